@@ -1,0 +1,229 @@
+"""The site's settings. What an operator may set is declared here once; README's table comes from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from chatsite.env import load_environment
+from chatsite.postgres.url import parse_database_url
+from chatsite.secret_key import local_secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENV = load_environment(BASE_DIR / ".env")
+
+# The site
+
+DEBUG = ENV.switch("DEBUG", default=False, help="Django's debug pages. Never on a public site.")
+HOST = ENV.text("HOST", default="127.0.0.1", help="Address that the server listens on.")
+PORT = ENV.integer("PORT", default=8000, minimum=1, help="Port that the server listens on.")
+SITE_URL = ENV.text(
+    "SITE_URL",
+    default=f"http://127.0.0.1:{PORT}",
+    help="The address people open. Its host is the only one that is served, https makes cookies secure.",
+).rstrip("/")
+SITE_NAME = ENV.text("SITE_NAME", default="Windowseat", help="Name shown on every page.")
+VAR_DIR = ENV.path(
+    "VAR_DIR", default=BASE_DIR / "var", shown="var", help="Folder for the embedded database and local secrets."
+)
+
+_site = urlsplit(SITE_URL)
+if _site.scheme not in ("http", "https") or not _site.hostname:
+    raise ImproperlyConfigured("SITE_URL must be an address such as https://chat.example.org")
+LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+SITE_IS_LOCAL = _site.hostname in ("localhost", "127.0.0.1", "::1")
+ALLOWED_HOSTS = LOCAL_HOSTS if SITE_IS_LOCAL else [_site.hostname]
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+TRUSTED_PROXIES = ENV.words(
+    "TRUSTED_PROXIES", help="Addresses of reverse proxies whose X-Forwarded-For and -Proto are believed."
+)
+SECRET_KEY = ENV.text(
+    "SECRET_KEY", help="Signs sessions and links. Required on a public site; made and kept in `VAR_DIR` locally."
+)
+if not SECRET_KEY:
+    if not SITE_IS_LOCAL:
+        raise ImproperlyConfigured("SECRET_KEY is required when SITE_URL is not this machine. Set 50 random characters.")
+    SECRET_KEY = local_secret_key(VAR_DIR)
+
+# Language models
+
+OPENAI_BASE_URL = ENV.text(
+    "OPENAI_BASE_URL", help="Any OpenAI-compatible endpoint, such as http://localhost:11434/v1 for Ollama."
+)
+OPENAI_API_KEY = ENV.text("OPENAI_API_KEY", help="The provider's key. Without key and base URL the demo model answers.")
+LANGUAGE_MODELS = ENV.text(
+    "LANGUAGE_MODELS",
+    help="Language models on offer, by commas, the first is the default; each a name and, after it, words such as "
+    "context_window=8192 reply_reserve=1024 encoding=o200k_base input_usd=0.15 output_usd=0.60.",
+)
+OPENAI_TIMEOUT_SECONDS = ENV.integer(
+    "OPENAI_TIMEOUT_SECONDS", default=60, minimum=1, help="Longest wait for the first token and between two tokens."
+)
+REPLY_TIMEOUT_SECONDS = ENV.integer(
+    "REPLY_TIMEOUT_SECONDS", default=900, minimum=1, help="Longest time that one reply may take."
+)
+DEMO_TOKENS_PER_SECOND = ENV.integer(
+    "DEMO_TOKENS_PER_SECOND", default=40, help="Pace of the demo model; 0 is as fast as it can."
+)
+
+# Limits
+
+MESSAGES_PER_MINUTE = ENV.integer(
+    "MESSAGES_PER_MINUTE", default=20, help="Messages that one person may send in a minute; 0 is without limit."
+)
+MONEY_PER_DAY_USD = ENV.number(
+    "MONEY_PER_DAY_USD", default=None, help="US dollars that one person may use in a day (UTC); empty is without limit."
+)
+RUN_WORKER = ENV.switch(
+    "RUN_WORKER", default=True, help="Make replies inside the web process. Off when `run_worker` processes do it."
+)
+REPLIES_AT_ONCE = ENV.integer("REPLIES_AT_ONCE", default=100, minimum=1, help="Replies that one worker makes at once.")
+
+# Data
+
+DATABASE_URL = ENV.text(
+    "DATABASE_URL", help="PostgreSQL ≥ 15 with pgvector, such as postgres://user:password@host/name. Embedded if empty."
+)
+DATABASE_POOL_SIZE = ENV.integer(
+    "DATABASE_POOL_SIZE", default=16, minimum=2, help="Most connections of one process to PostgreSQL."
+)
+REDIS_URL = ENV.text("REDIS_URL", help="Redis, needed only with more than one process.")
+
+if DATABASE_URL:
+    try:
+        _database = parse_database_url(DATABASE_URL)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL: {error}") from None
+else:
+    _database = {"ENGINE": "chatsite.postgres", "NAME": "windowseat", "EMBEDDED_DIR": VAR_DIR / "postgres"}
+_database.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 15}
+DATABASES = {"default": {**_database, "CONN_HEALTH_CHECKS": True}}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+if REDIS_URL:
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {"hosts": [REDIS_URL], "prefix": "windowseat"},
+        }
+    }
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+else:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+# Django
+
+INSTALLED_APPS = [
+    "chatsite",
+    "chatsite.postgres",
+    "chatsite.accounts",
+    "conversations",
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "channels",
+    "csp",
+    "django_htmx",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "chatsite.urls"
+ASGI_APPLICATION = "chatsite.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+                "chatsite.context_processors.site",
+            ]
+        },
+    }
+]
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = True
+USE_TZ = True
+
+# Static files: straight from their folders locally, collected and hashed in the container image.
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+_collected = (STATIC_ROOT / "staticfiles.json").is_file()
+WHITENOISE_USE_FINDERS = not _collected
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "chatsite.staticfiles.ModuleManifestStorage"
+        if _collected
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+
+# Accounts
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/"
+
+SMTP_URL = ENV.text("SMTP_URL", help="Mail server, such as smtps://user:password@mail.example.org. Printed if empty.")
+DEFAULT_FROM_EMAIL = ENV.text("MAIL_FROM", default="windowseat@localhost", help="Sender of mails.")
+SIGN_UP = ENV.choice("SIGN_UP", ("open", "closed"), default="open", help="Who may make an account.")
+
+ACCOUNT_ADAPTER = "chatsite.accounts.adapter.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SMTP_URL else "optional"
+
+# Security
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+if _site.scheme == "https":
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+    SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
+
+from chatsite.content_security import CONTENT_SECURITY_POLICY  # noqa: E402, F401

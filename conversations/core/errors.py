@@ -1,0 +1,220 @@
+"""Everything that can go wrong, as one tree.
+
+    ConversationError                 code is stable, the message is fit for the user; details go to the log
+    ├ InputError                      the person can mend it: EmptyMessage, ReplyInProgress, NothingToRetry
+    ├ PromptError                     nothing was sent
+    │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
+    │ └ MessageTooLong                                            the person can shorten it
+    ├ CompletionError                 the provider failed
+    │ ├ ProviderUnavailable, RateLimited                          retryable (timed out, broken stream too)
+    │ └ ProviderRejected, MalformedStream                         trying again will not help
+    ├ AccessError                     not allowed
+    │ ├ LimitReached                                              says when it opens again
+    │ └ ConversationNotFound                                      also when it is someone else's
+    └ FrameError                      the browser sent nonsense
+
+A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import ClassVar
+
+
+class ConversationError(Exception):
+    """Base of the tree. *params* fill the class's `template`."""
+
+    code: ClassVar[str] = "error"
+    template: ClassVar[str] = "Something went wrong on our side. Your text is kept; please try again."
+
+    def __init__(self, **params: object) -> None:
+        self.params = params
+        super().__init__(self.template % params if params else self.template)
+
+
+# The person can mend it
+
+
+class InputError(ConversationError):
+    code = "invalid_input"
+    template = "That could not be understood."
+
+
+class EmptyMessage(InputError):
+    code = "message_empty"
+    template = "There is nothing to send yet: the message is empty."
+
+
+class ReplyInProgress(InputError):
+    code = "reply_in_progress"
+    template = "A reply is still being written here. Stop it or wait for it, then send again."
+
+
+class NothingToRetry(InputError):
+    code = "nothing_to_retry"
+    template = "Only the last reply can be made again, and only once it has ended."
+
+
+# Nothing was sent
+
+
+class PromptError(ConversationError):
+    """The window can't hold what must be in it; *tokens_over* says by how much."""
+
+    code = "prompt_too_long"
+    template = "The request is %(tokens_over)d tokens too long for this language model."
+
+    def __init__(self, *, tokens_over: int, **params: object) -> None:
+        self.tokens_over = tokens_over
+        super().__init__(tokens_over=tokens_over, **params)
+
+
+class SystemPromptTooLong(PromptError):
+    code = "system_prompt_too_long"
+    template = "The scenario's system prompt is %(tokens_over)d tokens too long for its language model."
+
+
+class PinsTooLong(PromptError):
+    code = "pins_too_long"
+    template = "The pinned messages are %(tokens_over)d tokens too long together. Unpin some of them."
+
+
+class ToolSchemasTooLong(PromptError):
+    code = "tool_schemas_too_long"
+    template = "The scenario's tools take %(tokens_over)d tokens too many. Switch some of them off."
+
+
+class MessageTooLong(PromptError):
+    code = "message_too_long"
+    template = "Your message is %(tokens_over)d tokens too long. Shorten it and send it again."
+
+
+# The provider failed
+
+
+class CompletionError(ConversationError):
+    """*retryable*: the same request may succeed if sent again. *detail* is for the log, never for the page."""
+
+    code = "completion_failed"
+    template = "The language model's provider answered with an error."
+    retryable: ClassVar[bool] = False
+
+    def __init__(
+        self, *, detail: str = "", retry_after_seconds: float | None = None, request_id: str = "", **params: object
+    ) -> None:
+        self.detail = detail
+        self.retry_after_seconds = retry_after_seconds
+        self.request_id = request_id
+        super().__init__(**params)
+
+
+class ProviderUnavailable(CompletionError):
+    code = "provider_unavailable"
+    template = "The language model can't be reached at the moment. Please try again in a minute."
+    retryable = True
+
+
+class ProviderTimedOut(ProviderUnavailable):
+    code = "provider_timed_out"
+    template = "The language model took too long to answer. Please try again."
+
+
+class StreamBroken(ProviderUnavailable):
+    code = "stream_broken"
+    template = "The connection to the language model broke before the reply was finished."
+
+
+class RateLimited(CompletionError):
+    code = "provider_rate_limited"
+    template = "The language model is busy: its provider limits how often it may be asked. Please try again shortly."
+    retryable = True
+
+
+class ProviderRejected(CompletionError):
+    code = "provider_rejected"
+    template = "The provider did not accept the request. Trying again unchanged will not help."
+
+
+class CredentialsRejected(ProviderRejected):
+    code = "credentials_rejected"
+    template = "The provider refused this site's credentials. The site's admin has to mend that."
+
+
+class QuotaExhausted(ProviderRejected):
+    code = "quota_exhausted"
+    template = "This site's account with the provider has no money left. The site's admin has to mend that."
+
+
+class LanguageModelNotFound(ProviderRejected):
+    code = "language_model_not_found"
+    template = "The provider does not know this language model. The site's admin has to choose another."
+
+
+class ContextTooLong(ProviderRejected):
+    """The provider says that the prompt is too long; *limit_tokens* is its limit where it names one."""
+
+    code = "context_too_long"
+    template = "The provider found the conversation too long for its language model."
+
+    def __init__(self, *, limit_tokens: int | None = None, detail: str = "", request_id: str = "") -> None:
+        self.limit_tokens = limit_tokens
+        super().__init__(detail=detail, request_id=request_id)
+
+
+class MalformedStream(CompletionError):
+    code = "malformed_stream"
+    template = "The language model's provider sent something that is not a reply."
+
+
+# Not allowed
+
+
+class AccessError(ConversationError):
+    code = "not_allowed"
+    template = "You may not do that."
+
+
+class SignInRequired(AccessError):
+    code = "sign_in_required"
+    template = "You are signed out. Sign in again; your text is kept."
+
+
+class LimitReached(AccessError):
+    """*opens_at* is when the same request will be accepted again."""
+
+    code = "limit_reached"
+    template = "Your limit is reached for now. It opens again at %(opens_at)s."
+
+    def __init__(self, *, opens_at: dt.datetime) -> None:
+        self.opens_at = opens_at
+        super().__init__(opens_at=f"{opens_at:%H:%M} UTC")
+
+
+class MessageRateReached(LimitReached):
+    code = "message_rate_reached"
+    template = "You have sent many messages in a short time. You can send again at %(opens_at)s."
+
+
+class MoneyUsedUp(LimitReached):
+    code = "money_used_up"
+    template = "Today's money for language models is used up. It opens again at %(opens_at)s."
+
+
+class ConversationNotFound(AccessError):
+    code = "conversation_not_found"
+    template = "There is no such conversation, or it is not yours."
+
+
+# The browser sent nonsense
+
+
+class FrameError(ConversationError):
+    """*detail* names the field that is wrong."""
+
+    code = "frame_invalid"
+    template = "The page sent something that the server does not understand. Reload the page."
+
+    def __init__(self, detail: str = "") -> None:
+        self.detail = detail
+        super().__init__()

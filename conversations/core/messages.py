@@ -1,0 +1,54 @@
+"""The messages of a prompt: plain values, in the form in which a provider receives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A function that the language model asks for. *arguments* is JSON text exactly as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "type": "function",
+            "function": {"name": self.name, "arguments": self.arguments},
+        }
+
+    @classmethod
+    def from_wire(cls, call: Mapping[str, Any]) -> ToolCall:
+        return cls(call["id"], call["function"]["name"], call["function"]["arguments"])
+
+
+@dataclass(frozen=True, slots=True)
+class PromptMessage:
+    """One message of a prompt. A `tool` message answers the call *tool_call_id*."""
+
+    role: Role
+    content: str
+    name: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the message in OpenAI's chat format, without empty fields."""
+        wire: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.name is not None:
+            wire["name"] = self.name
+        if self.tool_calls:
+            wire["tool_calls"] = [call.to_wire() for call in self.tool_calls]
+        if self.tool_call_id is not None:
+            wire["tool_call_id"] = self.tool_call_id
+        return wire
+
+
+Prompt = tuple[PromptMessage, ...]

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class Purpose(models.TextChoices):
+    REPLY = "reply"
+    TOOL_STEP = "tool_step"
+    TITLE = "title"
+    SUMMARY = "summary"
+    EMBEDDING = "embedding"
+
+
+class Completion(models.Model):
+    """The ledger: one row for every request to a provider, whatever its purpose and however it ended.
+
+    Written before the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
+    prompt: tokens and numbers of messages, never their words. Prices are US dollars for a million tokens. An unknown
+    price is NULL and so is the cost then. Without reported usage *usage_estimated* is true and the used tokens are
+    our own count. Deleting a conversation or a person leaves the amounts.
+    """
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="completions"
+    )
+    conversation = models.ForeignKey(
+        "conversations.Conversation", on_delete=models.SET_NULL, null=True, related_name="completions"
+    )
+    reply = models.ForeignKey(
+        "conversations.Message", on_delete=models.SET_NULL, null=True, related_name="completions"
+    )
+    scenario = models.ForeignKey(
+        "conversations.Scenario", on_delete=models.SET_NULL, null=True, related_name="completions"
+    )
+    purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.REPLY)
+    attempt = models.PositiveSmallIntegerField(default=1)
+    language_model = models.CharField(max_length=200)
+    window = models.JSONField()
+
+    estimated_input_tokens = models.PositiveIntegerField()
+    input_tokens = models.PositiveIntegerField(null=True)
+    cached_input_tokens = models.PositiveIntegerField(null=True)
+    output_tokens = models.PositiveIntegerField(null=True)
+    reasoning_tokens = models.PositiveIntegerField(null=True)
+    usage_estimated = models.BooleanField(null=True)
+
+    input_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
+    cached_input_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
+    output_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
+    price_source = models.CharField(max_length=200, blank=True)
+    cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+
+    time_to_first_token_seconds = models.FloatField(null=True)
+    duration_seconds = models.FloatField(null=True)
+    finish_reason = models.CharField(max_length=50, blank=True)
+    error_code = models.CharField(max_length=50, blank=True)
+    provider_request_id = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [
+            models.Index(fields=["user", "created_at"], name="completion_user_day"),
+            models.Index(fields=["created_at"], name="completion_day"),
+            models.Index(fields=["id"], condition=Q(ended_at=None), name="completion_open"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(ended_at=None) | Q(input_tokens__isnull=False, output_tokens__isnull=False),
+                name="completion_settled_has_usage",
+            ),
+            models.CheckConstraint(
+                condition=Q(cached_input_tokens=None) | Q(cached_input_tokens__lte=models.F("input_tokens")),
+                name="completion_cached_is_part_of_input",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"completion {self.pk}: {self.purpose} by {self.language_model}"

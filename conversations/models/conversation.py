@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+UNTITLED = "New conversation"
+
+
+class Conversation(models.Model):
+    """The stored thread. *head* is the newest active message; *last_active_at* orders the list."""
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
+    scenario = models.ForeignKey("conversations.Scenario", on_delete=models.PROTECT, related_name="conversations")
+    title = models.CharField(max_length=200, blank=True)
+    head = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="+")
+    archived = models.BooleanField(default=False)
+    starred = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_active_at = models.DateTimeField()
+    deleted_at = models.DateTimeField(
+        null=True, help_text="Taken away by its owner; can be brought back until it is swept."
+    )
+
+    class Meta:
+        ordering = ["-last_active_at"]
+        indexes = [
+            models.Index(
+                fields=["owner", "-last_active_at"], condition=Q(deleted_at=None), name="conversation_list"
+            ),
+            models.Index(fields=["deleted_at"], condition=~Q(deleted_at=None), name="conversation_to_sweep"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or UNTITLED

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+
+class MessageRole(models.TextChoices):
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class MessageState(models.TextChoices):
+    """A reply begins as streaming and ends in exactly one of the others."""
+
+    STREAMING = "streaming"
+    COMPLETE = "complete"
+    STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+    FAILED = "failed"
+
+
+class Message(models.Model):
+    """One stored row of a conversation.
+
+    The rows form a tree by *parent*; *active* marks the path that is shown and sent, and *position* is the depth.
+    *grounding* is a list of `{"text", "source", "score"}`. *content_tokens* is what the message adds to the chat
+    format's overhead, counted in *encoding* when the row was written. Only a streaming reply's content ever changes.
+    """
+
+    conversation = models.ForeignKey("conversations.Conversation", on_delete=models.CASCADE, related_name="messages")
+    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="children")
+    position = models.PositiveIntegerField()
+    active = models.BooleanField(default=True)
+    role = models.CharField(max_length=10, choices=MessageRole)
+    content = models.TextField(blank=True)
+    grounding = models.JSONField(default=list)
+    tool_calls = models.JSONField(default=list)
+    tool_call_id = models.CharField(max_length=100, blank=True)
+    content_tokens = models.PositiveIntegerField(default=0)
+    grounding_tokens = models.PositiveIntegerField(default=0)
+    encoding = models.CharField(max_length=50)
+    pinned = models.BooleanField(default=False)
+    excluded = models.BooleanField(default=False)
+    state = models.CharField(max_length=12, choices=MessageState, default=MessageState.COMPLETE)
+    error_code = models.CharField(max_length=50, blank=True)
+    client_id = models.UUIDField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            # The path that is shown and sent is linear, and reading it is one range of this index.
+            models.UniqueConstraint(
+                fields=["conversation", "position"], condition=Q(active=True), name="message_one_active_per_position"
+            ),
+            # A message sent again after a lost acknowledgement is the same message.
+            models.UniqueConstraint(fields=["conversation", "client_id"], name="message_client_id"),
+            models.UniqueConstraint(
+                fields=["conversation"], condition=Q(state="streaming"), name="message_one_streaming_reply"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="streaming") | Q(role="assistant"), name="message_only_replies_stream"
+            ),
+            models.CheckConstraint(
+                condition=Q(parent=None, position=0) | Q(parent__isnull=False, position__gt=0),
+                name="message_root_is_at_position_0",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["conversation"], condition=Q(pinned=True, active=True), name="message_pins"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.role} message {self.pk} at {self.position}"
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state != MessageState.STREAMING

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from conversations.core.policy import Policy
+
+
+class PolicyName(models.TextChoices):
+    SLIDING = "sliding", "Sliding: the newest messages that fit"
+    LAST_N_MESSAGES = "last-n-messages", "The last n messages"
+    FULL = "full", "Everything, or nothing is sent"
+
+
+class Scenario(models.Model):
+    """The settings of a conversation, kept apart from its history.
+
+    Without an owner it belongs to the site. *language_model* is a name from the configuration; blank means its
+    default. *sampling* goes to the provider as it is, such as `{"temperature": 0.2}`.
+    """
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="scenarios"
+    )
+    name = models.CharField(max_length=100)
+    system_prompt = models.TextField(blank=True)
+    language_model = models.CharField(max_length=200, blank=True)
+    sampling = models.JSONField(default=dict, blank=True)
+    tools = models.JSONField(default=list, blank=True)
+    offered = models.BooleanField(default=False, help_text="Everyone may choose it.")
+    is_default = models.BooleanField(default=False, help_text="New conversations start with it.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    policy_name = models.CharField("window policy", max_length=30, choices=PolicyName, default=PolicyName.SLIDING)
+    last_messages = models.PositiveIntegerField(
+        default=20, help_text="How many messages the policy “last n messages” keeps."
+    )
+    cap_tokens = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Most tokens of a prompt; empty is the language model's own limit."
+    )
+    message_cap_tokens = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Most tokens of one message; empty is what fits."
+    )
+    grounding_share = models.DecimalField(
+        max_digits=3, decimal_places=2, default=0.5, help_text="Largest part of the budget for grounding, 0 to 1."
+    )
+    skip_oversized = models.BooleanField(
+        default=False, help_text="Go on with older messages when one is too large, instead of stopping there."
+    )
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                "is_default", condition=models.Q(is_default=True), name="scenario_one_default"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(grounding_share__gte=0, grounding_share__lte=1), name="scenario_grounding_share"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def policy(self) -> Policy:
+        """The window policy as the pure core knows it."""
+        return Policy(
+            name=self.policy_name,
+            last_messages=self.last_messages,
+            cap_tokens=self.cap_tokens,
+            message_cap_tokens=self.message_cap_tokens,
+            grounding_share=float(self.grounding_share),
+            skip_oversized=self.skip_oversized,
+        )
