@@ -1,0 +1,147 @@
+import pytest
+
+from conversations.core.budget import ChatFormat, LanguageModel
+from conversations.core.messages import PromptMessage, ToolCall
+from conversations.providers.prompt_tokens import chat_format, count_prompt, count_tool_schemas
+from conversations.providers.tokenizer import count_text, encoding_for
+
+# Both examples: https://github.com/openai/openai-cookbook/blob/main/examples/How_to_count_tokens_with_tiktoken.ipynb
+JARGON_EXAMPLE = (
+    PromptMessage(
+        "system",
+        "You are a helpful, pattern-following assistant that translates corporate jargon into plain English.",
+    ),
+    PromptMessage("system", "New synergies will help drive top-line growth.", name="example_user"),
+    PromptMessage("system", "Things working well together will increase revenue.", name="example_assistant"),
+    PromptMessage(
+        "system",
+        "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.",
+        name="example_user",
+    ),
+    PromptMessage(
+        "system", "Let's talk later when we're less busy about how to do better.", name="example_assistant"
+    ),
+    PromptMessage(
+        "user", "This late pivot means we don't have time to boil the ocean for the client deliverable."
+    ),
+)
+WEATHER_EXAMPLE = (
+    PromptMessage("system", "You are a helpful assistant that can answer to questions about the weather."),
+    PromptMessage("user", "What's the weather like in San Francisco?"),
+)
+WEATHER_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "get_current_weather",
+        "description": "Get the current weather in a given location",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "location": {"type": "string", "description": "The city and state, e.g. San Francisco, CA"},
+                "unit": {
+                    "type": "string",
+                    "description": "The unit of temperature to return",
+                    "enum": ["celsius", "fahrenheit"],
+                },
+            },
+            "required": ["location"],
+        },
+    },
+}
+
+
+def language_model(name):
+    return LanguageModel(name, 8_192, 1_024, encoding_for(name), chat_format(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens"),
+    [
+        ("gpt-3.5-turbo-0301", 127),
+        ("gpt-3.5-turbo", 129),
+        ("gpt-4-0613", 129),
+        ("gpt-4", 129),
+        ("gpt-4o", 124),
+        ("gpt-4o-mini", 124),
+    ],
+)
+def test_the_published_count_of_six_messages_holds(name, tokens):
+    assert count_prompt(JARGON_EXAMPLE, language_model=language_model(name)) == tokens
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens"), [("gpt-3.5-turbo", 105), ("gpt-4", 105), ("gpt-4o", 101), ("gpt-4o-mini", 101)]
+)
+def test_the_published_count_with_a_function_holds(name, tokens):
+    assert count_prompt(WEATHER_EXAMPLE, language_model=language_model(name), tools=[WEATHER_TOOL]) == tokens
+
+
+def test_no_tools_cost_nothing():
+    assert count_tool_schemas([], language_model=language_model("gpt-4o")) == 0
+
+
+def test_a_second_function_costs_as_much_as_the_first_without_the_end():
+    gpt_4o = language_model("gpt-4o")
+    one = count_tool_schemas([WEATHER_TOOL], language_model=gpt_4o)
+    two = count_tool_schemas([WEATHER_TOOL, WEATHER_TOOL], language_model=gpt_4o)
+
+    assert two == 2 * one - 12
+
+
+def test_what_has_no_published_figure_is_counted_as_json():
+    nested = {"type": "array", "items": {"type": "object", "properties": {"city": {"type": "string"}}}}
+    tool = {"function": {"name": "f", "parameters": {"properties": {"places": nested}}}}
+    flat = {"function": {"name": "f", "parameters": {"properties": {"places": {"type": "array"}}}}}
+    items_tokens = count_text("o200k_base")(
+        '{"items": {"properties": {"city": {"type": "string"}}, "type": "object"}}'
+    )
+    count = [count_tool_schemas([each], language_model=language_model("gpt-4o")) for each in (flat, tool)]
+
+    assert count[1] - count[0] == items_tokens
+
+
+@pytest.mark.parametrize(
+    "property_schema",
+    [{}, {"type": ["string", "null"]}, {"enum": [1, None, "two"]}, {"anyOf": [{"type": "string"}]}],
+)
+def test_unusual_schemas_are_counted(property_schema):
+    tool = {
+        "type": "function",
+        "function": {"name": "f", "parameters": {"properties": {"x": property_schema}}},
+    }
+
+    assert count_tool_schemas([tool], language_model=language_model("gpt-4o")) > 12 + 7
+
+
+def test_a_function_without_parameters_is_counted():
+    assert (
+        count_tool_schemas([{"function": {"name": "now"}}], language_model=language_model("gpt-4o"))
+        == 12 + 7 + 2
+    )
+
+
+def test_an_open_model_gets_the_safer_format():
+    assert chat_format("qwen3:8b") == ChatFormat(tokens_per_message=4, priming_tokens=5)
+    assert chat_format("gpt-5") == ChatFormat()
+
+
+def test_an_open_models_tools_are_counted_as_json():
+    qwen, gpt_4o = language_model("qwen3:8b"), language_model("gpt-4o")
+
+    tools = [WEATHER_TOOL]
+    assert count_tool_schemas(tools, language_model=qwen) > count_tool_schemas(tools, language_model=gpt_4o)
+
+
+def test_a_tool_calls_arguments_are_counted():
+    def prompt(arguments):
+        call = ToolCall("call_1", "get_current_weather", arguments)
+        return (
+            PromptMessage("assistant", "", tool_calls=(call,)),
+            PromptMessage("tool", "12 °C", tool_call_id="call_1"),
+        )
+
+    gpt_4o = language_model("gpt-4o")
+    short = count_prompt(prompt(""), language_model=gpt_4o)
+    long = count_prompt(prompt('{"location": "Paris"}'), language_model=gpt_4o)
+
+    assert long - short == count_text("o200k_base")('{"location": "Paris"}')
