@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+
+class EmbeddedPostgresConfig(AppConfig):
+    name = "chatsite.postgres"
+    label = "embedded_postgres"
+
+    def ready(self) -> None:
+        from . import checks  # noqa: F401 -- registers them

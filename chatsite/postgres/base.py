@@ -1,0 +1,46 @@
+"""Django's PostgreSQL backend on the embedded server.
+
+DATABASES["default"] = {
+    "ENGINE": "chatsite.postgres",
+    "NAME": "windowseat",
+    "EMBEDDED_DIR": VAR_DIR / "postgres",
+    "CONN_HEALTH_CHECKS": True,  # so that a pool drops the connections to a server that is gone
+    "OPTIONS": {"pool": True},
+}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from django.db.backends.postgresql import base, client
+
+from .data_folder import ROLE
+from .paths import PORT, binaries
+from .server import embedded_server
+
+
+class DatabaseClient(client.DatabaseClient):
+    """`manage.py dbshell`, with the embedded server's own psql."""
+
+    executable_name = str(binaries() / "psql")
+
+    def runshell(self, parameters: Iterable[str]) -> None:
+        self.connection.start_server()
+        super().runshell(parameters)
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    client_class = DatabaseClient
+
+    def start_server(self) -> None:
+        """Start the embedded server if it isn't running, and note where it is."""
+        server = embedded_server(Path(self.settings_dict["EMBEDDED_DIR"]).resolve())
+        self.settings_dict.update(HOST=str(server.ensure_running()), PORT=PORT, USER=ROLE)
+
+    def get_connection_params(self) -> dict[str, Any]:
+        """Django asks for these before every connection, also before it takes one from the pool."""
+        self.start_server()
+        return super().get_connection_params()

@@ -1,0 +1,69 @@
+"""Checks of the database that the site would run on; part of `migrate` and `check --database default`.
+
+| id            | the database                          |
+|---------------|---------------------------------------|
+| postgres.E001 | is older than PostgreSQL 15           |
+| postgres.E002 | has no pgvector to offer              |
+| postgres.E003 | can't be reached                      |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DatabaseError, NotSupportedError, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+OLDEST_VERSION = 15
+OR_EMBEDDED = "Or leave DATABASE_URL empty: the embedded PostgreSQL has all that is needed."
+
+
+@register(Tags.database)
+def check_databases(*, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Return what is wrong with the PostgreSQL databases among the aliases *databases*."""
+    chosen = [connections[alias] for alias in databases or ()]
+    return [problem for database in chosen if database.vendor == "postgresql" for problem in _check(database)]
+
+
+def judge_version(version: int) -> list[CheckMessage]:
+    """*version* is the major version: 15 for 15.4."""
+    return [] if version >= OLDEST_VERSION else [_too_old(f"PostgreSQL {version}")]
+
+
+def judge_extensions(available: set[str]) -> list[CheckMessage]:
+    """*available* are the names of the extensions that could be or are installed in the database."""
+    if "vector" in available:
+        return []
+    hint = (
+        "Install it on the database's machine (package postgresql-18-pgvector, image pgvector/pgvector:pg18). "
+        + OR_EMBEDDED
+    )
+    return [Error("The database server has no pgvector.", hint=hint, id="postgres.E002")]
+
+
+def judge_failure(alias: str, error: DatabaseError) -> list[CheckMessage]:
+    """Say in one sentence why the database could not be reached."""
+    if isinstance(error, NotSupportedError):  # Django's own lower limit, met while connecting
+        return [_too_old("This server")]
+    reason = str(error).strip().partition("\n")[0]
+    hint = f"See that the server runs and that DATABASE_URL is right. {OR_EMBEDDED}"
+    return [Error(f"The database {alias!r} can't be reached: {reason}", hint=hint, id="postgres.E003")]
+
+
+def _check(database: BaseDatabaseWrapper) -> list[CheckMessage]:
+    try:
+        with database.cursor() as cursor:
+            cursor.execute("SELECT current_setting('server_version_num')::int / 10000")
+            version = cursor.fetchone()[0]
+            cursor.execute("SELECT name FROM pg_available_extensions")
+            available = {name for (name,) in cursor.fetchall()}
+    except DatabaseError as error:
+        return judge_failure(database.alias, error)
+    return judge_version(version) + judge_extensions(available)
+
+
+def _too_old(subject: str) -> CheckMessage:
+    hint = f"Use PostgreSQL {OLDEST_VERSION} or later. {OR_EMBEDDED}"
+    return Error(f"{subject} is older than PostgreSQL {OLDEST_VERSION}.", hint=hint, id="postgres.E001")

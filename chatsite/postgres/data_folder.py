@@ -1,0 +1,73 @@
+"""The data folder of the embedded PostgreSQL: making it, and telling whether it fits the programs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from .account import Account, choose_account, let_pass, let_read, require_usable_owner
+from .errors import PostgresDidNotStart
+from .paths import ServerPaths, binaries
+
+VERSION = "18"
+ROLE = "windowseat"
+SUPERUSER = "postgres"
+# Nothing of the person's environment (PGPORT, PGOPTIONS, LC_ALL, ...) may reach the server.
+SERVER_ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC"}
+
+INITDB_OPTIONS = (
+    f"--username={SUPERUSER}",
+    "--auth-local=trust",  # only the account of the server gets to its socket
+    "--auth-host=reject",
+    "--encoding=UTF8",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--locale=C",
+    "--no-instructions",
+)
+FIRST_STATEMENTS = f"CREATE EXTENSION vector;\nCREATE ROLE {ROLE} LOGIN CREATEDB;\n"
+
+
+def prepare_data_folder(paths: ServerPaths) -> None:
+    """Make the data folder if it is missing; see that the server's account gets to it and to the programs."""
+    if not paths.data.exists():
+        _make_data_folder(paths.data)
+    account = require_usable_owner(paths.data)
+    let_pass(account, paths.data)
+    let_read(account, binaries().parent)
+    version = (paths.data / "PG_VERSION").read_text().strip()
+    if version != VERSION:
+        raise PostgresDidNotStart(f"{paths.data} was made by PostgreSQL {version}; this is {VERSION}.")
+
+
+def _make_data_folder(data: Path) -> None:
+    """Make it under another name and rename it when complete: a kill in between leaves no half-made one."""
+    account = choose_account(data.parent)
+    unfinished = data.with_name(data.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(mode=0o700)
+    account.give(unfinished)
+    let_pass(account, unfinished)
+    let_read(account, binaries().parent)
+    _run(account, "initdb", *INITDB_OPTIONS, "-D", str(unfinished))
+    single_user = ("--single", "-c", "exit_on_error=on", "-D", str(unfinished), "template1")
+    _run(account, "postgres", *single_user, statements=FIRST_STATEMENTS)
+    unfinished.rename(data)
+
+
+def _run(account: Account, program: str, *arguments: str, statements: str = "") -> None:
+    command = [str(binaries() / program), *arguments]
+    done = subprocess.run(  # noqa: S603 -- our own programs, no shell
+        command,
+        input=statements,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        env=SERVER_ENVIRONMENT,
+        cwd="/",
+        **account.switch(),
+    )
+    if done.returncode != 0:
+        raise PostgresDidNotStart(f"PostgreSQL's data can't be made ({program} failed).", output=done.stdout)

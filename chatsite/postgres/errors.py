@@ -1,0 +1,30 @@
+"""What can go wrong with the embedded PostgreSQL.
+
+django.db.OperationalError
+└ PostgresDidNotStart      so that whoever handles an unreachable database handles this, too
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.db import OperationalError
+
+LOG_TAIL_LINES = 15
+
+
+class PostgresDidNotStart(OperationalError):
+    """The embedded server is not there and can't be started; the message ends with what it said."""
+
+    def __init__(self, reason: str, *, output: str = "") -> None:
+        self.output = "\n".join(output.strip().splitlines()[-LOG_TAIL_LINES:])
+        super().__init__(f"{reason}\n{self.output}" if self.output else reason)
+
+
+def did_not_start(reason: str, *, log: Path) -> PostgresDidNotStart:
+    """Return the error with the end of the server's log."""
+    try:
+        output = log.read_text(errors="replace")
+    except OSError:
+        output = ""
+    return PostgresDidNotStart(f"{reason} The end of {log}:", output=output)

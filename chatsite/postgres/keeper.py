@@ -1,0 +1,68 @@
+"""The process that keeps the embedded PostgreSQL: runs it, and stops it once the last of its users is gone.
+
+    python -I -S keeper.py USERS_FILE LOCK_DESCRIPTOR DATA_DIR SOCKET_DIR COMMAND...
+
+Run as a program and made of the standard library only, so that it is small and there in 20 ms. It leaves its
+starter at once: nobody has to wait for it, and no zombie is left in a process that outlives the server.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+PR_SET_PDEATHSIG = 1
+FAST_SHUTDOWN = signal.SIGINT
+
+
+def keep(users_file: str, lock_descriptor: int, data_dir: str, socket_dir: str, command: list[str]) -> None:
+    """Run the server until it ends or nobody holds *users_file*; all locks go with this process."""
+    server = start_server(command, lock_descriptor, data_dir)
+    signal.signal(signal.SIGTERM, lambda *_: server.send_signal(FAST_SHUTDOWN))
+    threading.Thread(target=stop_after_last_user, args=(server, users_file), daemon=True).start()
+    server.wait()
+    with contextlib.suppress(OSError):
+        os.rmdir(socket_dir)  # noqa: PTH106 -- the short one is empty now; the data folder never is, and stays
+
+
+def start_server(command: list[str], lock_descriptor: int, data_dir: str) -> subprocess.Popen[bytes]:
+    owner = os.stat(data_dir)  # noqa: PTH116
+    as_owner = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+    return subprocess.Popen(  # noqa: S603
+        command,
+        stdin=subprocess.DEVNULL,
+        pass_fds=[lock_descriptor],
+        # No thread exists yet, so this is safe; it must be the main thread, whose end counts as the parent's.
+        preexec_fn=end_with_parent if sys.platform == "linux" else None,
+        cwd="/",
+        **as_owner,
+    )
+
+
+def end_with_parent() -> None:
+    """Have the kernel shut the server down if the keeper is killed: it would never stop otherwise."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, FAST_SHUTDOWN)
+
+
+def stop_after_last_user(server: subprocess.Popen[bytes], users_file: str) -> None:
+    """Stop the server when all shared locks are gone; the exclusive one is kept: newcomers wait for the end."""
+    users = os.open(users_file, os.O_RDWR)
+    fcntl.flock(users, fcntl.LOCK_EX)
+    server.send_signal(FAST_SHUTDOWN)
+
+
+def main() -> None:
+    users_file, lock_descriptor, data_dir, socket_dir, *command = sys.argv[1:]
+    if os.fork() == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        keep(users_file, int(lock_descriptor), data_dir, socket_dir, command)
+
+
+if __name__ == "__main__":
+    main()
