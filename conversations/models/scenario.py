@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from decimal import Decimal
+
 from django.conf import settings
 from django.db import models
 
@@ -42,7 +44,7 @@ class Scenario(models.Model):
         null=True, blank=True, help_text="Most tokens of one message; empty is what fits."
     )
     grounding_share = models.DecimalField(
-        max_digits=3, decimal_places=2, default=0.5, help_text="Largest part of the budget for grounding, 0 to 1."
+        max_digits=3, decimal_places=2, default=Decimal("0.5"), help_text="Largest part of the budget for grounding, 0 to 1."
     )
     skip_oversized = models.BooleanField(
         default=False, help_text="Go on with older messages when one is too large, instead of stopping there."

@@ -1,0 +1,10 @@
+"""Where each address leads."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("accounts/", include("allauth.urls")),
+    path("admin/", admin.site.urls),
+    path("", include("conversations.urls")),
+]

@@ -1,0 +1,245 @@
+"""The frames between a page and the server: defined once, validated both ways.
+
+A frame is a JSON object whose `type` is `noun.verb`. Positions and offsets: `position` is a message's depth in its
+conversation, `at`, `start` and `end` count Unicode code points of a reply's content.
+
+`reply.delta` says: from code point *at* on, the content is *text*. `reply.html` says: the code points from *start* to
+*end* are finished blocks and look like *html*. A page appends what follows what it has, ignores what it already has, and
+asks with `conversation.sync` when there is a gap: the answer, `conversation.snapshot`, is the stored truth from a
+position on. So a duplicate, a loss, a reload, a second tab and a reconnect all heal by the same rule.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, get_type_hints
+
+from .errors import FrameError
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Base of all frames: a value for each field, and the name under which it travels."""
+
+    type: ClassVar[str] = ""
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"type": self.type} | {name: _plain(value) for name, value in asdict(self).items()}
+
+
+# From the page
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePost(Frame):
+    """Send *content*. Sent again with the same *client_id* it is the same message."""
+
+    type: ClassVar[str] = "message.post"
+    conversation: uuid.UUID
+    client_id: uuid.UUID
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyStop(Frame):
+    type: ClassVar[str] = "reply.stop"
+    conversation: uuid.UUID
+    reply: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRegenerate(Frame):
+    """Make the last reply again, as a sibling of *reply*."""
+
+    type: ClassVar[str] = "reply.regenerate"
+    conversation: uuid.UUID
+    reply: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSync(Frame):
+    """Follow the conversation from now on, and send what is stored from *from_position* on."""
+
+    type: ClassVar[str] = "conversation.sync"
+    conversation: uuid.UUID
+    from_position: int
+
+
+# From the server
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStored(Frame):
+    """A user message and its empty reply are stored, at *position* and the one after it."""
+
+    type: ClassVar[str] = "message.stored"
+    conversation: uuid.UUID
+    client_id: uuid.UUID | None
+    message: int
+    reply: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyStarted(Frame):
+    """A worker makes *reply* now; an earlier sibling at *position* is no longer shown."""
+
+    type: ClassVar[str] = "reply.started"
+    conversation: uuid.UUID
+    reply: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyDelta(Frame):
+    type: ClassVar[str] = "reply.delta"
+    conversation: uuid.UUID
+    reply: int
+    at: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyHtml(Frame):
+    type: ClassVar[str] = "reply.html"
+    conversation: uuid.UUID
+    reply: int
+    start: int
+    end: int
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyDone(Frame):
+    """The reply is *state* (complete or stopped) and stored whole: *length* code points."""
+
+    type: ClassVar[str] = "reply.done"
+    conversation: uuid.UUID
+    reply: int
+    position: int
+    state: str
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyFailed(Frame):
+    """The reply is *state* (failed or interrupted); what had come of it is stored."""
+
+    type: ClassVar[str] = "reply.failed"
+    conversation: uuid.UUID
+    reply: int
+    position: int
+    state: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRecorded(Frame):
+    """The window of *reply*: its prompt's tokens of the budget, and the oldest position that the model sees."""
+
+    type: ClassVar[str] = "window.recorded"
+    conversation: uuid.UUID
+    reply: int
+    prompt_tokens: int
+    budget_tokens: int
+    first_position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSnapshot(Frame):
+    """What is stored from *from_position* on: one piece of HTML per message, oldest first."""
+
+    type: ClassVar[str] = "conversation.snapshot"
+    conversation: uuid.UUID
+    from_position: int
+    title: str
+    messages: tuple[Mapping[str, Any], ...]
+    window: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorFrame(Frame):
+    """Something that the page asked for was refused; *client_id* names the message that it was."""
+
+    type: ClassVar[str] = "error"
+    code: str
+    message: str
+    conversation: uuid.UUID | None = None
+    client_id: uuid.UUID | None = None
+
+
+FROM_PAGE: dict[str, type[Frame]] = {
+    frame.type: frame for frame in (MessagePost, ReplyStop, ReplyRegenerate, ConversationSync)
+}
+FROM_SERVER: dict[str, type[Frame]] = {
+    frame.type: frame
+    for frame in (
+        MessageStored,
+        ReplyStarted,
+        ReplyDelta,
+        ReplyHtml,
+        ReplyDone,
+        ReplyFailed,
+        WindowRecorded,
+        ConversationSnapshot,
+        ErrorFrame,
+    )
+}
+LARGEST_INTEGER = 2**53 - 1  # what a page's numbers hold exactly
+
+
+def parse_frame(wire: object, known: Mapping[str, type[Frame]] = FROM_PAGE) -> Frame:
+    """Return the frame that *wire*, decoded JSON, is. Raises `FrameError` naming what is wrong with it."""
+    if not isinstance(wire, dict):
+        raise FrameError("a frame is a JSON object")
+    frame_type = wire.get("type")
+    if not isinstance(frame_type, str) or frame_type not in known:
+        raise FrameError("type")
+    frame_class = known[frame_type]
+    hints = get_type_hints(frame_class)
+    unexpected = set(wire) - {"type"} - {field.name for field in fields(frame_class)}
+    if unexpected:
+        raise FrameError(f"unexpected: {', '.join(sorted(map(str, unexpected))[:3])[:100]}")
+    return frame_class(**{field.name: _read(field.name, hints[field.name], wire) for field in fields(frame_class)})
+
+
+def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:
+    """Return field *name* as *kind*; `bool` is not an `int` here, as it would be to Python."""
+    value = wire.get(name)
+    if value is None and kind == uuid.UUID | None:
+        return None
+    if kind in (uuid.UUID, uuid.UUID | None):
+        return _read_uuid(name, value)
+    if kind is int:
+        if type(value) is not int or not 0 <= value <= LARGEST_INTEGER:
+            raise FrameError(name)
+        return value
+    if kind is str:
+        if not isinstance(value, str):
+            raise FrameError(name)
+        return value
+    return _read_structure(name, kind, value)
+
+
+def _read_uuid(name: str, value: object) -> uuid.UUID:
+    try:
+        return uuid.UUID(value) if isinstance(value, str) else _refuse(name)
+    except ValueError:
+        return _refuse(name)
+
+
+def _read_structure(name: str, kind: Any, value: object) -> Any:
+    if kind == Mapping[str, Any]:
+        return value if isinstance(value, dict) else _refuse(name)
+    return tuple(value) if isinstance(value, list) else _refuse(name)
+
+
+def _refuse(name: str) -> Any:
+    raise FrameError(name)
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, uuid.UUID) else value
