@@ -1,0 +1,72 @@
+# Two commands are all that most people need: `make run` and `make test`. Both make .venv first, if it is missing.
+# Every path is relative to this folder, because make can't handle spaces in an absolute one.
+
+.DEFAULT_GOAL := help
+.PHONY: help run manage test lint format typecheck bench lock hooks production static
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+INSTALLED := $(VENV)/installed-for
+PYTHON3 = $(shell for name in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
+PIP_COMPILE = $(PYTHON) -m piptools compile --quiet --extra dev --generate-hashes --allow-unsafe --strip-extras \
+	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
+
+# A .venv knows its own absolute path. One that was moved, copied or has lost its Python is made anew.
+ifneq ($(shell test -x $(PYTHON) && cat $(INSTALLED) 2>/dev/null),$(shell pwd -P))
+.PHONY: $(INSTALLED)
+endif
+
+help:  ## List these commands
+	@echo "Windowseat. make COMMAND, where COMMAND is one of:"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-13s %s\n", $$1, $$2 }'
+
+run: $(INSTALLED)  ## Start the site: prepares the database, prints the address (PORT=9000 make run for another port)
+	@$(PYTHON) manage.py serve
+
+manage: $(INSTALLED)  ## Any command of Django's: make manage ARGS="shell"
+	@$(PYTHON) manage.py $(ARGS)
+
+test: $(INSTALLED)  ## Run all tests, or some: make test ARGS="tests/core -k window"
+	@$(PYTHON) -m pytest $(ARGS)
+
+lint: $(INSTALLED)  ## Check the code's style
+	@$(PYTHON) -m ruff check .
+	@$(PYTHON) -m ruff format --check .
+
+format: $(INSTALLED)  ## Put the code into the project's style
+	@$(PYTHON) -m ruff check --fix .
+	@$(PYTHON) -m ruff format .
+
+typecheck: $(INSTALLED)  ## Check the types
+	@$(PYTHON) -m mypy
+
+bench: $(INSTALLED)  ## List the benchmarks and how to run each
+	@$(PYTHON) -m tests.benchmarks
+
+lock: $(INSTALLED)  ## Choose the newest versions that pyproject.toml allows and write requirements.lock
+	@$(PIP_COMPILE) --upgrade --output-file requirements.lock pyproject.toml
+
+hooks: $(INSTALLED)  ## Run the style checks before every commit in this checkout
+	@$(PYTHON) -m pre_commit install
+
+$(INSTALLED): requirements.lock
+	@test -n "$(PYTHON3)" || { echo "Windowseat needs Python 3.11 or newer, and found none on the PATH." >&2; exit 1; }
+	@echo "Preparing $(VENV) with $(PYTHON3) from requirements.lock: a minute or two, this once."
+	@test "$$(cat $(INSTALLED) 2>/dev/null)" = "$$(pwd -P)" && test -x $(PYTHON) || $(PYTHON3) -m venv --clear $(VENV) \
+		|| { echo "Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@pwd -P > $(INSTALLED)
+
+# The two steps below are the container image's. Continuous integration takes them too, in a copy of the checkout.
+
+production:  ## Make .venv with what the site needs to run and without the developers' tools
+	$(PYTHON3) -m venv --clear $(VENV)
+	$(PYTHON) -m pip download --quiet --require-hashes -r requirements.lock --dest $(VENV)/wheels
+	$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		print(*project["dependencies"], sep="\n")' > $(VENV)/wheels/wanted.txt
+	$(PYTHON) -m pip install --quiet --no-index --find-links $(VENV)/wheels -r $(VENV)/wheels/wanted.txt
+	rm -r $(VENV)/wheels
+
+static:  ## Collect the static files under hashed names into staticfiles/
+	SECRET_KEY=unused-here $(PYTHON) manage.py collectstatic --noinput --verbosity 0
