@@ -1,0 +1,113 @@
+"""One block of Markdown to safe HTML: CommonMark with tables, strikethrough, task lists and formulas."""
+
+import logging
+from collections.abc import Iterable, MutableMapping
+from importlib import import_module
+from typing import Any
+
+from django.utils.safestring import SafeString
+from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore, normalize
+from markdown_it.rules_core import block as parse_blocks
+from markdown_it.token import Token
+
+from conversations.rendering.code import add_code_rules
+from conversations.rendering.formulas import add_formula_rules
+from conversations.rendering.links import add_link_rules
+from conversations.rendering.plain import render_plain, replace_unshowable
+from conversations.rendering.sanitizer import sanitize
+
+logger = logging.getLogger(__name__)
+
+References = MutableMapping[str, Any]
+"""The parser's memory of link definitions, `[name]: address`, shared by the blocks of a text."""
+
+MAX_PARAGRAPH_CHARACTERS = 20_000
+MAX_NESTED_ELEMENTS = 100
+MAX_PADDED_CELLS = 2_000
+
+# The page has its own first and second heading; those of a message come below them.
+_HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5"}
+
+
+class BlockTooComplex(ValueError):
+    """The block is above a limit; it is shown as plain text."""
+
+
+def render_block(text: str, references: References) -> SafeString:
+    """Render the Markdown of one or more whole blocks; anything that fails is shown as plain text."""
+    try:
+        tokens = _PARSER.parse(replace_unshowable(text), references)
+        _refuse_depth(tokens)
+        html = _PARSER.renderer.render(tokens, _PARSER.options, references)
+        return SafeString(sanitize(html))
+    except BlockTooComplex:
+        return render_plain(text)
+    except Exception:
+        # A reply must be readable even where a parser is not up to it. The text stays out of the log.
+        logger.exception("block of %d characters shown as plain text", len(text))
+        return render_plain(text)
+
+
+def block_tokens(text: str, references: References | None = None) -> list[Token]:
+    """Parse into blocks only, leaving the text in them unparsed: a fraction of the work."""
+    env: References = {} if references is None else references
+    state = StateCore(text, _PARSER, env)
+    normalize(state)
+    parse_blocks(state)
+    return state.tokens
+
+
+def _build_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "tasklists": True, "xhtmlOut": False})
+    parser.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
+    add_formula_rules(parser)
+    add_link_rules(parser)
+    add_code_rules(parser)
+    parser.core.ruler.before("inline", "limits", _refuse_size)
+    parser.core.ruler.push("page", _fit_into_page)
+    parser.add_render_rule("table_open", lambda *_: '<div class="table-scroll"><table>\n')
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    return parser
+
+
+def _limit_table_padding() -> None:
+    """Allow few empty cells to be added to short rows: 600 characters may ask for 65,000 by default."""
+    import_module("markdown_it.rules_block.table").MAX_AUTOCOMPLETED_CELLS = MAX_PADDED_CELLS  # type: ignore[attr-defined]
+
+
+def _refuse_size(state: StateCore) -> None:
+    """Stop before the costly part, the parsing of text inside the blocks."""
+    if any(len(token.content) > MAX_PARAGRAPH_CHARACTERS for token in state.tokens if token.type == "inline"):
+        raise BlockTooComplex
+
+
+def _refuse_depth(tokens: Iterable[Token]) -> None:
+    """Bound the nesting, in whose square the sanitiser's time grows."""
+    depth = 0
+    for token in tokens:
+        depth += token.nesting
+        if depth + _inner_depth(token.children or ()) > MAX_NESTED_ELEMENTS:
+            raise BlockTooComplex
+
+
+def _inner_depth(tokens: Iterable[Token]) -> int:
+    depth = deepest = 0
+    for token in tokens:
+        depth += token.nesting
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _fit_into_page(state: StateCore) -> None:
+    """Lower the headings below the page's own, and align cells by class, not by style."""
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = _HEADINGS.get(token.tag, "h6")
+        elif token.type in ("th_open", "td_open") and "style" in token.attrs:
+            alignment = str(token.attrs["style"]).removeprefix("text-align:")
+            token.attrs = {"class": f"align-{alignment}"}
+
+
+_limit_table_padding()
+_PARSER = _build_parser()
