@@ -227,3 +227,4 @@ if _site.scheme == "https":
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
 
 from chatsite.content_security import CONTENT_SECURITY_POLICY  # noqa: E402, F401
+from chatsite.unfold import UNFOLD  # noqa: E402, F401

@@ -1,0 +1,117 @@
+"""The admin's look and navigation: django-unfold's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+
+# The same slate and the same horizon as static/css/tokens.css. Unfold writes with 600 by day and with 500 by night.
+SLATE = {
+    "50": "#f5f8f9",
+    "100": "#e6ecef",
+    "200": "#d3dce1",
+    "300": "#b3c1cb",
+    "400": "#93a4b0",
+    "500": "#62737f",
+    "600": "#3f505d",
+    "700": "#2f3f4b",
+    "800": "#22303a",
+    "900": "#111a21",
+    "950": "#0a1116",
+}
+HORIZON = {
+    "50": "#fdf5ef",
+    "100": "#fcece3",
+    "200": "#f9d6c1",
+    "300": "#ffc79d",
+    "400": "#ffb582",
+    "500": "#ff9d5c",
+    "600": "#b23a0a",
+    "700": "#8f2d05",
+    "800": "#732405",
+    "900": "#4c1b08",
+    "950": "#2f2015",
+}
+INK = {
+    "subtle-light": "#546572",
+    "subtle-dark": "#93a4b0",
+    "default-light": "#3f505d",
+    "default-dark": "#b3c1cb",
+    "important-light": "#13212b",
+    "important-dark": "#e7eef2",
+}
+
+
+def site_name(request: HttpRequest) -> str:
+    from django.conf import settings  # this module is imported while the settings are being made
+
+    return settings.SITE_NAME
+
+
+def stylesheet(path: str) -> Callable[[HttpRequest], str]:
+    """Return what Unfold asks for the address of a static file, once static files are known."""
+    return lambda request: static(path)
+
+
+def _page(title: str, icon: str, model: str) -> dict[str, Any]:
+    """One line of the navigation, for those who may see *model* (`app.name`)."""
+    app_label, model_name = model.split(".")
+    return {
+        "title": title,
+        "icon": icon,
+        "link": reverse_lazy(f"admin:{app_label}_{model_name}_changelist"),
+        "permission": lambda request: request.user.has_perm(f"{app_label}.view_{model_name}"),
+    }
+
+
+UNFOLD: dict[str, Any] = {
+    "SITE_TITLE": site_name,
+    "SITE_HEADER": site_name,
+    "SITE_SUBHEADER": "Review and costs",
+    "SITE_URL": "/",
+    "SITE_ICON": stylesheet("icon.svg"),
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": stylesheet("icon.svg")}],
+    "SHOW_HISTORY": False,
+    "SHOW_VIEW_ON_SITE": False,
+    "BORDER_RADIUS": "8px",
+    "COLORS": {"base": SLATE, "primary": HORIZON, "font": INK},
+    "STYLES": [stylesheet("admin/review.css")],
+    "DASHBOARD_CALLBACK": "conversations.admin.dashboard.dashboard",
+    "SIDEBAR": {
+        "show_search": False,
+        "navigation": [
+            {
+                "items": [
+                    {"title": "Overview", "icon": "monitoring", "link": reverse_lazy("admin:index")},
+                ]
+            },
+            {
+                "title": "Review",
+                "separator": True,
+                "items": [
+                    _page("Conversations", "forum", "conversations.conversation"),
+                    _page("Messages", "chat_bubble", "conversations.message"),
+                    _page("Completions", "receipt_long", "conversations.completion"),
+                    _page("Runs", "cycle", "conversations.run"),
+                ],
+            },
+            {
+                "title": "Set up",
+                "separator": True,
+                "items": [
+                    _page("Scenarios", "tune", "conversations.scenario"),
+                    _page("Users", "group", "accounts.user"),
+                    _page("Groups", "shield_person", "auth.group"),
+                ],
+            },
+            {
+                "separator": True,
+                "items": [{"title": "Back to the chat", "icon": "arrow_back", "link": "/", "active": False}],
+            },
+        ],
+    },
+}
