@@ -4,6 +4,7 @@
     ├ InputError                      the person can mend it: EmptyMessage, ReplyInProgress, NothingToRetry
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
+    │ ├ ConversationTooLong                                       the policy does not drop
     │ └ MessageTooLong                                            the person can shorten it
     ├ CompletionError                 the provider failed
     │ ├ ProviderUnavailable, RateLimited                          retryable (timed out, broken stream too)
@@ -85,6 +86,13 @@ class ToolSchemasTooLong(PromptError):
     template = "The scenario's tools take %(tokens_over)d tokens too many. Switch some of them off."
 
 
+class ConversationTooLong(PromptError):
+    """The policy `full` refuses rather than drops."""
+
+    code = "conversation_too_long"
+    template = "The conversation is %(tokens_over)d tokens too long, and its scenario does not allow leaving any out."
+
+
 class MessageTooLong(PromptError):
     code = "message_too_long"
     template = "Your message is %(tokens_over)d tokens too long. Shorten it and send it again."
@@ -101,7 +109,12 @@ class CompletionError(ConversationError):
     retryable: ClassVar[bool] = False
 
     def __init__(
-        self, *, detail: str = "", retry_after_seconds: float | None = None, request_id: str = "", **params: object
+        self,
+        *,
+        detail: str = "",
+        retry_after_seconds: float | None = None,
+        request_id: str = "",
+        **params: object,
     ) -> None:
         self.detail = detail
         self.retry_after_seconds = retry_after_seconds

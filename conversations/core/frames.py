@@ -4,8 +4,8 @@ A frame is a JSON object whose `type` is `noun.verb`. Positions and offsets: `po
 conversation, `at`, `start` and `end` count Unicode code points of a reply's content.
 
 `reply.delta` says: from code point *at* on, the content is *text*. `reply.html` says: the code points from *start* to
-*end* are finished blocks and look like *html*. A page appends what follows what it has, ignores what it already has, and
-asks with `conversation.sync` when there is a gap: the answer, `conversation.snapshot`, is the stored truth from a
+*end* are finished blocks and look like *html*. A page appends what follows what it has, ignores what it already has,
+and asks with `conversation.sync` when there is a gap: the answer, `conversation.snapshot`, is the stored truth from a
 position on. So a duplicate, a loss, a reload, a second tab and a reconnect all heal by the same rule.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar, NoReturn, get_type_hints
 
 from .errors import FrameError
 
@@ -225,10 +225,12 @@ def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:
 
 
 def _read_uuid(name: str, value: object) -> uuid.UUID:
+    if not isinstance(value, str):
+        _refuse(name)
     try:
-        return uuid.UUID(value) if isinstance(value, str) else _refuse(name)
+        return uuid.UUID(value)
     except ValueError:
-        return _refuse(name)
+        _refuse(name)
 
 
 def _read_structure(name: str, kind: Any, value: object) -> Any:
@@ -237,7 +239,7 @@ def _read_structure(name: str, kind: Any, value: object) -> Any:
     return tuple(value) if isinstance(value, list) else _refuse(name)
 
 
-def _refuse(name: str) -> Any:
+def _refuse(name: str) -> NoReturn:
     raise FrameError(name)
 
 

@@ -1,0 +1,71 @@
+"""Older messages, as the window reads them: newest first, in units that may not be split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from .budget import ChatFormat
+from .messages import PromptMessage
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryMessage:
+    """A stored message. *content_tokens* is what it adds to the chat format's overhead, counted when it was stored."""
+
+    position: int
+    message: PromptMessage
+    content_tokens: int
+    id: int | None = None
+    excluded: bool = False
+
+    def tokens(self, chat_format: ChatFormat) -> int:
+        return chat_format.overhead_tokens + self.content_tokens
+
+    @property
+    def is_empty(self) -> bool:
+        """True for a reply that failed before its first token: there is nothing to send."""
+        return not self.message.content and not self.message.tool_calls
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Messages that are sent together or not at all, oldest first: one message, or tool calls with their results."""
+
+    messages: tuple[HistoryMessage, ...]
+
+    def tokens(self, chat_format: ChatFormat) -> int:
+        return sum(message.tokens(chat_format) for message in self.messages)
+
+    @property
+    def is_excluded(self) -> bool:
+        return any(message.excluded for message in self.messages)
+
+    @property
+    def is_empty(self) -> bool:
+        return all(message.is_empty for message in self.messages)
+
+    @property
+    def is_incomplete(self) -> bool:
+        """True for a result without its call or a call without its result; providers refuse both."""
+        calls = [call.id for message in self.messages for call in message.message.tool_calls]
+        results = [message.message.tool_call_id for message in self.messages if message.message.role == "tool"]
+        return sorted(calls) != sorted(map(str, results))
+
+
+def group_into_units(newest_first: Iterable[HistoryMessage]) -> Iterator[Unit]:
+    """Yield the units of a history, newest first, reading no further than the unit that is asked for."""
+    results: list[HistoryMessage] = []
+    for message in newest_first:
+        if message.message.role == "tool":
+            results.append(message)
+        elif message.message.tool_calls:
+            yield Unit((message, *reversed(results)))
+            results = []
+        else:
+            if results:
+                yield Unit(tuple(reversed(results)))
+                results = []
+            yield Unit((message,))
+    if results:
+        yield Unit(tuple(reversed(results)))

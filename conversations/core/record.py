@@ -1,0 +1,97 @@
+"""The window record: how a prompt was chosen, token by token. Numbers of messages and tokens, never their words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+EntryKind = Literal["system", "pin", "older", "newest"]
+LeftOutReason = Literal["does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "policy"]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowEntry:
+    """One message of the prompt, in prompt order; *tokens* are those of the message as it was sent."""
+
+    kind: EntryKind
+    role: str
+    tokens: int
+    message: int | None = None
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutMessage:
+    """A message that was looked at and not sent."""
+
+    message: int | None
+    position: int
+    tokens: int
+    reason: LeftOutReason
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingPassage:
+    """A passage by *number*, from 1 in order of rank; *cut* if only its beginning was sent."""
+
+    number: int
+    source: str
+    score: float | None
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroundingRecord:
+    """What was looked up: *tokens* of at most *limit_tokens* were sent."""
+
+    tokens: int = 0
+    limit_tokens: int = 0
+    included: tuple[GroundingPassage, ...] = ()
+    left_out: tuple[GroundingPassage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRecord:
+    """prompt = priming + tool schemas + sum of the entries ≤ budget.
+
+    *first_position* is the oldest position from which on the language model sees the conversation; the *unseen*
+    messages before it were not looked at one by one (pins are in *entries* wherever they stand).
+    """
+
+    language_model: str
+    encoding: str
+    context_window_tokens: int
+    reply_reserve_tokens: int
+    budget_tokens: int
+    prompt_tokens: int
+    priming_tokens: int
+    tool_schema_tokens: int
+    calibration: str
+    policy: Mapping[str, Any]
+    entries: tuple[WindowEntry, ...]
+    first_position: int
+    unseen_messages: int
+    left_out: tuple[LeftOutMessage, ...] = ()
+    grounding: GroundingRecord = field(default_factory=GroundingRecord)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> WindowRecord:
+        """Return the record that `to_json` made, also after a round trip through the database."""
+        grounding = stored["grounding"]
+        return cls(
+            **{
+                **stored,
+                "entries": tuple(WindowEntry(**entry) for entry in stored["entries"]),
+                "left_out": tuple(LeftOutMessage(**message) for message in stored["left_out"]),
+                "grounding": GroundingRecord(
+                    tokens=grounding["tokens"],
+                    limit_tokens=grounding["limit_tokens"],
+                    included=tuple(GroundingPassage(**passage) for passage in grounding["included"]),
+                    left_out=tuple(GroundingPassage(**passage) for passage in grounding["left_out"]),
+                ),
+            }
+        )
