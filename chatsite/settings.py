@@ -8,17 +8,18 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 from chatsite.env import load_environment
+from chatsite.mail import parse_smtp_url
 from chatsite.postgres.url import parse_database_url
 from chatsite.secret_key import local_secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-ENV = load_environment(BASE_DIR / ".env")
+ENV = load_environment(BASE_DIR)
 
 # The site
 
 DEBUG = ENV.switch("DEBUG", default=False, help="Django's debug pages. Never on a public site.")
 HOST = ENV.text("HOST", default="127.0.0.1", help="Address that the server listens on.")
-PORT = ENV.integer("PORT", default=8000, minimum=1, help="Port that the server listens on.")
+PORT = ENV.integer("PORT", default=8000, minimum=1, maximum=65535, help="Port that the server listens on.")
 SITE_URL = ENV.text(
     "SITE_URL",
     default=f"http://127.0.0.1:{PORT}",
@@ -44,7 +45,9 @@ SECRET_KEY = ENV.text(
 )
 if not SECRET_KEY:
     if not SITE_IS_LOCAL:
-        raise ImproperlyConfigured("SECRET_KEY is required when SITE_URL is not this machine. Set 50 random characters.")
+        raise ImproperlyConfigured(
+            "SECRET_KEY is required when SITE_URL is not this machine. Set 50 random characters."
+        )
     SECRET_KEY = local_secret_key(VAR_DIR)
 
 # Language models
@@ -111,7 +114,13 @@ if REDIS_URL:
     }
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 else:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            # Limits on attempts are counted here. With Django's 300 entries, a few hundred addresses push them out.
+            "OPTIONS": {"MAX_ENTRIES": 100_000},
+        }
+    }
 
 # Django
 
@@ -136,9 +145,11 @@ INSTALLED_APPS = [
     "django_htmx",
 ]
 MIDDLEWARE = [
+    "chatsite.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "chatsite.security_headers.SecurityHeadersMiddleware",
+    "chatsite.security_headers.ContentSecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -204,15 +215,44 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
 
-SMTP_URL = ENV.text("SMTP_URL", help="Mail server, such as smtps://user:password@mail.example.org. Printed if empty.")
+SMTP_URL = ENV.text(
+    "SMTP_URL",
+    help="Mail server, such as smtps://user:password@mail.example.org (TLS) or smtp://… (STARTTLS). With it, new "
+    "accounts must confirm their address; without it, mails are printed where the site was started.",
+)
 DEFAULT_FROM_EMAIL = ENV.text("MAIL_FROM", default="windowseat@localhost", help="Sender of mails.")
 SIGN_UP = ENV.choice("SIGN_UP", ("open", "closed"), default="open", help="Who may make an account.")
 
+if SMTP_URL:
+    try:
+        _mail = parse_smtp_url(SMTP_URL)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"SMTP_URL: {error}") from None
+    EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    EMAIL_HOST, EMAIL_PORT = _mail.host, _mail.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.user, _mail.password
+    EMAIL_USE_SSL, EMAIL_USE_TLS = _mail.use_ssl, _mail.use_tls
+    EMAIL_TIMEOUT = 15
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
 ACCOUNT_ADAPTER = "chatsite.accounts.adapter.AccountAdapter"
+ACCOUNT_FORMS = {"signup": "chatsite.accounts.forms.SignUpForm"}
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SMTP_URL else "optional"
+ACCOUNT_CHANGE_EMAIL = True  # one address for each person; a new one counts once it is confirmed
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
+ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before the address is changed: who has it can reset the password
+ACCOUNT_EMAIL_NOTIFICATIONS = bool(SMTP_URL)
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
+# The limits on attempts are allauth's own, by address and by account; tests hold them. The server has already put
+# the visitor into REMOTE_ADDR, from TRUSTED_PROXIES only, so allauth must believe no header by itself.
+ALLAUTH_TRUSTED_PROXY_COUNT = 0
+ALLAUTH_TRUSTED_CLIENT_IP_HEADER = None
 
 # Security
 
@@ -220,6 +260,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 if _site.scheme == "https":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True

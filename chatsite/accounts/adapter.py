@@ -1,10 +1,47 @@
-"""What allauth asks us about sign-up."""
+"""Where this site's accounts differ from django-allauth's defaults."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from chatsite.accounts.first_admin import holds_grant
+
+log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):
+    """Sign-up by the site's policy, mails that never break a page and always link to `SITE_URL`."""
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return settings.SIGN_UP == "open"
+        return settings.SIGN_UP == "open" or holds_grant(request.session)
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send it, or say that it couldn't be sent. The same for known and unknown addresses."""
+        links = {name: _on_this_site(value) for name, value in context.items() if name.endswith("_url")}
+        site = SimpleNamespace(name=settings.SITE_NAME, domain=urlsplit(settings.SITE_URL).netloc)
+        try:
+            super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
+        except OSError:  # which smtplib's errors are
+            log.exception("The mail %s could not be sent.", template_prefix)
+            messages.error(self.request, _("The mail could not be sent. Please try again later."))
+
+    def format_email_subject(self, subject: str) -> str:
+        return f"{settings.SITE_NAME}: {subject}"
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
+
+def _on_this_site(url: str) -> str:
+    """Put `SITE_URL` in the place of the scheme and host that the request claimed."""
+    return settings.SITE_URL + urlsplit(url).path

@@ -1,0 +1,70 @@
+"""How a new site gets its first admin: by a link that only its operator sees, printed where the site was started.
+
+The link's token stands behind `#`, which browsers keep to themselves: it reaches no access log, no proxy and no
+Referer. The page behind it posts the token; a right one is remembered in the session as a *grant*. The grant is
+used up when an account becomes the admin, once, under a lock on the link's row. A new link ends the older one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
+from django.db import transaction
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare
+
+from chatsite.accounts.models import FirstAdminLink, User
+
+GRANT = "first_admin_grant"
+TOKEN_BYTES = 32
+
+
+def first_admin_url() -> str | None:
+    """Return a new one-time link that makes its visitor the admin, or None if there is an admin."""
+    if User.objects.admins().exists():
+        return None
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    FirstAdminLink.objects.update_or_create(only=True, defaults={"token_hash": _hash(token)})
+    return f"{settings.SITE_URL}{reverse('first_admin')}#{token}"
+
+
+def accept_token(session: SessionBase, token: str) -> bool:
+    """Remember in the session that its person came by the link, if *token* is the link's."""
+    session[GRANT] = _hash(token)
+    if holds_grant(session):
+        return True
+    del session[GRANT]
+    return False
+
+
+def holds_grant(session: SessionBase) -> bool:
+    """Say whether this session came by the link that is still good."""
+    if GRANT not in session:
+        return False
+    return _matches(FirstAdminLink.objects.first(), session[GRANT]) and not User.objects.admins().exists()
+
+
+@transaction.atomic
+def make_first_admin(session: SessionBase, user: User) -> bool:
+    """Make *user* the admin if this session holds the grant; return whether it did. The grant is used up."""
+    grant = session.pop(GRANT, "")
+    # Whoever comes second waits here, and then finds no link.
+    link = FirstAdminLink.objects.select_for_update().first()
+    if not _matches(link, grant) or User.objects.admins().exists():
+        return False
+    user.is_staff = user.is_superuser = True
+    user.save(update_fields=["is_staff", "is_superuser"])
+    FirstAdminLink.objects.all().delete()
+    return True
+
+
+def _matches(link: FirstAdminLink | None, grant: str) -> bool:
+    return link is not None and constant_time_compare(link.token_hash, grant)
+
+
+def _hash(token: str) -> str:
+    """A plain hash is enough for a token that is random."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()

@@ -1,0 +1,81 @@
+"""The account pages that django-allauth does not have, or that need more care than it takes."""
+
+from __future__ import annotations
+
+from allauth.account.views import SignupView
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import IntegrityError
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from chatsite.accounts.first_admin import accept_token, holds_grant, make_first_admin
+from chatsite.accounts.forms import FirstAdminForm, NameForm, SignUpClosed
+
+
+class SignUpView(SignupView):
+    """Sign-up in which two at once end like two in a row."""
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        try:
+            return super().form_valid(form)
+        except (IntegrityError, SignUpClosed):
+            return self._decide_again()
+
+    def _decide_again(self) -> HttpResponse:
+        """Answer as if this sign-up had come after the one that was faster."""
+        if not self.is_open():
+            return self.closed()
+        form = self.get_form_class()(**self.get_form_kwargs())
+        return super().form_valid(form) if form.is_valid() else self.form_invalid(form)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    form = NameForm(request.POST or None, instance=request.user)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, _("Saved."))
+        return redirect("account")
+    return render(request, "account/account.html", {"form": form})
+
+
+@sensitive_post_parameters("token")
+@require_http_methods(["GET", "POST"])
+def first_admin(request: HttpRequest) -> HttpResponse:
+    """Take the token of the first admin's link, and go on to the account that becomes the admin."""
+    form = FirstAdminForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        if accept_token(request.session, form.cleaned_data["token"]):
+            return redirect(_claim_url(request))
+        form.add_error("token", _("This link is not valid, or no longer. A new one is printed at the next start."))
+    return render(request, "account/first_admin.html", {"form": form})
+
+
+def _claim_url(request: HttpRequest) -> str:
+    """Return where the person confirms, by way of making an account if they aren't signed in."""
+    claim = reverse("first_admin_claim")
+    if request.user.is_authenticated:
+        return claim
+    return reverse("account_signup") + "?" + urlencode({"next": claim})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def first_admin_claim(request: HttpRequest) -> HttpResponse:
+    """Make the account that is signed in the admin, if its person came by the link and says so."""
+    if request.method == "POST":
+        make_first_admin(request.session, request.user)
+    elif holds_grant(request.session):
+        return render(request, "account/first_admin_claim.html")
+    if request.user.is_superuser:
+        messages.success(request, _("You are the administrator of this site."))
+        return redirect("/")
+    return render(request, "account/first_admin.html", {"form": None}, status=410)
