@@ -6,13 +6,17 @@ declarations and a test compares the two. A value can also come from a file: `NA
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
+
+from chatsite.dotenv import read_dotenv
 
 T = TypeVar("T")
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
@@ -31,16 +35,25 @@ class Setting:
 
 @dataclass
 class Environment:
-    """Typed access to a mapping of strings; remembers what was declared."""
+    """Typed access to a mapping of strings; remembers what was declared. Relative paths start in *folder*."""
 
     values: Mapping[str, str]
+    folder: Path = Path()
     declared: dict[str, Setting] = field(default_factory=dict)
 
     def text(self, name: str, *, default: str = "", help: str) -> str:  # noqa: A002
         return self._read(name, "text", str, default=default, help=help)
 
-    def integer(self, name: str, *, default: int, minimum: int = 0, help: str) -> int:  # noqa: A002
-        return self._read(name, "whole number", _integer(minimum), default=default, help=help)
+    def integer(
+        self,
+        name: str,
+        *,
+        default: int,
+        minimum: int = 0,
+        maximum: int | None = None,
+        help: str,  # noqa: A002
+    ) -> int:
+        return self._read(name, "whole number", _integer(minimum, maximum), default=default, help=help)
 
     def number(self, name: str, *, default: float | None, help: str) -> float | None:  # noqa: A002
         return self._read(name, "number", _positive_number, default=default, help=help)
@@ -56,7 +69,7 @@ class Environment:
 
     def path(self, name: str, *, default: Path, shown: str, help: str) -> Path:  # noqa: A002
         found = self._read(name, "folder", Path, default=default, help=help, shown=shown)
-        return found.expanduser().resolve()
+        return (self.folder / found.expanduser()).resolve()
 
     def _read(
         self,
@@ -74,9 +87,9 @@ class Environment:
             return default
         try:
             return parse(raw)
-        except ValueError as exc:
+        except ValueError as expected:
             # The value is not repeated: it may be a secret in the wrong place.
-            raise ImproperlyConfigured(f"{name} must be a {kind}: {exc}. {help}") from None
+            raise ImproperlyConfigured(f"{name} must be {expected}. ({help})") from None
 
     def _raw(self, name: str) -> str | None:
         """Return the value, stripped; empty counts as unset, so that compose files may pass blanks on."""
@@ -85,54 +98,46 @@ class Environment:
         if value and secret_file:
             raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; keep one of them.")
         if secret_file:
-            value = _read_secret(f"{name}_FILE", Path(secret_file))
+            value = _read_secret(f"{name}_FILE", self.folder / secret_file)
         return value or None
 
 
-def load_environment(dotenv: Path, process: Mapping[str, str] = os.environ) -> Environment:
-    """Return the environment: what *process* has, and for the rest the file *dotenv* if it is there."""
-    values = dict(_dotenv_pairs(dotenv)) if dotenv.is_file() else {}
-    return Environment({**values, **process})
-
-
-def _dotenv_pairs(dotenv: Path) -> Iterator[tuple[str, str]]:
-    for number, raw_line in enumerate(dotenv.read_text(encoding="utf-8").splitlines(), start=1):
-        line = raw_line.strip().removeprefix("export ")
-        if not line or line.startswith("#"):
-            continue
-        name, equals, value = line.partition("=")
-        if not equals or not name.strip().isidentifier():
-            raise ImproperlyConfigured(f"{dotenv.name}, line {number}: expected NAME=value.")
-        yield name.strip(), _unquote(value.strip())
-
-
-def _unquote(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value
+def load_environment(folder: Path, process: Mapping[str, str] = os.environ) -> Environment:
+    """Return the environment: what *process* has, and for the rest *folder*'s `.env`, or the file ENV_FILE names."""
+    dotenv = folder / process.get("ENV_FILE", ".env")
+    return Environment({**read_dotenv(dotenv), **process}, folder)
 
 
 def _read_secret(name: str, path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
-    except OSError as exc:
-        raise ImproperlyConfigured(f"{name} can't be read: {exc.strerror}.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ImproperlyConfigured(f"{name} can't be read: {reason}.") from None
 
 
-def _integer(minimum: int) -> Callable[[str], int]:
+# The parsers: each raises ValueError with the words that come after "must be".
+
+
+def _integer(minimum: int, maximum: int | None) -> Callable[[str], int]:
+    bounds = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+
     def parse(raw: str) -> int:
-        value = int(raw)
-        if value < minimum:
-            raise ValueError(f"it must be at least {minimum}")
+        value = int(raw) if re.fullmatch(r"[+-]?[0-9]+", raw) else None
+        if value is None or value < minimum or (maximum is not None and value > maximum):
+            raise ValueError(f"a whole number {bounds}")
         return value
 
     return parse
 
 
 def _positive_number(raw: str) -> float:
-    value = float(raw)
-    if not 0 <= value < float("inf"):
-        raise ValueError("it must be finite and not below 0")
+    try:
+        value = float(raw)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ValueError("a number that is not below 0")
     return value
 
 
@@ -141,7 +146,7 @@ def _switch(raw: str) -> bool:
         return True
     if raw.lower() in FALSE_WORDS:
         return False
-    raise ValueError("write on or off")
+    raise ValueError("on or off")
 
 
 def _words(raw: str) -> tuple[str, ...]:
@@ -151,7 +156,7 @@ def _words(raw: str) -> tuple[str, ...]:
 def _choice(choices: tuple[str, ...]) -> Callable[[str], str]:
     def parse(raw: str) -> str:
         if raw not in choices:
-            raise ValueError("write one of " + ", ".join(choices))
+            raise ValueError("one of " + ", ".join(choices))
         return raw
 
     return parse

@@ -1,0 +1,42 @@
+"""Fixtures for all tests. What a test needs and this machine lacks skips it, with the command that installs it."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+TOOLS = {
+    "browser": (("chromium", "chromium-browser", "google-chrome"), "needs Chromium: apt-get install chromium"),
+    "redis": (("redis-server",), "needs redis-server: apt-get install redis-server"),
+}
+
+
+def find_tool(marker: str) -> str | None:
+    """Return the path of the program that tests marked *marker* need."""
+    names, _ = TOOLS[marker]
+    return next((path for name in names if (path := shutil.which(name))), None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    missing = {marker: pytest.mark.skip(reason=TOOLS[marker][1]) for marker in TOOLS if not find_tool(marker)}
+    for item in items:
+        for marker, skip in missing.items():
+            if item.get_closest_marker(marker):
+                item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """Path of the browser, for tests marked `browser`."""
+    path = find_tool("browser")
+    assert path is not None, "mark the test with `browser`"
+    return path
+
+
+@pytest.fixture(scope="session")
+def redis_server_path() -> str:
+    """Path of the server, for tests marked `redis`."""
+    path = find_tool("redis")
+    assert path is not None, "mark the test with `redis`"
+    return path
