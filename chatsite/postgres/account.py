@@ -1,9 +1,10 @@
 """The system account that runs the server.
 
-PostgreSQL refuses to run as root. When we are root it runs as the first of: the owner of its data; the owner of
-the folder that holds the data, if that is a person (`sudo make run`); the account `postgres`, if the machine has
-one; `nobody`. No account is created. That account must get to the data and to the programs: folders on the way that
-it may not pass get the one bit that lets it pass (not list, not read), and each is named in the log.
+PostgreSQL refuses to run as root. When we are root it runs as the first of: the owner of its data; the
+owner of the folder that holds the data, if that is a person (`sudo make run`); the account `postgres`, if
+the machine has one; `nobody`. No account is created. That account must get to the data and to the programs:
+folders on the way that it may not pass get the one bit that lets it pass (not list, not read), and each is
+named in the log.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Account:
         return cls(info.st_uid, info.st_gid)
 
     def switch(self) -> dict[str, Any]:
-        """Return the arguments for `subprocess` that start a program as this account; none unless we are root."""
+        """Return the arguments for `subprocess` that run a program as this account; none unless root."""
         if os.geteuid() != 0:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
@@ -62,7 +63,7 @@ def choose_account(folder: Path) -> Account:
 
 
 def require_usable_owner(data: Path) -> Account:
-    """Return the owner of existing *data*; raises `PostgresDidNotStart` if the server can't run as that one."""
+    """Return the owner of *data*; raises `PostgresDidNotStart` if the server can't run as that one."""
     owner = Account.owning(data)
     if owner.uid == 0:
         raise PostgresDidNotStart(

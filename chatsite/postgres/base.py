@@ -25,6 +25,7 @@ from .server import embedded_server
 class DatabaseClient(client.DatabaseClient):
     """`manage.py dbshell`, with the embedded server's own psql."""
 
+    connection: DatabaseWrapper
     executable_name = str(binaries() / "psql")
 
     def runshell(self, parameters: Iterable[str]) -> None:

@@ -36,10 +36,7 @@ def judge_extensions(available: set[str]) -> list[CheckMessage]:
     """*available* are the names of the extensions that could be or are installed in the database."""
     if "vector" in available:
         return []
-    hint = (
-        "Install it on the database's machine (package postgresql-18-pgvector, image pgvector/pgvector:pg18). "
-        + OR_EMBEDDED
-    )
+    hint = "Install it on the server (Debian: postgresql-18-pgvector; image: pgvector/pgvector:pg18). " + OR_EMBEDDED
     return [Error("The database server has no pgvector.", hint=hint, id="postgres.E002")]
 
 

@@ -33,7 +33,7 @@ def keep(users_file: str, lock_descriptor: int, data_dir: str, socket_dir: str, 
 
 def start_server(command: list[str], lock_descriptor: int, data_dir: str) -> subprocess.Popen[bytes]:
     owner = os.stat(data_dir)  # noqa: PTH116
-    as_owner = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+    as_root = os.geteuid() == 0
     return subprocess.Popen(  # noqa: S603
         command,
         stdin=subprocess.DEVNULL,
@@ -41,7 +41,9 @@ def start_server(command: list[str], lock_descriptor: int, data_dir: str) -> sub
         # No thread exists yet, so this is safe; it must be the main thread, whose end counts as the parent's.
         preexec_fn=end_with_parent if sys.platform == "linux" else None,
         cwd="/",
-        **as_owner,
+        user=owner.st_uid if as_root else None,
+        group=owner.st_gid if as_root else None,
+        extra_groups=[] if as_root else None,
     )
 
 
@@ -51,7 +53,7 @@ def end_with_parent() -> None:
 
 
 def stop_after_last_user(server: subprocess.Popen[bytes], users_file: str) -> None:
-    """Stop the server when all shared locks are gone; the exclusive one is kept: newcomers wait for the end."""
+    """Stop the server when no shared lock is left. The exclusive one is kept: newcomers wait for the end."""
     users = os.open(users_file, os.O_RDWR)
     fcntl.flock(users, fcntl.LOCK_EX)
     server.send_signal(FAST_SHUTDOWN)

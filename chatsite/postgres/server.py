@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import psycopg
-from psycopg import errors, sql
+from psycopg import conninfo, errors, sql
 
 from .account import Account
 from .data_folder import ROLE, SERVER_ENVIRONMENT, prepare_data_folder
@@ -133,8 +133,8 @@ class EmbeddedServer:
         return [str(binaries() / "postgres"), "-D", str(self.paths.data), *settings]
 
     def _create_database(self) -> None:
-        address = {"host": str(self.paths.socket_dir), "port": PORT, "user": ROLE, "dbname": "postgres"}
-        with psycopg.connect(**address, autocommit=True) as connection:
+        address = conninfo.make_conninfo(host=self.paths.socket_dir, port=PORT, user=ROLE, dbname="postgres")
+        with psycopg.connect(address, autocommit=True) as connection:
             found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
             if not found:
                 # Another process may be doing the same.

@@ -17,9 +17,9 @@ LIBPQ_PARAMETERS = frozenset(option.keyword.decode() for option in Conninfo.get_
 def parse_database_url(url: str) -> dict[str, Any]:
     """Return the Django database settings that *url* stands for.
 
-    Understood is what libpq understands of one host: percent-encoded parts, IPv6 in brackets, a Unix socket's
-    folder as encoded host or as `?host=/folder`, and libpq's parameters, such as `sslmode`. Raises `ValueError`
-    for the rest.
+    Understood is what libpq understands of one host: percent-encoded parts, IPv6 in brackets, a Unix
+    socket's folder as encoded host or as `?host=/folder`, and libpq's parameters, such as `sslmode`. Raises
+    `ValueError` for the rest.
     """
     parts = _split(url)
     database: dict[str, Any] = {"ENGINE": "django.db.backends.postgresql", "OPTIONS": {}}

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+from django.db import NotSupportedError, OperationalError
+from django.db.utils import ConnectionHandler
+
+from chatsite.postgres import checks
+
+
+def test_postgresql_15_is_new_enough_and_14_is_not():
+    assert checks.judge_version(15) == []
+    assert [problem.id for problem in checks.judge_version(14)] == ["postgres.E001"]
+
+
+def test_a_server_without_pgvector_is_refused_with_a_hint():
+    assert checks.judge_extensions({"plpgsql", "vector"}) == []
+    [problem] = checks.judge_extensions({"plpgsql"})
+    assert problem.id == "postgres.E002"
+    assert "pgvector/pgvector" in problem.hint
+
+
+def test_a_server_too_old_for_django_is_too_old():
+    [problem] = checks.judge_failure("default", NotSupportedError("PostgreSQL 14 or later is required"))
+    assert problem.id == "postgres.E001"
+
+
+def test_a_failure_to_connect_is_one_sentence():
+    [problem] = checks.judge_failure("default", OperationalError("no route\nto the host\n"))
+    assert problem.id == "postgres.E003"
+    assert problem.msg == "The database 'default' can't be reached: no route"
+
+
+@pytest.fixture
+def unreachable(tmp_path, monkeypatch) -> str:
+    database = {"ENGINE": "django.db.backends.postgresql", "NAME": "seat", "HOST": str(tmp_path)}
+    monkeypatch.setattr(checks, "connections", ConnectionHandler({"default": database}))
+    return "default"
+
+
+def test_a_server_that_is_not_there_is_reported(unreachable, django_db_blocker):
+    with django_db_blocker.unblock():
+        [problem] = checks.check_databases(databases=[unreachable])
+    assert problem.id == "postgres.E003"
+
+
+def test_nothing_is_connected_to_unless_databases_are_named(unreachable):
+    assert checks.check_databases(databases=None) == []
+
+
+def test_the_embedded_database_passes_its_checks(start_user):
+    user = start_user()
+    user.send("check")
+    assert user.reply() == {"rows": "System check identified no issues (0 silenced).\n"}
+
+
+def test_an_embedded_database_that_does_not_start_is_reported(start_user, server):
+    server.paths.data.parent.mkdir()
+    server.paths.data.write_text("in the way")
+    assert "postgres.E003" in start_user().error("check")
