@@ -14,12 +14,14 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 LINK_SCHEMES = frozenset({"http", "https", "mailto"})
+LINK_ATTRIBUTES = {"target": "_blank", "referrerpolicy": "no-referrer"}
 MAX_ADDRESS_CHARACTERS = 2_000
 
 # Ends at white space, at angle brackets and at punctuation that only full-width scripts use.
 _BARE_ADDRESS = re.compile(r"(?<![\w/@.])(?i:https?://|www\.)[^\s<>`\u3000-\u303f\uff00-\uffef]+")
+_HOST = re.compile(r"[a-z0-9][a-z0-9._-]*|[0-9a-f:.]*:[0-9a-f:.]*")
 _HOST_IN_TEXT = re.compile(r"(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,63}")
-_TRAILING_PUNCTUATION = "?!.,:;*_~'\""
+_TRAILING_PUNCTUATION = "?!.,:;*_~'\"[]"
 
 
 def add_link_rules(parser: MarkdownIt) -> None:
@@ -32,12 +34,12 @@ def is_allowed_address(url: str) -> bool:
     """Tell whether an address may become a link: absolute, of a listed scheme, without a user name."""
     try:
         parts = urlsplit(url)
-        host, user = parts.hostname, parts.username
+        host, user, _ = parts.hostname or "", parts.username, parts.port
     except ValueError:
         return False
     if len(url) > MAX_ADDRESS_CHARACTERS or parts.scheme not in LINK_SCHEMES or user is not None:
         return False
-    return bool(parts.path) if parts.scheme == "mailto" else bool(host)
+    return bool(parts.path) if parts.scheme == "mailto" else _HOST.fullmatch(host) is not None
 
 
 def host_of(address: str) -> str:
@@ -118,7 +120,7 @@ def _explain_links(tokens: Iterator[Token]) -> Iterator[Token]:
     for token in tokens:
         if token.type == "link_open":
             address, text = str(token.attrs["href"]), ""
-            token.attrs["title"] = address
+            token.attrs |= {"title": address, **LINK_ATTRIBUTES}
         elif token.type == "link_close" and _names_another_host(text, host_of(address)):
             yield from _host_label(address)
         text += token.content

@@ -8,19 +8,19 @@ import nh3
 
 from conversations.rendering.code import TOKEN_CLASSES
 from conversations.rendering.formulas import MATH_ATTRIBUTES, MATH_ELEMENTS
-from conversations.rendering.links import LINK_SCHEMES
+from conversations.rendering.links import LINK_ATTRIBUTES, LINK_SCHEMES
 
 _TEXT_ELEMENTS = (
-    "a blockquote br button code div em h3 h4 h5 h6 hr input li ol p pre s span strong"
-    " table tbody td th thead tr ul"
+    "a blockquote br button code div em h3 h4 h5 h6 hr input li ol p pre s span strong table tbody td th thead tr ul"
 )
 _ALIGNMENTS = {"align-left", "align-center", "align-right"}
 
 _ATTRIBUTES = {
-    "a": {"href", "title"},
+    "*": set(),  # or the library allows some everywhere
+    "a": {"href", "title", *LINK_ATTRIBUTES},
     "ol": {"start"},
-    "input": {"checked"},
-    "button": {"data-copy"},
+    "input": {"checked", "disabled", "type"},
+    "button": {"data-copy", "type"},
     **{element: set(MATH_ATTRIBUTES) for element in MATH_ELEMENTS},
 }
 
@@ -40,7 +40,7 @@ _CLASSES = {
 
 # Set by the sanitiser itself, so that no rule before it can forget or change them.
 _FORCED = {
-    "a": {"target": "_blank", "referrerpolicy": "no-referrer"},
+    "a": LINK_ATTRIBUTES,
     "button": {"type": "button"},
     "input": {"type": "checkbox", "disabled": ""},
 }

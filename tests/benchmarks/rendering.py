@@ -1,0 +1,109 @@
+"""Rendering while a reply streams, and the growth of its time with hostile text.
+
+Prints, of one run: the CPU time for a reply in 4-character deltas when each finished block is rendered
+once, against rendering the whole message at every 20th delta (scaled to every delta); and the growth
+exponent of the worst inputs as they double (1 = linear, 2 = quadratic).
+
+    python -m tests.benchmarks.rendering [--json FILE]
+"""
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from django.conf import settings
+
+from conversations.rendering import BlockStream, render_markdown, stream
+from tests.rendering.replies import REPLIES
+
+DELTA_CHARACTERS = 4
+WHOLE_EVERY = 20
+SIZES = (25_000, 50_000, 100_000, 200_000)
+
+CASES: dict[str, Callable[[int], str]] = {
+    "ordinary replies": lambda size: ("\n\n".join(REPLIES) + "\n\n") * (size // 6_000),
+    "one long fence": lambda size: "```\n" + "x = 1\n\n" * (size // 7) + "```\n",
+    "one loose list": lambda size: "- item\n\n" * (size // 8),
+    "one paragraph": lambda size: "word *word*\n" * (size // 12),
+    "lists and headings": lambda size: "- a\n\n# b\n" * (size // 10),
+    "paragraphs of brackets": lambda size: ("[" * 15_000 + "\n\n") * (size // 15_000),
+    "paragraphs of emphasis": lambda size: ("*a_ " * 3_750 + "\n\n") * (size // 15_000),
+    "formulas": lambda size: ("$a_1$ " * 2_500 + "\n\n") * (size // 15_000),
+    "new lines": lambda size: "\n" * size,
+    "one line": lambda size: "a" * size,
+}
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def deltas_of(text: str) -> list[str]:
+    return [text[at : at + DELTA_CHARACTERS] for at in range(0, len(text), DELTA_CHARACTERS)]
+
+
+def render_blocks_once(text: str) -> None:
+    blocks = BlockStream()
+    for delta in deltas_of(text):
+        blocks.feed(delta)
+    blocks.finish()
+
+
+def render_whole_sometimes(text: str) -> None:
+    for end in range(0, len(text), DELTA_CHARACTERS * WHOLE_EVERY):
+        render_markdown(text[:end])
+
+
+def compare_streaming() -> dict[str, float]:
+    """Return microseconds per delta both ways, and their ratio, for a reply of about 8,000 characters."""
+    text = "\n\n".join(REPLIES[:5])[:4_000] * 2
+    deltas = len(deltas_of(text))
+    once = cpu_seconds(lambda: render_blocks_once(text)) / deltas
+    whole = cpu_seconds(lambda: render_whole_sometimes(text)) * WHOLE_EVERY / deltas
+    return {"once_us": once * 1e6, "whole_us": whole * 1e6, "ratio": whole / once}
+
+
+def growth_exponent(make: Callable[[int], str]) -> dict[str, float]:
+    """Return the slope of log time over log size, of the last three sizes, and the time per 100 KB."""
+    seconds = [cpu_seconds(partial(render_blocks_once, make(size))) for size in SIZES]
+    exponent = math.log(seconds[-1] / seconds[1]) / math.log(SIZES[-1] / SIZES[1])
+    return {"exponent": exponent, "ms_per_100_kb": seconds[-1] * 1e3 * 100_000 / SIZES[-1]}
+
+
+def measure() -> dict[str, object]:
+    stream.MAX_CPU_SECONDS = math.inf  # the limit would flatten the curve
+    render_markdown("\n\n".join(REPLIES))  # load the lexers first
+    return {
+        "streaming": compare_streaming(),
+        "growth": {name: growth_exponent(make) for name, make in CASES.items()},
+    }
+
+
+def report(result: dict[str, dict]) -> None:
+    streaming = result["streaming"]
+    print("streaming: {once_us:.0f} µs a delta, whole message {whole_us:.0f} µs".format(**streaming))
+    print("           whole message : each block once = {ratio:.0f} : 1".format(**streaming))
+    for name, growth in result["growth"].items():
+        print(f"{name:24} exponent {growth['exponent']:.2f}  {growth['ms_per_100_kb']:6.0f} ms per 100 KB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    arguments = parser.parse_args()
+    if not settings.configured:
+        settings.configure()
+    result = measure()
+    report(result)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The style sheet knows every class of a token, and every colour can be read (WCAG AA)."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pygments.lexers import get_lexer_by_name
+
+from conversations.rendering.code import HIGHLIGHTED_LANGUAGES, TOKEN_CLASSES
+
+CSS = (Path(__file__).parents[2] / "static/conversations/code.css").read_text()
+COLOURS = re.findall(r"--code-([\w-]+): light-dark\(#(\w{6}), #(\w{6})\)", CSS)
+THEMES = {"light": {name: light for name, light, _ in COLOURS}, "dark": {name: dark for name, _, dark in COLOURS}}
+READ_ON = {"string": ["bg", "inserted-bg"], "number": ["bg", "deleted-bg"]}
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_colour_can_be_read_on_its_background(theme):
+    colours = THEMES[theme]
+    pairs = [(name, on) for name in colours if not name.endswith("bg") for on in READ_ON.get(name, ["bg"])]
+    assert len(pairs) >= 10
+    assert [pair for pair in pairs if contrast(colours[pair[0]], colours[pair[1]]) < 4.5] == []
+
+
+@pytest.mark.parametrize("name", sorted(set(TOKEN_CLASSES.values())))
+def test_every_class_of_a_token_has_a_rule(name):
+    assert re.search(rf"\.code-block \.{name}\b", CSS)
+
+
+@pytest.mark.parametrize("language", sorted(HIGHLIGHTED_LANGUAGES))
+def test_every_listed_language_has_a_lexer(language):
+    assert get_lexer_by_name(language)

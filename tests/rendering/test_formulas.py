@@ -1,0 +1,62 @@
+"""TeX to MathML, and money that stays money."""
+
+import pytest
+
+from conversations.rendering import render_markdown
+
+
+@pytest.mark.parametrize("written", ["$x^2$", r"\(x^2\)"])
+def test_a_formula_in_a_line_becomes_mathml(written):
+    html = render_markdown(f"So {written}.")
+    assert '<math display="inline"><mrow><msup><mi>x</mi><mn>2</mn></msup></mrow></math>.' in html
+
+
+@pytest.mark.parametrize("written", ["$$x$$", r"\[x\]", "$$\nx\n$$", "\\[\nx\n\\]", "  $$ x\n$$"])
+def test_a_formula_on_its_own_lines_is_set_apart(written):
+    assert render_markdown(written) == (
+        '<div class="math-display"><math display="block"><mrow><mi>x</mi></mrow></math></div>\n'
+    )
+
+
+def test_a_formula_set_apart_interrupts_a_paragraph_and_holds_what_looks_like_a_list():
+    html = render_markdown("The sum\n$$\na\n+ b\n=\nc\n$$\nends.")
+    assert html.startswith("<p>The sum</p>\n<div")
+    assert html.endswith("<p>ends.</p>\n")
+    assert "<ul>" not in html
+
+
+@pytest.mark.parametrize("written", ["from $5 to $6", "$ 5$", "US$5 and US$10 a month", r"\$x\$", "`$x$`", "$", "$$"])
+def test_money_and_code_are_not_formulas(written):
+    assert "<m" not in render_markdown(written)
+
+
+def test_a_formula_in_a_list_and_in_a_quotation():
+    assert render_markdown("- a\n  $$\n  x\n  $$\n- b").count("math-display") == 1
+    assert render_markdown("> $$\n> x\n> $$").count("math-display") == 1
+
+
+def test_a_formula_that_is_not_closed_before_a_blank_line_is_text():
+    assert "<math" not in render_markdown("$$\nx\n\ny\n$$")
+
+
+REFUSED = [r"\frac", "a_b_c", r"\left(", r"\newcommand{\a}{b}\a", r"\def\a{b}\a", "x" * 2_001, "{" * 70]
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_a_formula_that_cannot_be_converted_is_shown_as_it_was_written(source):
+    assert render_markdown(f"${source}$") == f'<p><code class="math-error">${source}$</code></p>\n'
+
+
+def test_text_in_a_formula_is_escaped():
+    assert "<mtext>&lt;b&gt;</mtext>" in render_markdown(r"$\text{<b>}$")
+
+
+def test_a_formula_cannot_cover_the_page():
+    html = render_markdown(r"$\hspace{500em}\rule{100em}{100em}\raise{50em}{x}$")
+    assert "em" not in html
+
+
+def test_colours_and_small_spaces_are_kept():
+    html = render_markdown(r"$\color{red}a\hspace{2em}b$")
+    assert 'mathcolor="red"' in html
+    assert 'width="2em"' in html
