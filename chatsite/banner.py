@@ -1,0 +1,21 @@
+"""What `make run` says when the site is up."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+
+def banner(*, first_admin_url: str | None) -> str:
+    """Return the lines: where the site is, who answers, and how a new site gets its admin."""
+    lines = [f"{settings.SITE_NAME} is ready: {settings.SITE_URL}", f"Replies come from {_answering()}."]
+    if first_admin_url:
+        lines += ["This site has no admin yet. The first account made through this link becomes it, once:"]
+        lines += [f"  {first_admin_url}"]
+    return "\n".join(["", *lines, "Stop it with Ctrl+C.", ""])
+
+
+def _answering() -> str:
+    if not settings.OPENAI_BASE_URL and not settings.OPENAI_API_KEY:
+        return "the built-in demo model, which only quotes; README says how to connect a language model"
+    names = [offer.split()[0] for offer in settings.LANGUAGE_MODELS.split(",") if offer.strip()]
+    return ", ".join(names) or settings.OPENAI_BASE_URL
