@@ -45,6 +45,14 @@ MATH_ATTRIBUTES = {
 
 # Definitions are refused because they can be made to grow without bound when they are expanded.
 _DEFINITION = re.compile(r"\\(?:def|newcommand|renewcommand|newenvironment|DeclareMathOperator)\b")
+# Environments that the converter does not know, and numbered ones, whose numbers would start again each time.
+_ENVIRONMENTS = {
+    **dict.fromkeys(("align", "aligned", "eqnarray", "eqnarray*", "flalign", "flalign*"), "align*"),
+    **dict.fromkeys(("gather", "gather*", "gathered", "multline", "multline*"), "matrix"),
+    **dict.fromkeys(("equation", "equation*"), "matrix"),
+    **dict.fromkeys(("dcases", "rcases"), "cases"),
+}
+_ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{([a-z]+\*?)\}")
 _CHARACTER_REFERENCE = re.compile(r"&#x[0-9A-Fa-f]{1,6};")
 
 _BLOCK_CLOSERS = {"$$": "$$", "\\[": "\\]"}
@@ -81,9 +89,13 @@ def render_formula(source: str, *, display: bool, written: str) -> str:
 def _to_mathml(source: str, display: str) -> str:
     if len(source) > MAX_FORMULA_CHARACTERS or _DEFINITION.search(source):
         raise FormulaTooComplex
-    root = Converter(display=display).convert_to_element(source)
+    root = Converter(display=display).convert_to_element(_with_known_environments(source))
     _tidy(root, MAX_FORMULA_DEPTH)
     return tostring(root, encoding="unicode")
+
+
+def _with_known_environments(source: str) -> str:
+    return _ENVIRONMENT.sub(lambda match: f"\\{match[1]}{{{_ENVIRONMENTS.get(match[2], match[2])}}}", source)
 
 
 def _tidy(element: Element, depth_left: int) -> None:

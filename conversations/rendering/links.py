@@ -17,10 +17,12 @@ LINK_SCHEMES = frozenset({"http", "https", "mailto"})
 LINK_ATTRIBUTES = {"target": "_blank", "referrerpolicy": "no-referrer"}
 MAX_ADDRESS_CHARACTERS = 2_000
 
-# Ends at white space, at angle brackets and at punctuation that only full-width scripts use.
-_BARE_ADDRESS = re.compile(r"(?<![\w/@.])(?i:https?://|www\.)[^\s<>`\u3000-\u303f\uff00-\uffef]+")
+# Needs no space before it where a script writes none; ends at white space, at angle brackets and at
+# punctuation that only full-width scripts use.
+_BARE_ADDRESS = re.compile(r"(?<![A-Za-z0-9_/@.])(?i:https?://|www\.)[^\s<>`\u3000-\u303f\uff00-\uffef]+")
 _HOST = re.compile(r"[a-z0-9][a-z0-9._-]*|[0-9a-f:.]*:[0-9a-f:.]*")
-_HOST_IN_TEXT = re.compile(r"(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,63}")
+# Only at the beginning of an address or a word: the file at the end of a path is not a host.
+_HOST_IN_TEXT = re.compile(r"(?:(?<=//)|(?<![\w/.-]))(?:[\w-]{1,63}\.){1,10}[^\W\d_]{2,63}")
 _TRAILING_PUNCTUATION = "?!.,:;*_~'\"[]"
 
 

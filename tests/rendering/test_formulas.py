@@ -47,6 +47,14 @@ def test_a_formula_that_cannot_be_converted_is_shown_as_it_was_written(source):
     assert render_markdown(f"${source}$") == f'<p><code class="math-error">${source}$</code></p>\n'
 
 
+@pytest.mark.parametrize("name", ["aligned", "align", "align*", "matrix", "pmatrix", "cases", "dcases"])
+def test_the_environments_that_models_write_become_tables(name):
+    html = render_markdown(f"$$\n\\begin{{{name}}}\na &= b \\\\\n&= c\n\\end{{{name}}}\n$$")
+    assert html.count("<mtr>") == 2
+    assert "&amp;" not in html
+    assert "(1)" not in html
+
+
 def test_text_in_a_formula_is_escaped():
     assert "<mtext>&lt;b&gt;</mtext>" in render_markdown(r"$\text{<b>}$")
 
