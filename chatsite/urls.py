@@ -9,7 +9,6 @@ from django.urls import include, path
 from chatsite.accounts import views
 
 # One door: the admin signs in where everyone does, with the same limits on attempts.
-admin.autodiscover()
 admin.site.login = secure_admin_login(admin.site.login)
 
 urlpatterns = [

@@ -31,6 +31,10 @@ def first_admin_url() -> str | None:
     return f"{settings.SITE_URL}{reverse('first_admin')}#{token}"
 
 
+def is_link_open() -> bool:
+    return FirstAdminLink.objects.exists() and not User.objects.admins().exists()
+
+
 def accept_token(session: SessionBase, token: str) -> bool:
     """Remember in the session that its person came by the link, if *token* is the link's."""
     session[GRANT] = _hash(token)
@@ -44,7 +48,7 @@ def holds_grant(session: SessionBase) -> bool:
     """Say whether this session came by the link that is still good."""
     if GRANT not in session:
         return False
-    return _matches(FirstAdminLink.objects.first(), session[GRANT]) and not User.objects.admins().exists()
+    return is_link_open() and _matches(FirstAdminLink.objects.first(), session[GRANT])
 
 
 @transaction.atomic

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.account.views import SignupView
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -15,12 +17,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from chatsite.accounts.first_admin import accept_token, holds_grant, make_first_admin
+from chatsite.accounts.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
 from chatsite.accounts.forms import FirstAdminForm, NameForm, SignUpClosed
 
 
 class SignUpView(SignupView):
     """Sign-up in which two at once end like two in a row."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(makes_first_admin=holds_grant(self.request.session), **kwargs)
 
     def form_valid(self, form: Form) -> HttpResponse:
         try:
@@ -51,6 +56,8 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def first_admin(request: HttpRequest) -> HttpResponse:
     """Take the token of the first admin's link, and go on to the account that becomes the admin."""
+    if not is_link_open():
+        return _link_is_used_up(request)
     form = FirstAdminForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         if accept_token(request.session, form.cleaned_data["token"]):
@@ -78,4 +85,8 @@ def first_admin_claim(request: HttpRequest) -> HttpResponse:
     if request.user.is_superuser:
         messages.success(request, _("You are the administrator of this site."))
         return redirect("/")
-    return render(request, "account/first_admin.html", {"form": None}, status=410)
+    return _link_is_used_up(request)
+
+
+def _link_is_used_up(request: HttpRequest) -> HttpResponse:
+    return render(request, "account/first_admin.html", status=410)
