@@ -8,6 +8,7 @@
     │ └ MessageTooLong                                            the person can shorten it
     ├ CompletionError                 the provider failed
     │ ├ ProviderUnavailable, RateLimited                          retryable (timed out, broken stream too)
+    │ ├ EmptyReply, ReplyInterrupted                              nothing, or not all, came of it
     │ └ ProviderRejected, MalformedStream                         trying again will not help
     ├ AccessError                     not allowed
     │ ├ LimitReached                                              says when it opens again
@@ -20,6 +21,7 @@ A class states its sentence as a template, so that the edge can translate it: `e
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from typing import ClassVar
 
 
@@ -102,11 +104,15 @@ class MessageTooLong(PromptError):
 
 
 class CompletionError(ConversationError):
-    """*retryable*: the same request may succeed if sent again. *detail* is for the log, never for the page."""
+    """*retryable*: the same request may succeed if sent again; *may_be_billed*: tokens may have been used all the same.
+
+    *detail* is for the log, never for the page.
+    """
 
     code = "completion_failed"
     template = "The language model's provider answered with an error."
     retryable: ClassVar[bool] = False
+    may_be_billed: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -131,11 +137,13 @@ class ProviderUnavailable(CompletionError):
 class ProviderTimedOut(ProviderUnavailable):
     code = "provider_timed_out"
     template = "The language model took too long to answer. Please try again."
+    may_be_billed = True
 
 
 class StreamBroken(ProviderUnavailable):
     code = "stream_broken"
     template = "The connection to the language model broke before the reply was finished."
+    may_be_billed = True
 
 
 class RateLimited(CompletionError):
@@ -178,6 +186,21 @@ class ContextTooLong(ProviderRejected):
 class MalformedStream(CompletionError):
     code = "malformed_stream"
     template = "The language model's provider sent something that is not a reply."
+    may_be_billed = True
+
+
+class EmptyReply(CompletionError):
+    code = "empty_reply"
+    template = "The language model sent an empty reply. Please try again."
+    may_be_billed = True
+
+
+class ReplyInterrupted(CompletionError):
+    """Whoever made the reply is gone: the process ended in the middle of it."""
+
+    code = "reply_interrupted"
+    template = "The reply was interrupted before it was finished. What had come is kept; you can try again."
+    may_be_billed = True
 
 
 # Not allowed
@@ -231,3 +254,17 @@ class FrameError(ConversationError):
     def __init__(self, detail: str = "") -> None:
         self.detail = detail
         super().__init__()
+
+
+def sentence_for(code: str) -> str:
+    """Return the sentence of the error with that *code*, as stored with a reply that failed."""
+    return _SENTENCES.get(code, ConversationError.template)
+
+
+def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _tree(child)
+
+
+_SENTENCES = {error.code: error.template for error in _tree(ConversationError) if "%" not in error.template}

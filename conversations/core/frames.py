@@ -72,7 +72,10 @@ class ConversationSync(Frame):
 
 @dataclass(frozen=True, slots=True)
 class MessageStored(Frame):
-    """A user message and its empty reply are stored, at *position* and the one after it."""
+    """A user message and its empty reply are stored, at *position* and the one after it.
+
+    *cleaned*: characters that can't be stored were taken out of what the person typed.
+    """
 
     type: ClassVar[str] = "message.stored"
     conversation: uuid.UUID
@@ -80,6 +83,7 @@ class MessageStored(Frame):
     message: int
     reply: int
     position: int
+    cleaned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +221,8 @@ def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:
         if type(value) is not int or not 0 <= value <= LARGEST_INTEGER:
             raise FrameError(name)
         return value
-    if kind is str:
-        if not isinstance(value, str):
+    if kind in (str, bool):
+        if type(value) is not kind:
             raise FrameError(name)
         return value
     return _read_structure(name, kind, value)

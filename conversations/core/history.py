@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .budget import ChatFormat
 from .messages import PromptMessage
+from .record import LeftOutReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,16 @@ class Unit:
         return sum(message.tokens(chat_format) for message in self.messages)
 
     @property
-    def is_excluded(self) -> bool:
-        return any(message.excluded for message in self.messages)
+    def flaw(self) -> LeftOutReason | None:
+        """Return why the unit can't be sent at all, whatever the room, or None if it can."""
+        if any(message.excluded for message in self.messages):
+            return "excluded"
+        if self._is_incomplete():
+            return "incomplete_tool_turn"
+        return "empty" if all(message.is_empty for message in self.messages) else None
 
-    @property
-    def is_empty(self) -> bool:
-        return all(message.is_empty for message in self.messages)
-
-    @property
-    def is_incomplete(self) -> bool:
-        """True for a result without its call or a call without its result; providers refuse both."""
+    def _is_incomplete(self) -> bool:
+        """Return whether a result has no call or a call no result; providers refuse both."""
         calls = [call.id for message in self.messages for call in message.message.tool_calls]
         results = [message.message.tool_call_id for message in self.messages if message.message.role == "tool"]
         return sorted(calls) != sorted(map(str, results))
@@ -69,3 +70,12 @@ def group_into_units(newest_first: Iterable[HistoryMessage]) -> Iterator[Unit]:
             yield Unit((message,))
     if results:
         yield Unit(tuple(reversed(results)))
+
+
+def sendable(pins: Sequence[HistoryMessage]) -> tuple[HistoryMessage, ...]:
+    """Return the *pins*, oldest first, without those that can't be sent as they are.
+
+    A pinned half of a tool turn is not lost: as an older message it goes with its other half.
+    """
+    units = [unit for unit in group_into_units(reversed(pins)) if unit.flaw is None]
+    return tuple(message for unit in reversed(units) for message in unit.messages)

@@ -20,9 +20,16 @@ from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 
 from .budget import CountText, LanguageModel, budget_tokens
-from .errors import ConversationTooLong, MessageTooLong, PinsTooLong, SystemPromptTooLong, ToolSchemasTooLong
+from .errors import (
+    ConversationTooLong,
+    MessageTooLong,
+    PinsTooLong,
+    PromptError,
+    SystemPromptTooLong,
+    ToolSchemasTooLong,
+)
 from .grounding import PackedGrounding, pack_grounding
-from .history import HistoryMessage, Unit, group_into_units
+from .history import HistoryMessage, Unit, group_into_units, sendable
 from .messages import Prompt, PromptMessage
 from .policy import FULL, LAST_N_MESSAGES, Policy
 from .prompt import Passage
@@ -42,7 +49,7 @@ MOST_SKIPPED = 200
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What must be answered: the newest user message with all that has to go with it."""
+    """What must be answered: the newest user message with all that has to go with it; *pins* are oldest first."""
 
     newest: HistoryMessage
     system_prompt: str = ""
@@ -74,6 +81,7 @@ def compute_window(
     """
     filling = _Filling(
         turn,
+        pins=sendable(turn.pins),
         language_model=language_model,
         policy=policy,
         count_text=count_text,
@@ -90,6 +98,7 @@ class _Filling:
     """A window while it is being filled; *remaining_tokens* is what is left of the budget, never below 0."""
 
     turn: Turn
+    pins: tuple[HistoryMessage, ...]
     language_model: LanguageModel
     policy: Policy
     count_text: CountText
@@ -105,26 +114,29 @@ class _Filling:
         turn, chat_format = self.turn, self.language_model.chat_format
         if turn.system_prompt:
             self.system_tokens = chat_format.overhead_tokens + self.count_text(turn.system_prompt)
-        fixed_tokens = chat_format.priming_tokens + self.system_tokens
-        if (over := fixed_tokens - self.budget_tokens) > 0:
-            raise SystemPromptTooLong(tokens_over=over)
-        fixed_tokens += turn.tool_schema_tokens
-        if (over := fixed_tokens - self.budget_tokens) > 0:
-            raise ToolSchemasTooLong(tokens_over=over)
-        fixed_tokens += sum(pin.tokens(chat_format) for pin in turn.pins)
-        if (over := fixed_tokens - self.budget_tokens) > 0:
-            raise PinsTooLong(tokens_over=over)
-        if (over := self._newest_over(fixed_tokens)) > 0:
-            raise MessageTooLong(tokens_over=over)
-        self.remaining_tokens = self.budget_tokens - fixed_tokens - turn.newest.tokens(chat_format)
+        # Whoever is told to shorten something must be able to: room for a message of one token is never theirs.
+        shortest_tokens = chat_format.overhead_tokens + 1
+        self.remaining_tokens = self.budget_tokens
+        for error, tokens in (
+            (PromptError, chat_format.priming_tokens),
+            (SystemPromptTooLong, self.system_tokens),
+            (ToolSchemasTooLong, turn.tool_schema_tokens),
+            (PinsTooLong, sum(pin.tokens(chat_format) for pin in self.pins)),
+        ):
+            self.remaining_tokens -= tokens
+            if (over := shortest_tokens - self.remaining_tokens) > 0:
+                raise error(tokens_over=over)
+        self._take_newest()
 
-    def _newest_over(self, fixed_tokens: int) -> int:
-        """Return by how many tokens the newest message is above what is left or above the policy's own cap."""
+    def _take_newest(self) -> None:
+        """Take the newest message unless it is above what is left, or above the policy's own cap."""
         newest_tokens = self.turn.newest.tokens(self.language_model.chat_format)
-        over = fixed_tokens + newest_tokens - self.budget_tokens
+        over = newest_tokens - self.remaining_tokens
         if self.policy.message_cap_tokens is not None:
             over = max(over, self.turn.newest.content_tokens - self.policy.message_cap_tokens)
-        return over
+        if over > 0:
+            raise MessageTooLong(tokens_over=over)
+        self.remaining_tokens -= newest_tokens
 
     def take_grounding(self) -> None:
         share_tokens = int(self.budget_tokens * Decimal(str(self.policy.grounding_share)))
@@ -138,7 +150,7 @@ class _Filling:
         self.remaining_tokens -= self.packed.tokens
 
     def take_older(self, older: Iterable[HistoryMessage]) -> None:
-        pinned_positions = {pin.position for pin in self.turn.pins}
+        pinned_positions = {pin.position for pin in self.pins}
         for unit in group_into_units(older):
             if all(message.position in pinned_positions for message in unit.messages):
                 continue
@@ -164,13 +176,9 @@ class _Filling:
         return reason in ("policy", "does_not_fit")
 
     def _reason_to_leave_out(self, unit: Unit) -> LeftOutReason | None:
-        if unit.is_excluded:
-            return "excluded"
-        if unit.is_incomplete:
-            return "incomplete_tool_turn"
-        if unit.is_empty:
-            return "empty"
-        if self._messages_with(unit) > self.policy.last_messages and self.policy.name == LAST_N_MESSAGES:
+        if flaw := unit.flaw:
+            return flaw
+        if self.policy.name == LAST_N_MESSAGES and self._messages_with(unit) > self.policy.last_messages:
             return "policy"
         if unit.tokens(self.language_model.chat_format) > self.remaining_tokens:
             return "oversized" if self.policy.skip_oversized else "does_not_fit"
@@ -198,7 +206,7 @@ class _Filling:
     def prompt(self) -> Prompt:
         turn = self.turn
         system = (PromptMessage("system", turn.system_prompt),) if turn.system_prompt else ()
-        pins = tuple(pin.message for pin in turn.pins)
+        pins = tuple(pin.message for pin in self.pins)
         older = tuple(message.message for message in reversed(self.older))
         return (*system, *pins, *older, replace(turn.newest.message, content=self.packed.text))
 
@@ -218,7 +226,7 @@ class _Filling:
             policy=asdict(self.policy),
             entries=tuple(self._entries()),
             first_position=first_position,
-            unseen_messages=first_position - sum(pin.position < first_position for pin in self.turn.pins),
+            unseen_messages=first_position - sum(pin.position < first_position for pin in self.pins),
             left_out=tuple(self.left_out),
             grounding=self._grounding_record(),
         )
@@ -227,7 +235,7 @@ class _Filling:
         system = [WindowEntry("system", "system", self.system_tokens)] if self.turn.system_prompt else []
         return [
             *system,
-            *(self._entry("pin", pin) for pin in self.turn.pins),
+            *(self._entry("pin", pin) for pin in self.pins),
             *(self._entry("older", message) for message in reversed(self.older)),
             self._entry("newest", self.turn.newest, extra_tokens=self.packed.tokens),
         ]

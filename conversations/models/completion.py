@@ -22,15 +22,11 @@ class Completion(models.Model):
     our own count. Deleting a conversation or a person leaves the amounts.
     """
 
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="completions"
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="completions")
     conversation = models.ForeignKey(
         "conversations.Conversation", on_delete=models.SET_NULL, null=True, related_name="completions"
     )
-    reply = models.ForeignKey(
-        "conversations.Message", on_delete=models.SET_NULL, null=True, related_name="completions"
-    )
+    reply = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="completions")
     scenario = models.ForeignKey(
         "conversations.Scenario", on_delete=models.SET_NULL, null=True, related_name="completions"
     )

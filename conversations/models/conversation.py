@@ -28,9 +28,7 @@ class Conversation(models.Model):
     class Meta:
         ordering = ["-last_active_at"]
         indexes = [
-            models.Index(
-                fields=["owner", "-last_active_at"], condition=Q(deleted_at=None), name="conversation_list"
-            ),
+            models.Index(fields=["owner", "-last_active_at"], condition=Q(deleted_at=None), name="conversation_list"),
             models.Index(fields=["deleted_at"], condition=~Q(deleted_at=None), name="conversation_to_sweep"),
         ]
 

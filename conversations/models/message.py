@@ -77,3 +77,10 @@ class Message(models.Model):
     @property
     def has_ended(self) -> bool:
         return self.state != MessageState.STREAMING
+
+    @property
+    def answered_message(self) -> Message:
+        """The message that this reply answers; replies always have one."""
+        if self.parent is None:
+            raise ValueError(f"message {self.pk} is not a reply")
+        return self.parent

@@ -44,7 +44,10 @@ class Scenario(models.Model):
         null=True, blank=True, help_text="Most tokens of one message; empty is what fits."
     )
     grounding_share = models.DecimalField(
-        max_digits=3, decimal_places=2, default=Decimal("0.5"), help_text="Largest part of the budget for grounding, 0 to 1."
+        max_digits=3,
+        decimal_places=2,
+        default=Decimal("0.5"),
+        help_text="Largest part of the budget for grounding, 0 to 1.",
     )
     skip_oversized = models.BooleanField(
         default=False, help_text="Go on with older messages when one is too large, instead of stopping there."
@@ -53,9 +56,7 @@ class Scenario(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
-            models.UniqueConstraint(
-                "is_default", condition=models.Q(is_default=True), name="scenario_one_default"
-            ),
+            models.UniqueConstraint("is_default", condition=models.Q(is_default=True), name="scenario_one_default"),
             models.CheckConstraint(
                 condition=models.Q(grounding_share__gte=0, grounding_share__lte=1), name="scenario_grounding_share"
             ),

@@ -1,0 +1,79 @@
+"""Take waiting runs, keep them by a lease, save what has come of them. The database's clock counts, not a worker's."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from django.db import connection, transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from conversations.core.frames import ReplyStarted
+from conversations.fanout import publish_frame
+from conversations.models import Run
+
+LEASE = dt.timedelta(seconds=10)
+
+# One statement for all replies of a worker: an update for each cost thirty times as much.
+SAVE_TEXTS = """
+UPDATE conversations_message AS message SET content = fresh.content
+FROM unnest(%s::bigint[], %s::text[]) AS fresh (id, content)
+WHERE message.id = fresh.id AND message.state = 'streaming'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedRun:
+    """A run that this worker holds."""
+
+    id: int
+    reply_id: int
+    position: int
+    conversation: uuid.UUID
+
+
+def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
+    """Take up to *limit* waiting runs, oldest first. Several workers may ask at once; none gets another's."""
+    with transaction.atomic():
+        waiting = list(
+            Run.objects.select_for_update(skip_locked=True, of=("self",))
+            .select_related("reply__conversation")
+            .filter(state="waiting")
+            .order_by("id")[:limit]
+        )
+        Run.objects.filter(pk__in=[run.pk for run in waiting]).update(
+            state="running", worker=worker, attempt=F("attempt") + 1, started_at=Now(), lease_until=Now() + LEASE
+        )
+    claimed = [
+        ClaimedRun(run.pk, run.reply_id, run.reply.position, run.reply.conversation.public_id) for run in waiting
+    ]
+    for run in claimed:
+        publish_frame(ReplyStarted(run.conversation, run.reply_id, run.position), run.conversation)
+    return claimed
+
+
+def prolong_leases(worker: str, run_ids: Collection[int]) -> set[int]:
+    """Prolong the leases of the worker's runs. Returns those that are no longer its own."""
+    if not run_ids:
+        return set()
+    mine = Run.objects.filter(pk__in=run_ids, worker=worker, state="running")
+    mine.update(lease_until=Now() + LEASE)
+    return set(run_ids) - set(mine.values_list("pk", flat=True))
+
+
+def stop_requests(run_ids: Collection[int]) -> set[int]:
+    """Return the runs of *run_ids* that somebody wants stopped."""
+    if not run_ids:
+        return set()
+    return set(Run.objects.filter(pk__in=run_ids, stop_requested_at__isnull=False).values_list("pk", flat=True))
+
+
+def save_texts(texts: Mapping[int, str]) -> None:
+    """Store the texts so far, by reply; a reply that has ended meanwhile keeps its final text."""
+    if not texts:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(SAVE_TEXTS, [list(texts), list(texts.values())])

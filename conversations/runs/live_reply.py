@@ -1,0 +1,69 @@
+"""A reply while it is made: its text in memory, and what of it has not been sent or saved yet."""
+
+from __future__ import annotations
+
+import uuid
+
+from conversations.core.frames import Frame, ReplyDelta, ReplyHtml, WindowRecorded
+from conversations.core.record import WindowRecord
+from conversations.fanout import publish_frame
+from conversations.rendering import BlockStream
+
+
+class LiveReply:
+    """Collects the text of a reply. All offsets are code points.
+
+    `flush` sends what is new, `unsaved` hands out the whole text if it has grown since `mark_saved`.
+    """
+
+    def __init__(self, reply_id: int, conversation: uuid.UUID) -> None:
+        self.reply_id = reply_id
+        self._conversation = conversation
+        self._sent: list[str] = []
+        self._sent_length = 0
+        self._fresh: list[str] = []
+        self._saved_length = 0
+        self._blocks = BlockStream()
+
+    @property
+    def text(self) -> str:
+        return "".join(self._sent) + "".join(self._fresh)
+
+    def record_window(self, record: WindowRecord) -> None:
+        self._publish(
+            WindowRecorded(
+                conversation=self._conversation,
+                reply=self.reply_id,
+                prompt_tokens=record.prompt_tokens,
+                budget_tokens=record.budget_tokens,
+                first_position=record.first_position,
+            )
+        )
+
+    def append(self, text: str) -> None:
+        self._fresh.append(text)
+
+    def flush(self) -> None:
+        """Send the text that came since the last time as one delta, and the blocks that it finished as HTML."""
+        if not self._fresh:
+            return
+        text = "".join(self._fresh)
+        self._fresh.clear()
+        self._publish(ReplyDelta(self._conversation, self.reply_id, self._sent_length, text))
+        self._sent.append(text)
+        self._sent_length += len(text)
+        for block in self._blocks.feed(text):
+            self._publish(ReplyHtml(self._conversation, self.reply_id, block.start, block.end, str(block.html)))
+
+    def unsaved(self) -> str | None:
+        """Return the text that has been sent, unless it is saved already."""
+        if self._sent_length == self._saved_length:
+            return None
+        self._sent = ["".join(self._sent)]
+        return self._sent[0]
+
+    def mark_saved(self, text: str) -> None:
+        self._saved_length = len(text)
+
+    def _publish(self, frame: Frame) -> None:
+        publish_frame(frame, self._conversation)

@@ -1,0 +1,32 @@
+"""End what nobody makes any more: replies whose worker is gone, rows of the ledger that were left open."""
+
+from __future__ import annotations
+
+from django.db.models.functions import Now
+
+from conversations.core.errors import ReplyInterrupted
+from conversations.models import Run
+from conversations.services.conversations import sweep_deleted_conversations
+from conversations.services.end_reply import Ending, end_reply
+from conversations.services.ledger import settle_abandoned
+
+
+def reap_once() -> int:
+    """End every reply whose lease is over as interrupted, or as stopped if that was asked. Returns how many."""
+    over = Run.objects.filter(state="running", lease_until__lt=Now()).select_related("reply")
+    return sum(_reap(run) for run in over)
+
+
+def _reap(run: Run) -> bool:
+    state = "stopped" if run.stop_requested_at else "interrupted"
+    error_code = "" if run.stop_requested_at else ReplyInterrupted.code
+    ended = end_reply(run.reply_id, Ending(state, error_code))  # type: ignore[arg-type]
+    settle_abandoned(run.reply_id, text=run.reply.content, error_code=error_code or "stopped")
+    if not ended:
+        Run.objects.filter(pk=run.pk).update(state="ended", ended_at=Now())
+    return ended
+
+
+def tidy_once() -> None:
+    """What is done now and then: sweep conversations that were deleted a while ago."""
+    sweep_deleted_conversations()

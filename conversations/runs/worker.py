@@ -1,0 +1,200 @@
+"""The run worker."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+
+from conversations.core.errors import CompletionError, ConversationError, ProviderTimedOut, ReplyInterrupted
+from conversations.fanout import RUNS, Subscriber, subscribe, unsubscribe
+from conversations.providers.clients import close_completion_client, completion_client
+from conversations.services.end_reply import Ending, end_reply
+from conversations.services.make_reply import make_reply
+
+from .claim import ClaimedRun, claim_runs, prolong_leases, save_texts, stop_requests
+from .live_reply import LiveReply
+from .reaper import reap_once, tidy_once
+
+logger = logging.getLogger(__name__)
+
+FLUSH_SECONDS = 0.04
+SAVE_SECONDS = 0.4
+LEASE_SECONDS = 2.0
+REAP_SECONDS = 2.0
+TIDY_SECONDS = 300.0
+# Without a word from `fanout` (another process stored the run) a waiting run is found this late.
+POLL_SECONDS = 0.25
+DRAIN_SECONDS = 25.0
+INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
+
+
+class Making:
+    """A reply being made: its run, its text, the task that makes it and why that was cancelled, if it was."""
+
+    def __init__(self, run: ClaimedRun) -> None:
+        self.run = run
+        self.live = LiveReply(run.reply_id, run.conversation)
+        self.task: asyncio.Task[None] | None = None
+        self.cancelled_as = INTERRUPTED
+
+    def cancel(self, ending: Ending) -> None:
+        if self.task and not self.task.cancelling():
+            self.cancelled_as = ending
+            self.task.cancel()
+
+
+class Worker:
+    """Makes up to *at_once* replies. `start` and `drain` belong to one event loop."""
+
+    def __init__(self, *, at_once: int | None = None) -> None:
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._at_once = at_once or settings.REPLIES_AT_ONCE
+        self._making: dict[int, Making] = {}  # by reply
+        self._work = asyncio.Event()
+        self._accepting = True
+        self._duties: list[asyncio.Task[None]] = []
+        self._subscriber: Subscriber | None = None
+
+    async def start(self) -> None:
+        self._subscriber = Subscriber(self._hear)
+        subscribe(RUNS, self._subscriber)
+        self._duties = [
+            asyncio.create_task(self._claim_for_ever(), name="claim"),
+            asyncio.create_task(_every(FLUSH_SECONDS, self._flush), name="flush"),
+            asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
+            asyncio.create_task(_every(LEASE_SECONDS, self._prolong), name="lease"),
+            asyncio.create_task(_every(REAP_SECONDS, _in_thread(reap_once)), name="reap"),
+            asyncio.create_task(_every(TIDY_SECONDS, _in_thread(tidy_once)), name="tidy"),
+        ]
+
+    async def drain(self, *, timeout_seconds: float = DRAIN_SECONDS) -> None:
+        """Take no more runs, let the running ones end, and interrupt those that take longer."""
+        self._accepting = False
+        if self._subscriber:
+            unsubscribe(RUNS, self._subscriber)
+        tasks = [making.task for making in self._making.values() if making.task]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=timeout_seconds)
+            for making in self._making.values():
+                making.cancel(INTERRUPTED)
+            if late:
+                await asyncio.wait(late)
+        for duty in self._duties:
+            duty.cancel()
+        await asyncio.gather(*self._duties, return_exceptions=True)
+        await close_completion_client()
+
+    def _hear(self, payload: str) -> None:
+        verb, _, reply_id = payload.partition(" ")
+        if verb == "stop" and (making := self._making.get(int(reply_id))):
+            making.cancel(Ending("stopped"))
+        self._work.set()
+
+    async def _claim_for_ever(self) -> None:
+        while self._accepting:
+            await _survive(self._claim)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._work.wait(), POLL_SECONDS)
+            self._work.clear()
+
+    async def _claim(self) -> None:
+        if (free := self._at_once - len(self._making)) <= 0:
+            return
+        for run in await _in_thread(claim_runs)(self.name, limit=free):
+            making = self._making[run.reply_id] = Making(run)
+            making.task = asyncio.create_task(self._make(making), name=f"reply {run.reply_id}")
+
+    async def _make(self, making: Making) -> None:
+        """Make one reply and end it, whatever happens."""
+        try:
+            ending = await self._ending_of(making)
+            making.live.flush()
+            await asyncio.shield(self._end(making, ending))
+        finally:
+            del self._making[making.run.reply_id]
+            self._work.set()
+
+    async def _ending_of(self, making: Making) -> Ending:
+        try:
+            async with asyncio.timeout(settings.REPLY_TIMEOUT_SECONDS):
+                await make_reply(making.run.reply_id, sink=making.live, client=completion_client())
+        except asyncio.CancelledError:
+            return making.cancelled_as
+        except TimeoutError:
+            return Ending("failed", ProviderTimedOut.code)
+        except ConversationError as error:
+            logger.warning("reply %d failed: %s %s", making.run.reply_id, error.code, _detail(error))
+            return Ending("failed", error.code)
+        except Exception:
+            logger.exception("reply %d failed", making.run.reply_id)
+            return Ending("failed", ConversationError.code)
+        return Ending("complete")
+
+    async def _end(self, making: Making, ending: Ending) -> None:
+        """Write the end, and go on trying while the database is away: until then the text is only here."""
+        while True:
+            try:
+                await _in_thread(end_reply)(making.run.reply_id, ending, content=making.live.text)
+                return
+            except Exception:
+                logger.exception("reply %d could not be ended yet", making.run.reply_id)
+                await asyncio.sleep(SAVE_SECONDS)
+
+    async def _flush(self) -> None:
+        for making in tuple(self._making.values()):
+            making.live.flush()
+
+    async def _save(self) -> None:
+        if not self._making:
+            return
+        replies = {making.run.reply_id: making for making in self._making.values()}
+        unsaved = {reply_id: making.live.unsaved() for reply_id, making in replies.items()}
+        texts = {reply_id: text for reply_id, text in unsaved.items() if text is not None}
+        await _in_thread(save_texts)(texts)
+        for reply_id, text in texts.items():
+            replies[reply_id].live.mark_saved(text)
+        self._cancel(await _in_thread(stop_requests)(self._run_ids()), Ending("stopped"))
+
+    async def _prolong(self) -> None:
+        if self._making:
+            lost = await _in_thread(prolong_leases)(self.name, self._run_ids())
+            self._cancel(lost, INTERRUPTED)
+
+    def _run_ids(self) -> list[int]:
+        return [making.run.id for making in self._making.values()]
+
+    def _cancel(self, run_ids: set[int], ending: Ending) -> None:
+        for making in self._making.values():
+            if making.run.id in run_ids:
+                making.cancel(ending)
+
+
+async def _every(seconds: float, duty: Callable[[], Awaitable[Any]]) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        await _survive(duty)
+
+
+async def _survive(duty: Callable[[], Awaitable[Any]]) -> None:
+    """Do *duty*; a database that is away for a moment must not end the worker."""
+    try:
+        await duty()
+    except Exception:
+        logger.exception("the run worker could not do a duty; it will be tried again")
+
+
+def _in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    return database_sync_to_async(function, thread_sensitive=False)
+
+
+def _detail(error: ConversationError) -> str:
+    return error.detail if isinstance(error, CompletionError) else ""

@@ -1,0 +1,82 @@
+"""Begin, name, take away and bring back a conversation."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from chatsite.accounts.models import User
+from conversations.core.errors import ConversationNotFound
+from conversations.core.text import UNSTORABLE
+from conversations.models import Conversation, Scenario
+
+TITLE_CHARACTERS = 60
+KEPT_AFTER_DELETION = dt.timedelta(hours=1)
+
+
+def start_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
+    """Return the person's conversation *public_id*, begun if it is new.
+
+    The page chooses the id before anything is sent, so that sending again after a lost answer begins nothing twice.
+    Raises `ConversationNotFound` if the id is someone else's.
+    """
+    conversation, _ = Conversation.objects.select_related("scenario").get_or_create(
+        public_id=public_id,
+        defaults={"owner": user, "scenario": default_scenario(), "last_active_at": timezone.now()},
+    )
+    if conversation.owner_id != user.pk or conversation.deleted_at:
+        raise ConversationNotFound
+    return conversation
+
+
+def default_scenario() -> Scenario:
+    """Return the scenario that new conversations start with, made at first use."""
+    if found := Scenario.objects.filter(is_default=True).first():
+        return found
+    try:
+        with transaction.atomic():
+            return Scenario.objects.create(name="Plain conversation", offered=True, is_default=True)
+    except IntegrityError:  # somebody else was first
+        return Scenario.objects.get(is_default=True)
+
+
+def title_from(content: str) -> str:
+    """Return the first line of *content*, shortened at a word."""
+    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    return (line[:TITLE_CHARACTERS].rsplit(" ", 1)[0] or line[:TITLE_CHARACTERS]) + "…"
+
+
+def rename_conversation(conversation: Conversation, *, title: str) -> None:
+    """Name the conversation; a blank *title* changes nothing."""
+    cleaned = " ".join(UNSTORABLE.sub("", title).split())[: Conversation._meta.get_field("title").max_length]
+    if cleaned:
+        Conversation.objects.filter(pk=conversation.pk).update(title=cleaned)
+
+
+def delete_conversation(conversation: Conversation) -> None:
+    """Take the conversation away. It can be brought back until it is swept."""
+    Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(deleted_at=timezone.now())
+
+
+def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
+    """Bring a deleted conversation back. Raises `ConversationNotFound` if it is gone for good."""
+    mine = Conversation.objects.filter(public_id=public_id, owner_id=user.pk)
+    mine.update(deleted_at=None)
+    if (conversation := mine.first()) is None:
+        raise ConversationNotFound
+    return conversation
+
+
+def sweep_deleted_conversations() -> int:
+    """Delete for good what was taken away long enough ago; the ledger keeps its amounts. Returns how many."""
+    over = timezone.now() - KEPT_AFTER_DELETION
+    swept = 0
+    for conversation in Conversation.objects.filter(deleted_at__lt=over)[:100]:
+        conversation.delete()
+        swept += 1
+    return swept

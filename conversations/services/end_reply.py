@@ -1,0 +1,62 @@
+"""Bring a reply to its one final state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from conversations.core.errors import sentence_for
+from conversations.core.frames import Frame, ReplyDone, ReplyFailed
+from conversations.core.messages import PromptMessage
+from conversations.fanout import publish_frame
+from conversations.models import Message, Run
+
+from .language import language_of
+
+FinalState = Literal["complete", "stopped", "interrupted", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a reply ended; *error_code* is that of the `ConversationError` that ended it, if one did."""
+
+    state: FinalState
+    error_code: str = ""
+
+
+def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> bool:
+    """Give the reply its final state, and its *content* unless what is stored already is all there is.
+
+    Returns False, and changes nothing, if it has ended before: the first to end it wins.
+    """
+    with transaction.atomic():
+        reply = (
+            Message.objects.select_for_update(of=("self",))
+            .select_related("conversation__scenario")
+            .filter(pk=reply_id, state="streaming")
+            .first()
+        )
+        if reply is None:
+            return False
+        if content is not None:
+            reply.content = content
+        language = language_of(reply.conversation.scenario)
+        reply.content_tokens = language.content_tokens(PromptMessage("assistant", reply.content))
+        reply.encoding = language.model.encoding
+        reply.state, reply.error_code = ending.state, ending.error_code
+        reply.save(update_fields=["content", "content_tokens", "encoding", "state", "error_code"])
+        Run.objects.filter(reply_id=reply_id).update(state="ended", ended_at=Now())
+        transaction.on_commit(partial(publish_frame, _frame(reply), reply.conversation.public_id))
+    return True
+
+
+def _frame(reply: Message) -> Frame:
+    conversation = reply.conversation.public_id
+    if reply.state in ("complete", "stopped"):
+        return ReplyDone(conversation, reply.pk, reply.position, reply.state, len(reply.content))
+    message = sentence_for(reply.error_code)
+    return ReplyFailed(conversation, reply.pk, reply.position, reply.state, reply.error_code, message)

@@ -1,0 +1,179 @@
+"""Make one reply: window, ledger row, completion, ledger row settled; at most two retries before the first token.
+
+The worker calls it, gives it a place for the text, and ends the reply by what it returns or raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import ParamSpec, Protocol, TypeVar
+
+from channels.db import database_sync_to_async
+from django.utils import timezone
+
+from conversations.core.errors import CompletionError, EmptyReply, StreamBroken
+from conversations.core.record import WindowRecord
+from conversations.core.window import Window
+from conversations.models import Completion, Message
+from conversations.providers.completion_events import CompletionEnd, TextDelta
+from conversations.providers.completion_requests import CompletionRequest
+from conversations.providers.completions import CompletionClient
+
+from .build_window import build_window, passages, stored_message
+from .language import language_of
+from .ledger import Outcome, open_completion, settle_completion
+
+P = ParamSpec("P")
+R = TypeVar("R")
+MOST_ATTEMPTS = 3
+LONGEST_WAIT_SECONDS = 20.0
+
+
+class ReplySink(Protocol):
+    """Where a reply goes while it is made."""
+
+    def record_window(self, record: WindowRecord) -> None: ...
+
+    def append(self, text: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A reply to be made, with the prompt that asks for it."""
+
+    reply: Message
+    window: Window
+
+
+@dataclass(slots=True)
+class Progress:
+    """What has come of one attempt so far. Times are seconds of a monotonic clock."""
+
+    started: float = field(default_factory=time.monotonic)
+    pieces: list[str] = field(default_factory=list)
+    first_token: float | None = None
+    end: CompletionEnd | None = None
+
+    def add(self, text: str) -> None:
+        if self.first_token is None:
+            self.first_token = time.monotonic()
+        self.pieces.append(text)
+
+    def outcome(self, error: CompletionError | None = None, *, error_code: str = "") -> Outcome:
+        end = self.end
+        return Outcome(
+            text="".join(self.pieces),
+            usage=end.usage if end else None,
+            not_billed=error is not None and not error.may_be_billed,
+            finish_reason=(end.finish_reason or "") if end else "",
+            error_code=error.code if error else error_code,
+            provider_request_id=end.provider_request_id if end else error.request_id if error else "",
+            time_to_first_token_seconds=self.first_token and self.first_token - self.started,
+            duration_seconds=time.monotonic() - self.started,
+        )
+
+
+async def make_reply(
+    reply_id: int,
+    *,
+    sink: ReplySink,
+    client: CompletionClient,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> None:
+    """Make the reply, appending to *sink*. Returns when it is complete.
+
+    Raises the `ConversationError` that ended it otherwise. A cancellation closes the connection to the provider and
+    settles the ledger before it goes on.
+    """
+    job = await _in_thread(_prepare)(reply_id)
+    sink.record_window(job.window.record)
+    for attempt in range(1, MOST_ATTEMPTS + 1):
+        completion = await _in_thread(_open)(job, attempt)
+        progress = Progress()
+        try:
+            await _stream(job, progress, sink, client)
+        except CompletionError as error:
+            await _settle(completion, progress.outcome(error))
+            wait_seconds = _wait_seconds(error, attempt)
+            if (
+                not error.retryable
+                or progress.pieces
+                or attempt == MOST_ATTEMPTS
+                or wait_seconds > LONGEST_WAIT_SECONDS
+            ):
+                raise
+            await sleep(wait_seconds)
+        except asyncio.CancelledError:
+            # Shielded: the row must be settled even if the worker is told twice to stop.
+            await asyncio.shield(_settle(completion, progress.outcome(error_code="stopped")))
+            raise
+        else:
+            await _settle(completion, progress.outcome())
+            return
+
+
+def _prepare(reply_id: int) -> Job:
+    reply = Message.objects.select_related("parent", "conversation__scenario").get(pk=reply_id)
+    newest, conversation = reply.answered_message, reply.conversation
+    language = language_of(conversation.scenario)
+    window = build_window(conversation, stored_message(newest, language), grounding=passages(newest.grounding))
+    _store_grounding_tokens(newest, window)
+    return Job(reply, window)
+
+
+def _store_grounding_tokens(newest: Message, window: Window) -> None:
+    if newest.grounding:
+        Message.objects.filter(pk=newest.pk).update(grounding_tokens=window.record.grounding.tokens)
+
+
+def _open(job: Job, attempt: int) -> Completion:
+    prices = language_of(job.reply.conversation.scenario).unit_prices(at=timezone.now())
+    return open_completion(job.reply, job.window.record, attempt=attempt, prices=prices)
+
+
+async def _stream(job: Job, progress: Progress, sink: ReplySink, client: CompletionClient) -> None:
+    """Follow one completion to its end. Raises `StreamBroken` if it ends without saying why."""
+    async with aclosing(client.stream(_request(job))) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                progress.add(event.text)
+                sink.append(event.text)
+            elif isinstance(event, CompletionEnd):
+                progress.end = event
+    if progress.end is None or not progress.end.finish_reason:
+        raise StreamBroken(detail="the stream ended without a finish reason")
+    if not progress.pieces:
+        raise EmptyReply
+
+
+def _request(job: Job) -> CompletionRequest:
+    conversation = job.reply.conversation
+    record = job.window.record
+    return CompletionRequest(
+        language_model=record.language_model,
+        prompt=job.window.prompt,
+        max_output_tokens=record.reply_reserve_tokens,
+        sampling=conversation.scenario.sampling,
+        cache_key=str(conversation.public_id),
+    )
+
+
+def _wait_seconds(error: CompletionError, attempt: int) -> float:
+    """Return how long the provider asks us to wait; without a word of it, twice as long each time, with jitter."""
+    if error.retry_after_seconds is not None:
+        return error.retry_after_seconds
+    return float(2 ** (attempt - 1)) * random.uniform(0.5, 1.0)  # noqa: S311  # not a secret
+
+
+async def _settle(completion: Completion, outcome: Outcome) -> None:
+    await _in_thread(settle_completion)(completion, outcome)
+
+
+def _in_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+    in_thread: Callable[P, Awaitable[R]] = database_sync_to_async(function, thread_sensitive=False)
+    return in_thread

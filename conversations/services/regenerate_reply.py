@@ -1,0 +1,34 @@
+"""Make the last reply again, as a sibling of the one that is there. Nothing is overwritten."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import transaction
+
+from chatsite.accounts.models import User
+from conversations.access import find_reply, require_active
+from conversations.core.errors import NothingToRetry, ReplyInProgress
+from conversations.fanout import RUNS, publish
+from conversations.models import Conversation, Message
+
+from .language import language_of
+from .limits import check_limits
+from .post_message import add_reply, lock_conversation
+
+
+def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -> Message:
+    """Return the new, still empty sibling of the last reply. Raises `NothingToRetry` if *reply_id* isn't the last."""
+    require_active(user)
+    check_limits(user)
+    with transaction.atomic():
+        locked = lock_conversation(conversation)
+        reply = find_reply(locked, reply_id)
+        if not reply.has_ended:
+            raise ReplyInProgress
+        if locked.head_id != reply.pk or reply.parent is None or reply.parent.role != "user":
+            raise NothingToRetry
+        Message.objects.filter(pk=reply.pk).update(active=False)
+        sibling = add_reply(locked, reply.parent, language_of(locked.scenario))
+        transaction.on_commit(partial(publish, RUNS, "waiting"))
+    return sibling
