@@ -1,0 +1,122 @@
+"""What a completion's stream says, event by event, read from the chunks of OpenAI's wire format.
+
+    chunk = {"id", "model", "choices": [{"delta": {"content", "tool_calls"}, "finish_reason"}], "usage"}
+
+Servers differ in what they leave out: choices may be empty, content null or missing, a chunk may only name the role,
+usage may come on every chunk (the last one counts) or not at all. Reasoning is not part of the reply and is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conversations.core.errors import MalformedStream
+from conversations.core.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A further piece of the reply's text, never empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """A further piece of tool call number *index*: id and name come once, the arguments in pieces of JSON text."""
+
+    index: int
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionEnd:
+    """The stream is over. Without a *finish_reason* it was cut, whatever else looks right."""
+
+    finish_reason: str | None
+    usage: Usage | None
+    provider_request_id: str
+    language_model: str
+
+
+CompletionEvent = TextDelta | ToolCallDelta | CompletionEnd
+
+
+class CompletionReader:
+    """Reads one completion's chunks in their order and keeps what its end will say."""
+
+    def __init__(self) -> None:
+        self.finish_reason: str | None = None
+        self._usage: Usage | None = None
+        self._id = ""
+        self._language_model = ""
+
+    def read(self, chunk: object) -> Iterator[TextDelta | ToolCallDelta]:
+        """Yield what *chunk* adds to the reply. Raises `MalformedStream` where it is no chunk at all."""
+        try:
+            yield from self._read(chunk)  # type: ignore[arg-type]
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:
+            raise MalformedStream(detail=f"not a completion chunk: {type(exc).__name__}") from exc
+
+    def end(self, *, request_id: str = "") -> CompletionEnd:
+        """Return the end as far as the chunks told it; *request_id* is the one in the response's headers."""
+        return CompletionEnd(self.finish_reason, self._usage, request_id or self._id, self._language_model)
+
+    def _read(self, chunk: Mapping[str, Any]) -> Iterator[TextDelta | ToolCallDelta]:
+        self._id = self._id or chunk.get("id") or ""
+        self._language_model = self._language_model or chunk.get("model") or ""
+        if usage := chunk.get("usage"):
+            self._usage = read_usage(usage)
+        if not (choices := chunk.get("choices")):
+            return
+        choice = choices[0]
+        yield from _deltas(choice.get("delta") or {})
+        # Some servers send "" on every chunk but the last.
+        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+
+
+def read_usage(usage: Mapping[str, Any]) -> Usage:
+    """Return the tokens that a provider reports.
+
+    Some (xAI, Gemini) leave reasoning out of the completion tokens and only add it to the total; it is output too.
+    """
+    input_tokens = int(usage.get("prompt_tokens") or 0)
+    total_tokens = int(usage.get("total_tokens") or 0)
+    input_details = usage.get("prompt_tokens_details") or {}
+    output_details = usage.get("completion_tokens_details") or {}
+    cached = input_details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0  # the latter is DeepSeek's
+    return Usage(
+        input_tokens=input_tokens,
+        output_tokens=max(int(usage.get("completion_tokens") or 0), total_tokens - input_tokens),
+        cached_input_tokens=min(int(cached), input_tokens),
+        reasoning_tokens=int(output_details.get("reasoning_tokens") or 0),
+    )
+
+
+def _deltas(delta: Mapping[str, Any]) -> Iterator[TextDelta | ToolCallDelta]:
+    # A refusal is what OpenAI's models write in place of content: the person should read it.
+    if text := _text(delta.get("content")) or delta.get("refusal"):
+        yield TextDelta(text)
+    for position, call in enumerate(delta.get("tool_calls") or ()):
+        function = call.get("function") or {}
+        yield ToolCallDelta(
+            index=position if call.get("index") is None else int(call["index"]),
+            id=call.get("id") or "",
+            name=function.get("name") or "",
+            arguments=function.get("arguments") or "",
+        )
+
+
+def _text(content: object) -> str:
+    """Return the text of *content*: text, nothing, or (Mistral) parts of which some are thinking."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if isinstance(content, list):
+        return "".join(part["text"] for part in content if part.get("type") == "text")
+    raise TypeError("content is neither text nor parts")

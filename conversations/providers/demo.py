@@ -1,0 +1,158 @@
+"""The demo model, used when no provider is configured: an HTTP transport inside the process, and no network.
+
+It speaks OpenAI's wire format, so that everything between the page and the provider's client is the same as with a real
+provider: streamed chunks, usage in the last one when asked for, errors as JSON, a context window that is kept to.
+What it says comes from `demo_reader`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import httpx2
+
+from conversations.core.budget import LanguageModel
+from conversations.core.messages import Prompt, PromptMessage, ToolCall
+from conversations.core.usage import UnitPrices
+
+from .demo_prompt import DemoPrompt
+from .demo_reader import answer
+from .prompt_tokens import count_prompt
+from .tokenizer import count_text
+
+DEMO_BASE_URL = "http://demo.invalid/v1"
+DEMO_LANGUAGE_MODELS = (
+    LanguageModel("windowseat-demo", 4_096, 500, "o200k_base", label="Demo (4k window)"),
+    LanguageModel("windowseat-demo-32k", 32_768, 2_000, "o200k_base", label="Demo (32k window)"),
+)
+DEMO_PRICES = UnitPrices(Decimal(0), Decimal(0), Decimal(0), source="the demo model costs nothing")
+
+_PIECE = re.compile(r"\s*(?:[\u3040-\u30ff\u4e00-\u9fff]|[^\s\u3040-\u30ff\u4e00-\u9fff]+)|\s+$")
+
+
+def demo_http_client(*, tokens_per_second: float) -> httpx2.AsyncClient:
+    """Return a client whose every request the demo model answers; 0 tokens a second is as fast as it can."""
+    return httpx2.AsyncClient(transport=DemoTransport(tokens_per_second))
+
+
+@dataclass(frozen=True)
+class DemoTransport(httpx2.AsyncBaseTransport):
+    """Answers chat completions, streamed, in place of a network."""
+
+    tokens_per_second: float
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        body = json.loads(await request.aread())
+        models = {model.name: model for model in DEMO_LANGUAGE_MODELS}
+        if (language_model := models.get(body["model"])) is None:
+            return _error(404, "model_not_found", f"The model `{body['model']}` does not exist.")
+        prompt = tuple(map(_message, body["messages"]))
+        tokens = await asyncio.to_thread(
+            count_prompt, prompt, language_model=language_model, tools=body.get("tools", ())
+        )
+        reply_tokens = body.get("max_completion_tokens") or body.get("max_tokens") or 0
+        if tokens + reply_tokens > language_model.context_window_tokens:
+            return _context_too_long(language_model, tokens, reply_tokens)
+        reply = _Reply(
+            language_model=language_model,
+            prompt=DemoPrompt(prompt, tokens),
+            limit_tokens=reply_tokens or language_model.context_window_tokens - tokens,
+            reports_usage=bool((body.get("stream_options") or {}).get("include_usage")),
+            tokens_per_second=self.tokens_per_second,
+        )
+        headers = {"content-type": "text/event-stream", "x-request-id": "demo"}
+        return httpx2.Response(200, headers=headers, stream=_ByteStream(reply.lines()))
+
+
+class _ByteStream(httpx2.AsyncByteStream):
+    """A body that ends early when it is closed; iterating again goes on where it was."""
+
+    def __init__(self, lines: AsyncGenerator[bytes]) -> None:
+        self._lines = lines
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._lines
+
+    async def aclose(self) -> None:
+        await self._lines.aclose()
+
+
+@dataclass(frozen=True)
+class _Reply:
+    """One reply on its way out. *limit_tokens* is the longest that it may be."""
+
+    language_model: LanguageModel
+    prompt: DemoPrompt
+    limit_tokens: int
+    reports_usage: bool
+    tokens_per_second: float
+
+    async def lines(self) -> AsyncGenerator[bytes]:
+        count = count_text(self.language_model.encoding)
+        all_pieces = _PIECE.findall(answer(self.prompt))
+        pieces = _that_fit(all_pieces, [count(piece) for piece in all_pieces], self.limit_tokens)
+        yield self._line([_choice({"role": "assistant", "content": ""})])
+        for piece in pieces:
+            await self._pause(count(piece))
+            yield self._line([_choice({"content": piece})])
+        yield self._line([_choice({}, "stop" if len(pieces) == len(all_pieces) else "length")])
+        if self.reports_usage:
+            yield self._line([], usage=_usage(self.prompt.tokens, count("".join(pieces))))
+        yield b"data: [DONE]\n\n"
+
+    async def _pause(self, tokens: int) -> None:
+        await asyncio.sleep(tokens / self.tokens_per_second if self.tokens_per_second else 0)
+
+    def _line(self, choices: Sequence[Mapping[str, Any]], **fields: Any) -> bytes:
+        chunk = {"id": "chatcmpl-demo", "object": "chat.completion.chunk", "created": 0}
+        chunk |= {"model": self.language_model.name, "choices": choices, **fields}
+        return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode()
+
+
+def _that_fit(pieces: list[str], tokens: list[int], limit_tokens: int) -> list[str]:
+    """Return the first *pieces* within the limit. Counted apart they never take less than together."""
+    total = 0
+    for position, each in enumerate(tokens):
+        total += each
+        if total > limit_tokens:
+            return pieces[:position]
+    return pieces
+
+
+def _message(wire: Mapping[str, Any]) -> PromptMessage:
+    calls = tuple(ToolCall.from_wire(call) for call in wire.get("tool_calls", ()))
+    return PromptMessage(
+        wire["role"], wire.get("content") or "", wire.get("name"), calls, wire.get("tool_call_id")
+    )
+
+
+def _choice(delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+    return {"index": 0, "delta": delta, "finish_reason": finish_reason}
+
+
+def _usage(input_tokens: int, output_tokens: int) -> dict[str, int]:
+    return {
+        "prompt_tokens": input_tokens,
+        "completion_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
+    }
+
+
+def _context_too_long(language_model: LanguageModel, prompt_tokens: int, reply_tokens: int) -> httpx2.Response:
+    message = (
+        f"This model's maximum context length is {language_model.context_window_tokens} tokens. However, you requested "
+        f"{prompt_tokens + reply_tokens} tokens ({prompt_tokens} in the messages, {reply_tokens} in the completion). "
+        "Please reduce the length of the messages or completion."
+    )
+    return _error(400, "context_length_exceeded", message, param="messages")
+
+
+def _error(status: int, code: str, message: str, *, param: str | None = None) -> httpx2.Response:
+    error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+    return httpx2.Response(status, headers={"x-request-id": "demo"}, json={"error": error})

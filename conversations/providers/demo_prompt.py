@@ -1,0 +1,116 @@
+"""A prompt as the demo model reads it: the question, and every sentence that it may quote.
+
+Sentences come newest first, because what was said last counts. What the assistant said is not among them: the demo model
+believes people and passages, not itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from conversations.core.messages import Prompt
+from conversations.core.prompt import GROUNDING_HEADER, QUESTION_HEADER
+
+_SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\w))+[.!?。！？]*")
+_QUESTION = re.compile(
+    r"[?？]\s*$|[吗呢]\s*$|^\s*(?:what|who|whom|whose|where|when|why|how|which|do|does|did|can|could|is|are|was|were"
+    r"|will|would|should|tell me|remind me)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A numbered block of grounding."""
+
+    number: int
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with where it stands: in message *message_number*, in *passage*, or else in the system prompt."""
+
+    text: str
+    message_number: int | None = None
+    passage: Passage | None = None
+
+    @property
+    def is_question(self) -> bool:
+        return _QUESTION.search(self.text) is not None
+
+
+@dataclass(frozen=True)
+class DemoPrompt:
+    """*messages* is the prompt as received, *tokens* its size."""
+
+    messages: Prompt
+    tokens: int
+
+    @property
+    def message_count(self) -> int:
+        """How many messages of the conversation there are, without the system's."""
+        return sum(message.role != "system" for message in self.messages)
+
+    @cached_property
+    def question(self) -> str:
+        """What the person wrote last, without its grounding."""
+        return self._newest[1].strip()
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        """The passages that were looked up for the question."""
+        return tuple(_passages(self._newest[0]))
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """What may be quoted: the passages, then what the person said, newest first, then the system prompt."""
+        return (*self._of_passages(), *self._of_people(), *self._of_system())
+
+    @cached_property
+    def _newest(self) -> tuple[str, str]:
+        """The newest user message in two parts: its grounding and what the person wrote."""
+        contents = [message.content for message in self.messages if message.role == "user"]
+        newest = contents[-1] if contents else ""
+        if not newest.startswith(GROUNDING_HEADER):
+            return "", newest
+        grounding, _, question = newest.rpartition(f"\n\n{QUESTION_HEADER}\n")
+        return grounding, question
+
+    def _of_passages(self) -> Iterator[Sentence]:
+        for passage in self.passages:
+            for text in split_sentences(passage.text):
+                yield Sentence(text, passage=passage)
+
+    def _of_people(self) -> Iterator[Sentence]:
+        conversation = [message for message in self.messages if message.role != "system"]
+        newest_number = max((n for n, message in enumerate(conversation, 1) if message.role == "user"), default=0)
+        for number, message in reversed(list(enumerate(conversation, start=1))):
+            if message.role == "user":
+                content = self.question if number == newest_number else message.content
+                yield from (Sentence(text, message_number=number) for text in reversed(split_sentences(content)))
+
+    def _of_system(self) -> Iterator[Sentence]:
+        for message in self.messages:
+            if message.role == "system":
+                yield from map(Sentence, split_sentences(message.content))
+
+
+def split_sentences(text: str) -> list[str]:
+    """Split at full stops, question marks and lines; a dot inside a word, as in 3.5 or e.g., splits nothing."""
+    return [sentence.strip() for sentence in _SENTENCE.findall(text) if sentence.strip()]
+
+
+def _passages(grounding: str) -> Iterator[Passage]:
+    """Yield the blocks `[1] source⏎text`. Only the number that is due begins one: a passage may cite others."""
+    head, _, rest = grounding.partition("\n\n[1] ")
+    number = 1
+    while rest:
+        block, _, rest = rest.partition(f"\n\n[{number + 1}] ")
+        source, _, text = block.partition("\n")
+        yield Passage(number, source.strip(), text.strip())
+        number += 1

@@ -1,0 +1,192 @@
+"""What a provider says instead of a reply, sorted into our own tree of errors. Knows no client package.
+
+The wordings of a context that is too long are those of OpenAI, vLLM, llama.cpp, Ollama, LM Studio, Anthropic, Gemini,
+Mistral, xAI, TGI and OpenRouter, checked 2026-11-21; each stands in a test.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from conversations.core.errors import (
+    CompletionError,
+    ContextTooLong,
+    CredentialsRejected,
+    LanguageModelNotFound,
+    ProviderRejected,
+    ProviderTimedOut,
+    ProviderUnavailable,
+    QuotaExhausted,
+    RateLimited,
+)
+
+DETAIL_CHARACTERS = 500
+
+_BY_STATUS: dict[int, type[CompletionError]] = {
+    401: CredentialsRejected,
+    402: QuotaExhausted,
+    403: CredentialsRejected,
+    404: LanguageModelNotFound,
+    408: ProviderTimedOut,
+    409: ProviderUnavailable,
+    425: ProviderUnavailable,
+    429: RateLimited,
+    504: ProviderTimedOut,
+    524: ProviderTimedOut,
+}
+
+# Codes and types inside the error object, which is all that an error in the middle of a stream has.
+_BY_WORD: dict[str, type[CompletionError]] = {
+    "insufficient_quota": QuotaExhausted,
+    "billing_hard_limit_reached": QuotaExhausted,
+    "billing_error": QuotaExhausted,
+    "invalid_api_key": CredentialsRejected,
+    "authentication_error": CredentialsRejected,
+    "permission_error": CredentialsRejected,
+    "model_not_found": LanguageModelNotFound,
+    "rate_limit_exceeded": RateLimited,
+    "rate_limit_error": RateLimited,
+    "timeout_error": ProviderTimedOut,
+    "invalid_request_error": ProviderRejected,
+    "badrequesterror": ProviderRejected,
+    "content_filter": ProviderRejected,
+}
+
+_CONTEXT_CODES = {"context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded"}
+_NUMBER = r"(?P<limit>\d[\d,]*)"
+_CONTEXT_WORDINGS = [
+    re.compile(wording, re.IGNORECASE)
+    for wording in (
+        rf"maximum (?:context|prompt|model) length (?:is|of) {_NUMBER}",  # OpenAI, vLLM, OpenRouter, xAI
+        rf"exceed the configured limit of {_NUMBER} tokens",  # OpenAI's input limit
+        rf"exceeds the available context size(?: \({_NUMBER} tokens\))?",  # llama.cpp
+        rf"too large for model with {_NUMBER} maximum context length",  # Mistral
+        rf"prompt is too long: [\d,]+ tokens > {_NUMBER}",  # Anthropic
+        rf"exceed context limit: [\d,]+ \+ [\d,]+ > {_NUMBER}",  # Anthropic
+        rf"maximum number of tokens allowed \({_NUMBER}\)",  # Gemini
+        rf"context length of only {_NUMBER} tokens",  # LM Studio
+        rf"`inputs` tokens \+ `max_new_tokens` must be <= {_NUMBER}",  # TGI
+        r"exceed(?:s|ed) (?:the |max )?context length",  # Ollama
+        rf"request too large for .*?\blimit:? {_NUMBER}",  # a limit per minute that one prompt is above: Groq, OpenAI
+    )
+]
+_CONTEXT_LIMIT_FIELDS = ("n_ctx", "context_window")
+
+_SECRETS = re.compile(
+    r"\bsk-[\w*.…-]+|\bBearer\s+[^\s'\",]+|(?<=[?&]key=)[^&\s]+"
+    r"|(?<=api[-_]key)(?P<gap>['\"]?\s*[:=]\s*['\"]?)[^\s'\",]+"
+    r"|(?<=Authorization)['\"]?\s*[:=]\s*['\"]?[^'\",]+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error as the provider words it. *body* is its error object, *status_code* None inside a stream."""
+
+    message: str
+    status_code: int | None = None
+    body: object = None
+    retry_after_seconds: float | None = None
+    request_id: str = ""
+
+
+def refusal_error(refusal: Refusal) -> CompletionError:
+    """Return the error of our tree that *refusal* amounts to, its detail without keys."""
+    status = refusal.status_code or _status_inside(refusal.body)
+    words = _words(refusal.body)
+    detail = redact(f"{status or 'stream'} {'/'.join(sorted(words))}: {refusal.message}")
+    if _is_context_too_long(refusal, words):
+        return ContextTooLong(limit_tokens=_limit_tokens(refusal), detail=detail, request_id=refusal.request_id)
+    error = _class_of(status, words)
+    return error(
+        detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id
+    )
+
+
+def refusal_inside(chunk: object) -> Refusal | None:
+    """Return the refusal that is sent as a chunk, as older vLLM does: `{"object": "error", "message": …}`."""
+    if isinstance(chunk, Mapping) and "error" in (chunk.get("object"), chunk.get("type")):
+        return Refusal(str(chunk.get("message") or "error in the stream"), body=chunk)
+    return None
+
+
+def retry_after_seconds(headers: Mapping[str, str], *, now: dt.datetime) -> float | None:
+    """Return how long the provider asks us to wait: in milliseconds, in seconds or until an HTTP date."""
+    if milliseconds := _number(headers.get("retry-after-ms")):
+        return milliseconds / 1000
+    stated = headers.get("retry-after")
+    if (seconds := _number(stated)) is not None:
+        return max(seconds, 0.0)
+    try:
+        until = parsedate_to_datetime(stated or "")
+    except ValueError:
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=dt.UTC)
+    return max((until - now).total_seconds(), 0.0)
+
+
+def redact(text: str) -> str:
+    """Return *text* short and without anything that looks like a key."""
+    return _SECRETS.sub("…", text)[:DETAIL_CHARACTERS]
+
+
+def _class_of(status: int | None, words: set[str]) -> type[CompletionError]:
+    # The quota has to be looked for first: it comes with the status of a rate limit, which is worth a retry.
+    by_word = [_BY_WORD[word] for word in sorted(words) if word in _BY_WORD]
+    if QuotaExhausted in by_word:
+        return QuotaExhausted
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status is not None:
+        return ProviderUnavailable if status >= 500 else ProviderRejected
+    return by_word[0] if by_word else ProviderUnavailable
+
+
+def _is_context_too_long(refusal: Refusal, words: set[str]) -> bool:
+    if refusal.status_code in (401, 402, 403, 404):
+        return False
+    return bool(words & _CONTEXT_CODES) or refusal.status_code == 413 or _worded_so(refusal.message) is not None
+
+
+def _limit_tokens(refusal: Refusal) -> int | None:
+    body = refusal.body if isinstance(refusal.body, Mapping) else {}
+    for field in _CONTEXT_LIMIT_FIELDS:
+        if isinstance(limit := body.get(field), int):
+            return limit
+    match = _worded_so(refusal.message)
+    stated = match.groupdict().get("limit") if match else None
+    return int(stated.replace(",", "")) if stated else None
+
+
+def _worded_so(message: str) -> re.Match[str] | None:
+    matches = (wording.search(message) for wording in _CONTEXT_WORDINGS)
+    return next((match for match in matches if match), None)
+
+
+def _words(body: object) -> set[str]:
+    if not isinstance(body, Mapping):
+        return set()
+    return {str(body[field]).lower() for field in ("code", "type") if body.get(field)}
+
+
+def _status_inside(body: object) -> int | None:
+    """Return the HTTP status that an error object carries as its code, as OpenRouter's and vLLM's do."""
+    code: Any = body.get("code") if isinstance(body, Mapping) else None
+    status = _number(str(code)) if code is not None else None
+    return int(status) if status is not None and 400 <= status <= 599 else None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,33 @@
+import pytest
+
+from conversations.core.messages import PromptMessage
+from conversations.providers.completion_requests import CompletionRequest
+from conversations.providers.completions import CompletionClient, Timeouts
+from tests.upstream import serve_upstream
+
+PROMPT = (PromptMessage("user", "hi there"),)
+SHORT = Timeouts(connect_seconds=1, first_byte_seconds=0.3, idle_seconds=0.2, total_seconds=0.6)
+
+
+@pytest.fixture(scope="session")
+def upstream():
+    with serve_upstream() as running:
+        yield running
+
+
+@pytest.fixture
+async def client(upstream):
+    client = CompletionClient(upstream.base_url, "sk-canary-1234567890", timeouts=SHORT)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+def ask(client):
+    """Return a function that asks a model of the fake provider and lists the events."""
+
+    async def ask_model(language_model, **fields):
+        request = CompletionRequest(language_model, PROMPT, **fields)
+        return [event async for event in client.stream(request)]
+
+    return ask_model

@@ -1,0 +1,123 @@
+"""No exception of the packages under `completions` is left without a place in our tree."""
+
+import aiohttp
+import httpx2
+import openai
+import pytest
+from openai._exceptions import SubjectTokenProviderError
+
+from conversations.core import errors
+from conversations.providers.completions import to_completion_error
+
+REQUEST = httpx2.Request("POST", "http://provider.test/v1/chat/completions")
+
+EXPECTED = {
+    openai.BadRequestError: errors.ProviderRejected,
+    openai.AuthenticationError: errors.CredentialsRejected,
+    openai.OAuthError: errors.CredentialsRejected,
+    openai.PermissionDeniedError: errors.CredentialsRejected,
+    openai.NotFoundError: errors.LanguageModelNotFound,
+    openai.ConflictError: errors.ProviderUnavailable,
+    openai.UnprocessableEntityError: errors.ProviderRejected,
+    openai.RateLimitError: errors.RateLimited,
+    openai.InternalServerError: errors.ProviderUnavailable,
+    openai.APIStatusError: errors.ProviderRejected,
+    openai.APIError: errors.ProviderUnavailable,
+    openai.APIConnectionError: errors.ProviderUnavailable,
+    openai.APITimeoutError: errors.ProviderTimedOut,
+    openai.APIResponseValidationError: errors.MalformedStream,
+    openai.LengthFinishReasonError: errors.MalformedStream,
+    openai.ContentFilterFinishReasonError: errors.ProviderRejected,
+    openai.InvalidWebhookSignatureError: errors.ProviderRejected,
+    openai.WebSocketConnectionClosedError: errors.ProviderUnavailable,
+    openai.WebSocketQueueFullError: errors.ProviderUnavailable,
+    openai.OpenAIError: errors.ProviderRejected,
+    SubjectTokenProviderError: errors.ProviderRejected,
+}
+STATUS = {"AuthenticationError": 401, "OAuthError": 401, "APIStatusError": 418, "InternalServerError": 500}
+TIMED_OUT = (httpx2.TimeoutException, TimeoutError)
+REJECTED = (
+    httpx2.UnsupportedProtocol,
+    httpx2.LocalProtocolError,
+    httpx2.InvalidURL,
+    aiohttp.InvalidURL,
+    aiohttp.NonHttpUrlClientError,
+)
+
+
+def with_subclasses(root):
+    yield root
+    for subclass in root.__subclasses__():
+        yield from with_subclasses(subclass)
+
+
+def defined_in(module):
+    return {each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Exception)}
+
+
+def make(exception):
+    """Return an instance of *exception* as bare as it can be made: the mapping reads nothing else."""
+    if issubclass(exception, openai.APIStatusError):
+        status = STATUS.get(exception.__name__) or exception.status_code
+        return exception(response=httpx2.Response(status, request=REQUEST), body=None, **message_for(exception))
+    with_text = type(exception.__name__, (exception,), {"__str__": lambda self: "it failed"})
+    instance = with_text.__new__(with_text)
+    instance.message, instance.body = "it failed", None
+    return instance
+
+
+def message_for(exception):
+    return {} if exception is openai.OAuthError else {"message": "it failed"}
+
+
+def expected_for(exception):
+    if exception in EXPECTED:
+        return EXPECTED[exception]
+    if issubclass(exception, TIMED_OUT):
+        return errors.ProviderTimedOut
+    if issubclass(exception, REJECTED):
+        return errors.ProviderRejected
+    if issubclass(exception, httpx2.DecodingError):
+        return errors.MalformedStream
+    return errors.ProviderUnavailable
+
+
+def test_every_exception_that_openai_publishes_has_its_place():
+    assert defined_in(openai._exceptions) == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("exception", EXPECTED, ids=lambda exception: exception.__name__)
+def test_an_exception_of_openai_gets_its_class(exception):
+    assert type(to_completion_error(make(exception))) is EXPECTED[exception]
+
+
+@pytest.mark.parametrize(
+    "exception",
+    sorted(
+        {
+            *with_subclasses(httpx2.HTTPError),
+            *with_subclasses(httpx2.StreamError),
+            *with_subclasses(aiohttp.ClientError),
+            httpx2.InvalidURL,
+            TimeoutError,
+            ConnectionResetError,
+        },
+        key=lambda exception: exception.__name__,
+    ),
+    ids=lambda exception: exception.__name__,
+)
+def test_an_exception_of_the_transport_gets_its_class(exception):
+    assert type(to_completion_error(make(exception))) is expected_for(exception)
+
+
+def test_a_connection_that_breaks_in_the_stream_is_a_broken_stream():
+    assert type(to_completion_error(make(httpx2.ReadError), in_stream=True)) is errors.StreamBroken
+
+
+def test_a_reset_that_the_transport_calls_a_timeout_is_none():
+    reset = httpx2.ConnectTimeout("Server disconnected")
+    reset.__cause__ = aiohttp.ServerDisconnectedError()
+    timeout = openai.APITimeoutError(request=REQUEST)
+    timeout.__cause__ = reset
+
+    assert type(to_completion_error(timeout)) is errors.ProviderUnavailable

@@ -1,0 +1,222 @@
+import asyncio
+import time
+from contextlib import aclosing
+
+import pytest
+
+from conversations.core import errors
+from conversations.core.messages import PromptMessage
+from conversations.core.usage import Usage
+from conversations.providers.completion_events import CompletionEnd, TextDelta, ToolCallDelta
+from conversations.providers.completion_requests import CompletionRequest
+from conversations.providers.completions import CompletionClient, Timeouts
+
+from .conftest import PROMPT, SHORT
+
+
+def text_of(events):
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
+
+
+async def test_a_reply_comes_in_pieces_and_ends_with_its_usage(ask):
+    *pieces, end = await ask("ok")
+
+    assert [piece.text for piece in pieces] == ["Hello", " from", " the", " upstream."]
+    assert end == CompletionEnd("stop", Usage(2, 4, cached_input_tokens=1), "req_fake", "ok")
+
+
+async def test_one_call_is_exactly_one_request_even_when_it_fails(ask, upstream):
+    upstream.reset()
+    with pytest.raises(errors.ProviderUnavailable):
+        await ask("status-500")
+
+    assert len(upstream.log()) == 1
+
+
+@pytest.mark.parametrize(
+    ("language_model", "text", "finish_reason"),
+    [
+        ("tokens-3", "word0 word1 word2", "stop"),
+        ("length", "word0 word1 word2", "length"),
+        ("filtered", "word0 word1 word2", "content_filter"),
+        ("empty-choices", "Hello from the upstream.", "stop"),
+        ("no-done", "Hello from the upstream.", "stop"),
+        ("crlf", "Hello from the upstream.", "stop"),
+        ("comments", "Hello from the upstream.", "stop"),
+        ("drip", "Hello from the upstream.", "stop"),
+        ("reasoning", "Hello from the upstream.", "stop"),
+        ("utf8-split", "naïve 中文 👩‍👩‍👧", "stop"),
+        ("refusal", "I can't help with that.", "stop"),
+        ("role-only", "", "stop"),
+        ("huge-line", "x" * 1_000_000, "stop"),
+        ("duplicate", " word0 word0 word1 word1 word2 word2", "stop"),
+        ("usage-none", "Hello from the upstream.", "stop"),
+        # never "complete":
+        ("no-finish", "Hello from the upstream.", None),
+        ("eof-after-2", "word0 word1", None),
+    ],
+)
+async def test_odd_streams_are_read(ask, language_model, text, finish_reason):
+    events = await ask(language_model)
+
+    assert (text_of(events), events[-1].finish_reason) == (text, finish_reason)
+
+
+async def test_a_provider_that_reports_no_usage_leaves_it_open(ask):
+    assert (await ask("usage-none"))[-1].usage is None
+
+
+async def test_a_tool_call_is_put_together_from_its_pieces(ask):
+    *pieces, end = await ask("tool-calls")
+
+    assert pieces[0] == ToolCallDelta(0, "call_1", "get_time", "")
+    assert "".join(piece.arguments for piece in pieces) == '{"city": "Paris"}'
+    assert end.finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize(
+    ("language_model", "error", "text"),
+    [
+        ("status-401", errors.CredentialsRejected, ""),
+        ("status-403", errors.CredentialsRejected, ""),
+        ("status-404", errors.LanguageModelNotFound, ""),
+        ("no-such-model", errors.LanguageModelNotFound, ""),
+        ("status-422", errors.ProviderRejected, ""),
+        ("status-302", errors.ProviderRejected, ""),
+        ("quota-429", errors.QuotaExhausted, ""),
+        ("context-400", errors.ContextTooLong, ""),
+        ("status-503", errors.ProviderUnavailable, ""),
+        ("html-502", errors.ProviderUnavailable, ""),
+        ("html-200", errors.MalformedStream, ""),
+        ("json-200", errors.MalformedStream, ""),
+        ("no-chunks", errors.StreamBroken, ""),
+        ("cut-before", errors.StreamBroken, ""),
+        ("cut-after-2", errors.StreamBroken, "word0 word1"),
+        ("error-in-stream", errors.ProviderUnavailable, "word0 word1"),
+        ("bad-json-after-2", errors.MalformedStream, "word0 word1"),
+        ("not-a-chunk", errors.MalformedStream, "word0"),
+        ("hang-before", errors.ProviderTimedOut, ""),
+        ("hang-headers", errors.ProviderTimedOut, ""),
+        ("hang-after-2", errors.ProviderTimedOut, "word0 word1"),
+        ("keepalive-only", errors.ProviderTimedOut, ""),
+        ("slow", errors.ProviderTimedOut, None),
+    ],
+)
+async def test_what_fails_keeps_the_text_so_far(client, language_model, error, text):
+    events = []
+    with pytest.raises(errors.CompletionError) as failure:
+        async for event in client.stream(CompletionRequest(language_model, PROMPT)):
+            events.append(event)
+
+    assert type(failure.value) is error
+    assert failure.value.detail
+    assert text is None or text_of(events) == text
+
+
+async def test_the_limit_that_the_provider_names_is_read(ask):
+    with pytest.raises(errors.ContextTooLong) as failure:
+        await ask("context-400")
+
+    assert failure.value.limit_tokens == 4_096
+
+
+async def test_the_time_to_wait_is_handed_on(ask):
+    with pytest.raises(errors.RateLimited) as failure:
+        await ask("status-429-after-2")
+
+    assert failure.value.retry_after_seconds == 2
+
+
+@pytest.mark.parametrize(
+    ("base_url", "error"),
+    [
+        ("http://127.0.0.1:9/v1", errors.ProviderUnavailable),
+        ("http://nowhere.invalid/v1", errors.ProviderUnavailable),
+        ("ftp://127.0.0.1/v1", errors.ProviderRejected),
+    ],
+)
+async def test_a_provider_that_is_not_there_is_a_typed_error(base_url, error):
+    client = CompletionClient(base_url, None, timeouts=SHORT)
+    with pytest.raises(errors.CompletionError) as failure:
+        await anext(client.stream(CompletionRequest("ok", PROMPT)))
+    await client.aclose()
+
+    assert type(failure.value) is error
+
+
+async def test_a_lone_surrogate_is_refused_and_not_an_accident(client):
+    request = CompletionRequest("ok", (PromptMessage("user", "a\ud800b"),))
+
+    with pytest.raises(errors.ProviderRejected):
+        await anext(client.stream(request))
+
+
+@pytest.mark.parametrize("language_model", ["slow", "endless", "hang-after-1"])
+async def test_closing_the_iterator_closes_the_connection_at_once(upstream, language_model):
+    client = CompletionClient(upstream.base_url, "sk-test")
+    async with aclosing(client.stream(CompletionRequest(language_model, PROMPT))) as events:
+        await anext(events)
+    closed_at = time.time()
+    exchange = await asyncio.to_thread(upstream.wait_until_ended)
+    await client.aclose()
+
+    assert exchange["ended"] == "disconnected"
+    assert exchange["ended_at"] - closed_at < 1
+
+
+@pytest.mark.parametrize("language_model", ["hang-before", "hang-headers", "hang-after-1", "endless"])
+async def test_cancelling_the_task_closes_the_connection_at_once(upstream, language_model):
+    client = CompletionClient(upstream.base_url, "sk-test")
+
+    async def read_all():
+        async with aclosing(client.stream(CompletionRequest(language_model, PROMPT))) as events:
+            async for _ in events:
+                pass
+
+    before = len(upstream.log())
+    task = asyncio.create_task(read_all())
+    while len(await asyncio.to_thread(upstream.log)) == before:
+        await asyncio.sleep(0.005)
+    task.cancel()
+    cancelled_at = time.time()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    exchange = await asyncio.to_thread(upstream.wait_until_ended)
+    await client.aclose()
+
+    assert exchange["ended"] == "disconnected"
+    assert exchange["ended_at"] - cancelled_at < 1
+
+
+async def test_a_finished_reply_leaves_its_connection_for_the_next(upstream, ask):
+    upstream.reset()
+    for _ in range(3):
+        await ask("ok")
+
+    assert len({exchange["client_port"] for exchange in upstream.log()}) == 1
+
+
+async def test_a_hundred_and_fifty_replies_run_side_by_side(upstream):
+    client = CompletionClient(upstream.base_url, None, timeouts=Timeouts(first_byte_seconds=20))
+    request = CompletionRequest("paced-4-100", PROMPT)
+
+    async def ask():
+        return [event async for event in client.stream(request)]
+
+    began = time.monotonic()
+    replies = await asyncio.gather(*(ask() for _ in range(150)))
+    seconds = time.monotonic() - began
+    await client.aclose()
+
+    assert {text_of(reply) for reply in replies} == {"word0 word1 word2 word3"}
+    assert seconds < 3  # a pool of 100 connections would still be fine, one that queues for ever would not
+
+
+async def test_no_key_is_in_any_error(upstream):
+    key = "canary-key-without-prefix"
+    client = CompletionClient(upstream.base_url, key, timeouts=SHORT)
+    with pytest.raises(errors.CompletionError) as failure:
+        await anext(client.stream(CompletionRequest("leak-401", PROMPT)))
+    await client.aclose()
+
+    assert key not in failure.value.detail + str(failure.value) + repr(client)

@@ -1,0 +1,175 @@
+import datetime as dt
+
+import pytest
+
+from conversations.core import errors
+from conversations.providers.refusals import Refusal, redact, refusal_error, refusal_inside, retry_after_seconds
+
+NOW = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "retryable"),
+    [
+        (400, errors.ProviderRejected, False),
+        (401, errors.CredentialsRejected, False),
+        (402, errors.QuotaExhausted, False),
+        (403, errors.CredentialsRejected, False),
+        (404, errors.LanguageModelNotFound, False),
+        (408, errors.ProviderTimedOut, True),
+        (409, errors.ProviderUnavailable, True),
+        (413, errors.ContextTooLong, False),
+        (418, errors.ProviderRejected, False),
+        (422, errors.ProviderRejected, False),
+        (429, errors.RateLimited, True),
+        (500, errors.ProviderUnavailable, True),
+        (502, errors.ProviderUnavailable, True),
+        (503, errors.ProviderUnavailable, True),
+        (504, errors.ProviderTimedOut, True),
+        (529, errors.ProviderUnavailable, True),
+    ],
+)
+def test_the_status_decides(status, error, retryable):
+    mapped = refusal_error(Refusal("no", status_code=status))
+
+    assert (type(mapped), mapped.retryable) == (error, retryable)
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"code": "insufficient_quota"}, errors.QuotaExhausted),
+        ({"type": "rate_limit_error"}, errors.RateLimited),
+        ({"type": "overloaded_error"}, errors.ProviderUnavailable),
+        ({"type": "server_error"}, errors.ProviderUnavailable),
+        ({"code": "model_not_found", "type": "invalid_request_error"}, errors.ProviderRejected),
+        ({"code": 429, "message": "x"}, errors.RateLimited),
+        ({"code": "502"}, errors.ProviderUnavailable),
+        ({"type": "BadRequestError", "code": 400}, errors.ProviderRejected),
+        ("just text", errors.ProviderUnavailable),
+        (None, errors.ProviderUnavailable),
+    ],
+)
+def test_inside_a_stream_the_words_decide(body, error):
+    assert type(refusal_error(Refusal("no", body=body))) is error
+
+
+def test_an_empty_purse_is_not_a_rate_limit():
+    refusal = Refusal("You exceeded your current quota", status_code=429, body={"code": "insufficient_quota"})
+
+    assert type(refusal_error(refusal)) is errors.QuotaExhausted
+
+
+@pytest.mark.parametrize(
+    ("message", "limit_tokens"),
+    [
+        # OpenAI
+        ("This model's maximum context length is 4097 tokens. However, you requested 5000 tokens", 4_097),
+        ("Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 280,000", 272_000),
+        ("Request too large for gpt-4o in organization org on tokens per min (TPM): Limit 30000, Requested 4", 30_000),
+        # vLLM
+        ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 4_096),
+        ("'max_tokens' is too large: 5000. This model's maximum context length is 4096 tokens and your request", 4_096),
+        # OpenRouter
+        ("This endpoint's maximum context length is 8192 tokens. However, you requested about 9999 tokens", 8_192),
+        # llama.cpp
+        ("request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it", 4_096),
+        ("the request exceeds the available context size. try increasing the context size", None),
+        # Ollama
+        ("the input length exceeds the context length", None),
+        ("prompt too long; exceeded max context length by 123 tokens", None),
+        # LM Studio
+        ("However, the model is loaded with context length of only 4096 tokens, which is not enough", 4_096),
+        # Anthropic
+        ("prompt is too long: 208310 tokens > 200000 maximum", 200_000),
+        ("input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease it", 200_000),
+        # Gemini
+        ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576),
+        # Mistral
+        ("Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 32_768),
+        # xAI
+        ("This model's maximum prompt length is 131072 but the request contains 140000 tokens.", 131_072),
+        # TGI
+        ("`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", 4_096),
+    ],
+)
+@pytest.mark.parametrize("status", [400, 500, None])
+def test_a_context_that_is_too_long_is_known_by_its_wording(message, limit_tokens, status):
+    error = refusal_error(Refusal(message, status_code=status))
+
+    assert (type(error), error.limit_tokens) == (errors.ContextTooLong, limit_tokens)
+
+
+def test_a_context_that_is_too_long_is_known_by_its_code():
+    body = {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 5000, "n_ctx": 4096}
+    error = refusal_error(Refusal("too long", status_code=400, body=body))
+
+    assert (type(error), error.limit_tokens) == (errors.ContextTooLong, 4_096)
+
+
+@pytest.mark.parametrize("message", ["maximum number of images is 5", "temperature exceeds the maximum", "too large"])
+def test_other_refusals_are_not_about_the_context(message):
+    assert type(refusal_error(Refusal(message, status_code=400))) is errors.ProviderRejected
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "2"}, 2),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-5"}, 0),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "inf"}, None),
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "Sat, 21 Nov 2026 12:00:30 GMT"}, 30),
+        ({"retry-after": "Sat, 21 Nov 2026 11:00:00 GMT"}, 0),
+        ({"retry-after": "Sat, 21 Nov 2026 12:00:30 -0000"}, 30),
+        ({"retry-after": "soon"}, None),
+    ],
+)
+def test_the_time_to_wait_is_read(headers, seconds):
+    assert retry_after_seconds(headers, now=NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    "leak",
+    [
+        "Incorrect API key provided: sk-proj-abc***xyz. You can find",
+        "headers: {'Authorization': 'Bearer abcxyz.secret'}",
+        "Authorization: Basic abcxyz=",
+        'api_key="abcxyz"',
+        "api-key: abcxyz",
+        "GET https://host/v1?key=abcxyz&alt=sse",
+    ],
+)
+def test_no_key_gets_into_the_detail(leak):
+    detail = refusal_error(Refusal(leak, status_code=401)).detail
+
+    assert "abc" not in detail
+    assert "xyz" not in detail
+
+
+def test_a_detail_is_short_and_says_what_happened():
+    error = refusal_error(Refusal("x" * 10_000, status_code=400, body={"code": "odd"}, request_id="req_1"))
+
+    assert error.detail.startswith("400 odd: xxx")
+    assert len(error.detail) == 500
+    assert error.request_id == "req_1"
+
+
+def test_redacting_leaves_the_rest():
+    assert redact("the task-force failed: disk-full") == "the task-force failed: disk-full"
+
+
+@pytest.mark.parametrize(
+    ("chunk", "found"),
+    [
+        ({"object": "error", "message": "m", "code": 400}, True),
+        ({"type": "error", "message": "m"}, True),
+        ({"object": "chat.completion.chunk", "choices": []}, False),
+        ([], False),
+    ],
+)
+def test_a_refusal_can_come_as_a_chunk(chunk, found):
+    assert (refusal_inside(chunk) is not None) == found
