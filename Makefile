@@ -69,4 +69,5 @@ production:  ## Make .venv with what the site needs to run and without the devel
 	rm -r $(VENV)/wheels
 
 static:  ## Collect the static files under hashed names into staticfiles/
+	mkdir -p staticfiles
 	SECRET_KEY=unused-here $(PYTHON) manage.py collectstatic --noinput --verbosity 0

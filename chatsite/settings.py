@@ -187,7 +187,7 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-_collected = (STATIC_ROOT / "staticfiles.json").is_file()
+_collected = STATIC_ROOT.is_dir()  # `make static` makes the folder, then fills it
 WHITENOISE_USE_FINDERS = not _collected
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

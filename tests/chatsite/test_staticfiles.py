@@ -1,0 +1,33 @@
+"""Collected static files: hashed names, in the imports between our modules too."""
+
+import re
+
+import pytest
+from django.core.management import call_command
+
+from tests.source import PROJECT
+
+IMPORT = re.compile(r"""^(?:import|export)\b[^"';]*["'](\.[^"']+)["']""", re.MULTILINE)
+HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
+
+
+@pytest.fixture
+def collected(settings, tmp_path):
+    """Return the folder that `make static` would fill."""
+    settings.STATIC_ROOT = tmp_path
+    storage = {"BACKEND": "chatsite.staticfiles.ModuleManifestStorage"}
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": storage}
+    call_command("collectstatic", interactive=False, verbosity=0)
+    return tmp_path
+
+
+def test_our_modules_import_each_other_by_hashed_names_that_are_there(collected):
+    modules = [path for path in collected.glob("js/**/*.js") if HASHED.search(path.name)]
+    wanted = [(path.parent / name) for path in modules for name in IMPORT.findall(path.read_text())]
+    assert wanted
+    assert all(HASHED.search(path.name) and path.is_file() for path in wanted)
+
+
+def test_every_file_of_ours_is_collected(collected):
+    ours = [path.relative_to(PROJECT / "static") for path in (PROJECT / "static").rglob("*") if path.is_file()]
+    assert [path for path in ours if not (collected / path).is_file()] == []
