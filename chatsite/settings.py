@@ -37,6 +37,7 @@ LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 SITE_IS_LOCAL = _site.hostname in ("localhost", "127.0.0.1", "::1")
 ALLOWED_HOSTS = LOCAL_HOSTS if SITE_IS_LOCAL else [_site.hostname]
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
+WEBSOCKET_ORIGINS = [SITE_URL, *(f"http://{host}:{PORT}" for host in LOCAL_HOSTS if SITE_IS_LOCAL)]
 TRUSTED_PROXIES = ENV.words(
     "TRUSTED_PROXIES", help="Addresses of reverse proxies whose X-Forwarded-For and -Proto are believed."
 )

@@ -1,0 +1,48 @@
+"""The ASGI application: pages, sockets, and the run worker for as long as the server lives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "chatsite.settings")
+django_application = get_asgi_application()
+
+# Only now can models be imported.
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from channels.security.websocket import OriginValidator  # noqa: E402
+from channels.sessions import SessionMiddlewareStack  # noqa: E402
+from django.conf import settings  # noqa: E402
+
+from conversations.routing import websocket_urlpatterns  # noqa: E402
+from conversations.runs.worker import Worker  # noqa: E402
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """Run the worker inside this process from start-up to shut-down, unless other processes do that."""
+    worker = Worker() if settings.RUN_WORKER else None
+    await receive()
+    if worker:
+        await worker.start()
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    if worker:
+        await worker.drain()
+    await send({"type": "lifespan.shutdown.complete"})
+
+
+application = ProtocolTypeRouter(
+    {
+        "http": django_application,
+        "websocket": OriginValidator(
+            SessionMiddlewareStack(URLRouter(websocket_urlpatterns)), settings.WEBSOCKET_ORIGINS
+        ),
+        "lifespan": lifespan,
+    }
+)

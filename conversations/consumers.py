@@ -1,0 +1,211 @@
+"""The socket of a page: it asks for things and follows one conversation. Nothing is decided here.
+
+A handler never waits for a reply: the worker makes it, and its frames come by `fanout`. Every frame asks anew who the
+person is, and so does delivery every now and then, because rights can be lost while a socket is open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth import get_user
+from django.contrib.sessions.backends.db import SessionStore
+from django.http import HttpRequest
+
+from chatsite.accounts.models import User
+from conversations.access import find_conversation, require_active
+from conversations.core.errors import ConversationError, FrameError, SignInRequired
+from conversations.core.frames import (
+    ConversationSync,
+    ErrorFrame,
+    Frame,
+    MessagePost,
+    ReplyRegenerate,
+    ReplyStop,
+    parse_frame,
+)
+from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, subscribe, unsubscribe
+from conversations.services.post_message import post_message
+from conversations.services.regenerate_reply import regenerate_reply
+from conversations.services.stop_reply import stop_reply
+from conversations.views.snapshot import conversation_snapshot
+
+logger = logging.getLogger(__name__)
+
+SIGNED_OUT = 4401
+READS_TOO_SLOWLY = 1013
+# A page that reads nothing must not fill the memory; it reconnects and asks for what it missed.
+MOST_UNSENT = 1000
+RECHECK_SECONDS = 1.0
+
+
+class PageConsumer(AsyncWebsocketConsumer):
+    """One page of one person."""
+
+    async def connect(self) -> None:
+        self.topic: str | None = None
+        self.unsent: asyncio.Queue[str] = asyncio.Queue(MOST_UNSENT)
+        self.sending: asyncio.Task[None] | None = None
+        self.checked_at = time.monotonic()
+        try:
+            await self._user()
+        except SignInRequired:
+            await self.close()  # before it is accepted: the handshake answers 403
+            return
+        self.subscriber = Subscriber(self._queue)
+        await self.accept()
+        self.sending = asyncio.create_task(self._send_for_ever())
+
+    async def disconnect(self, code: int) -> None:
+        if self.sending:
+            self.sending.cancel()
+        await self._follow(None)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        frame: Frame | None = None
+        try:
+            frame = parse_frame(_decode(text_data))
+            await self._HANDLERS[type(frame)](self, await self._user(), frame)
+        except SignInRequired:
+            await self.close(SIGNED_OUT)
+        except ConversationError as error:
+            self._refuse(error, frame)
+        except Exception:
+            logger.exception("a frame could not be handled")
+            self._refuse(ConversationError(), frame)
+
+    def _refuse(self, error: ConversationError, frame: Frame | None) -> None:
+        if isinstance(error, FrameError):
+            logger.info("a bad frame: %s", error.detail)
+        answer = ErrorFrame(
+            code=error.code,
+            message=str(error),
+            conversation=getattr(frame, "conversation", None),
+            client_id=getattr(frame, "client_id", None),
+        )
+        self._queue(_encode(answer))
+
+    # What a page may ask for
+
+    async def _post(self, user: User, frame: MessagePost) -> None:
+        await self._follow(frame.conversation)
+        await _in_thread(_post)(user, frame)
+
+    async def _stop(self, user: User, frame: ReplyStop) -> None:
+        await _in_thread(_stop)(user, frame)
+
+    async def _regenerate(self, user: User, frame: ReplyRegenerate) -> None:
+        await _in_thread(_regenerate)(user, frame)
+
+    async def _sync(self, user: User, frame: ConversationSync) -> None:
+        """Follow first and read then: what is written between the two comes twice rather than never."""
+        await _in_thread(find_conversation)(user, frame.conversation)
+        await self._follow(frame.conversation)
+        self._queue(_encode(await _in_thread(_snapshot)(user, frame)))
+
+    _HANDLERS: dict[type[Frame], Callable[..., Awaitable[None]]] = {
+        MessagePost: _post,
+        ReplyStop: _stop,
+        ReplyRegenerate: _regenerate,
+        ConversationSync: _sync,
+    }
+
+    # What comes to a page
+
+    async def _follow(self, public_id: uuid.UUID | None) -> None:
+        topic = conversation_topic(public_id) if public_id else None
+        if topic == self.topic:
+            return
+        if self.topic:
+            unsubscribe(self.topic, self.subscriber)
+            if self.channel_layer:
+                await self.channel_layer.group_discard(self.topic, self.channel_name)
+        if topic:
+            subscribe(topic, self.subscriber)
+            if self.channel_layer:
+                await self.channel_layer.group_add(topic, self.channel_name)
+        self.topic = topic
+
+    async def fanout_payload(self, event: dict[str, Any]) -> None:
+        """A frame from another process; those of this one came directly."""
+        if event["origin"] != PROCESS_ID:
+            self._queue(event["payload"])
+
+    def _queue(self, payload: str) -> None:
+        try:
+            self.unsent.put_nowait(payload)
+        except asyncio.QueueFull:
+            if self.sending:
+                self.sending.cancel()
+
+    async def _send_for_ever(self) -> None:
+        try:
+            while True:
+                payload = await self.unsent.get()
+                await self._recheck()
+                await self.send(text_data=payload)
+        except SignInRequired:
+            await self.close(SIGNED_OUT)
+        except asyncio.CancelledError:
+            with contextlib.suppress(Exception):
+                await self.close(READS_TOO_SLOWLY)
+            raise
+
+    async def _recheck(self) -> None:
+        if time.monotonic() - self.checked_at > RECHECK_SECONDS:
+            await self._user()
+            self.checked_at = time.monotonic()
+
+    async def _user(self) -> User:
+        return await _in_thread(_load_user)(self.scope["session"].session_key)
+
+
+def _load_user(session_key: str | None) -> User:
+    """Return whose session it is now, not when the socket was opened. Raises `SignInRequired`."""
+    request = HttpRequest()
+    request.session = SessionStore(session_key)  # type: ignore[assignment]
+    user = get_user(request)
+    require_active(user)
+    return user  # type: ignore[return-value]
+
+
+def _post(user: User, frame: MessagePost) -> None:
+    conversation = find_conversation(user, frame.conversation)
+    post_message(user=user, conversation=conversation, content=frame.content, client_id=frame.client_id)
+
+
+def _stop(user: User, frame: ReplyStop) -> None:
+    stop_reply(conversation=find_conversation(user, frame.conversation), reply_id=frame.reply)
+
+
+def _regenerate(user: User, frame: ReplyRegenerate) -> None:
+    conversation = find_conversation(user, frame.conversation)
+    regenerate_reply(user=user, conversation=conversation, reply_id=frame.reply)
+
+
+def _snapshot(user: User, frame: ConversationSync) -> Frame:
+    return conversation_snapshot(find_conversation(user, frame.conversation), frame.from_position)
+
+
+def _decode(text_data: str | None) -> object:
+    try:
+        return json.loads(text_data or "")
+    except (ValueError, RecursionError):
+        raise FrameError("not JSON") from None
+
+
+def _encode(frame: Frame) -> str:
+    return json.dumps(frame.to_wire(), ensure_ascii=False, separators=(",", ":"))
+
+
+def _in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    return database_sync_to_async(function, thread_sensitive=False)
