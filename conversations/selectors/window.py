@@ -9,6 +9,8 @@ from conversations.core.errors import ConversationNotFound
 from conversations.core.record import GroundingPassage, LeftOutReason, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message
 
+from .thread import latest_completion
+
 EXCERPT_CHARACTERS = 160
 LEFT_OUT_BECAUSE: Mapping[LeftOutReason, str] = {
     "does_not_fit": "did not fit",
@@ -123,3 +125,9 @@ def _words_of(newest: Message, passage: GroundingPassage) -> str:
 def _excerpt(content: str) -> str:
     line = " ".join(content[: 2 * EXCERPT_CHARACTERS].split())
     return line if len(line) <= EXCERPT_CHARACTERS else line[:EXCERPT_CHARACTERS] + "…"
+
+
+def first_seen_position(conversation: Conversation) -> int:
+    """Return the oldest position that the language model saw for the newest reply; 0 before there is one."""
+    completion = latest_completion(conversation)
+    return completion.window["first_position"] if completion else 0
