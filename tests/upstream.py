@@ -49,8 +49,9 @@ with the space before it: `word0 word1 word2`, so what was emitted can be told f
 | `duplicate` | every chunk of `tokens-3` twice |
 | `tool-calls`, `tool-calls-cut` | a call of `get_time`, its arguments in pieces; the same, cut in the arguments |
 
-GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `ended` (`open`, `complete`,
-`cut`, `disconnected`), `began_at` and `ended_at` in seconds of the Unix clock. POST /reset empties it.
+GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `ended`
+(`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the Unix clock. POST /reset empties
+it and forgets how often a `-times-N` model was asked.
 """
 
 from __future__ import annotations
@@ -614,6 +615,13 @@ class Upstream:
 
     def reset(self) -> None:
         urllib.request.urlopen(f"{self.address}/reset", data=b"", timeout=5).close()
+
+    def wait_for_requests(self, count: int, *, timeout_seconds: float = 5) -> None:
+        """Return once there have been *count* requests."""
+        deadline = time.monotonic() + timeout_seconds
+        while len(self.log()) < count:
+            assert time.monotonic() < deadline, f"only {len(self.log())} requests came"
+            time.sleep(0.01)
 
     def wait_until_ended(self, *, timeout_seconds: float = 5) -> dict[str, Any]:
         """Return the newest request once its connection is no longer open."""

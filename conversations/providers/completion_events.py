@@ -3,7 +3,7 @@
     chunk = {"id", "model", "choices": [{"delta": {"content", "tool_calls"}, "finish_reason"}], "usage"}
 
 Servers differ in what they leave out: choices may be empty, content null or missing, a chunk may only name the role,
-usage may come on every chunk (the last one counts) or not at all. Reasoning is not part of the reply and is passed over.
+usage may come on every chunk (the last one counts) or not at all. Reasoning is not part of the reply: passed over.
 """
 
 from __future__ import annotations

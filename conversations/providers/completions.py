@@ -65,6 +65,8 @@ _ERRORS: Final[dict[type[Exception], type[CompletionError]]] = {
     ValueError: MalformedStream,  # neither JSON nor UTF-8
 }
 _KNOWN: Final = tuple(_ERRORS)
+# The package's other API errors hold the provider's own error object, sent as an answer or inside the stream.
+_WITHOUT_REFUSAL: Final = (openai.APIConnectionError, openai.APIResponseValidationError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,7 @@ def to_completion_error(exc: Exception, *, in_stream: bool = False) -> Completio
     """Return the error of our tree that *exc* amounts to; *in_stream* when the provider had already accepted."""
     if isinstance(exc, openai.APIStatusError):
         return refusal_error(_refusal_of(exc))
-    if isinstance(exc, openai.APIError) and type(exc) is openai.APIError:  # an error object inside the stream
+    if isinstance(exc, openai.APIError) and not isinstance(exc, _WITHOUT_REFUSAL):
         return refusal_error(Refusal(exc.message, body=exc.body))
     cause = _cause_of(exc)
     error = next(error for known, error in _ERRORS.items() if isinstance(cause, known))

@@ -18,7 +18,7 @@ from typing import Any
 import httpx2
 
 from conversations.core.budget import LanguageModel
-from conversations.core.messages import Prompt, PromptMessage, ToolCall
+from conversations.core.messages import PromptMessage, ToolCall
 from conversations.core.usage import UnitPrices
 
 from .demo_prompt import DemoPrompt
@@ -33,7 +33,8 @@ DEMO_LANGUAGE_MODELS = (
 )
 DEMO_PRICES = UnitPrices(Decimal(0), Decimal(0), Decimal(0), source="the demo model costs nothing")
 
-_PIECE = re.compile(r"\s*(?:[\u3040-\u30ff\u4e00-\u9fff]|[^\s\u3040-\u30ff\u4e00-\u9fff]+)|\s+$")
+# A word, a run of punctuation or one Chinese or Japanese character, with the blanks before it.
+_PIECE = re.compile(r"\s*(?:[\u3040-\u9fff]|(?:(?![\u3040-\u9fff])\w)+|[^\w\s]+)|\s+$")
 
 
 def demo_http_client(*, tokens_per_second: float) -> httpx2.AsyncClient:
@@ -127,9 +128,7 @@ def _that_fit(pieces: list[str], tokens: list[int], limit_tokens: int) -> list[s
 
 def _message(wire: Mapping[str, Any]) -> PromptMessage:
     calls = tuple(ToolCall.from_wire(call) for call in wire.get("tool_calls", ()))
-    return PromptMessage(
-        wire["role"], wire.get("content") or "", wire.get("name"), calls, wire.get("tool_call_id")
-    )
+    return PromptMessage(wire["role"], wire.get("content") or "", wire.get("name"), calls, wire.get("tool_call_id"))
 
 
 def _choice(delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[str, Any]:

@@ -8,8 +8,8 @@ _HAN = re.compile(r"[\u4e00-\u9fff]")
 
 ENGLISH = {
     "greeting": (
-        "Hello! I am the demo model of this site: not a language model, but a reader that can only quote the messages it "
-        "was given. Tell me something about yourself, then ask me for it."
+        "Hello! I am the demo model of this site: not a language model, but a reader that can only quote the "
+        "messages it was given. Tell me something about yourself, then ask me for it."
     ),
     "introduction": (
         "I am the demo model. I am **not a language model**: I read the prompt I was given and answer by quoting it. "
@@ -19,18 +19,18 @@ ENGLISH = {
     "seen": "I was given {messages} of this conversation, {tokens} tokens in all with the system prompt.",
     "name": "Your name is **{name}**: {place} says: “{quote}”",
     "no_name": (
-        "I can't see your name in the {messages} I was given. If you told me earlier, that message has left "
-        "the window."
+        "I can't see your name in the {messages} I was given. If you told me earlier, that message has left the window."
     ),
     "found": "{place} says: “{quote}”",
     "closest": "I can't see that in what I was given. What comes closest is {place}: “{quote}”",
     "not_found": "I can't see anything about that in the {messages} I was given, {tokens} tokens in all.",
     "related": (
-        "I have read that. It reminds me of {place}: “{quote}” (I am the demo model: I can only quote what I was given.)"
+        "I have read that. It reminds me of {place}: “{quote}” "
+        "(I am the demo model: I can only quote what I was given.)"
     ),
     "noted": (
-        "I have read that, and can quote it for as long as it is among the messages I am given. (I am the demo model, not "
-        "a language model. I see {messages}, {tokens} tokens. Try “What is my name?”, “show me markdown”, "
+        "I have read that, and can quote it for as long as it is among the messages I am given. (I am the demo model, "
+        "not a language model. I see {messages}, {tokens} tokens. Try “What is my name?”, “show me markdown”, "
         "“count to 200”.)"
     ),
     "in_message": "message {number} of the {message_count} I was given",
@@ -42,7 +42,8 @@ ENGLISH = {
 CHINESE = {
     "greeting": "你好！我是本站的演示模型：不是语言模型，只会引用收到的消息。先告诉我一些事，再来问我。",
     "introduction": (
-        "我是演示模型，**不是语言模型**：我只会阅读收到的提示并引用其中的话。我收到了 {message_count} 条消息，共 {tokens} 个 token。"
+        "我是演示模型，**不是语言模型**：我只会阅读收到的提示并引用其中的话。"
+        "我收到了 {message_count} 条消息，共 {tokens} 个 token。"
     ),
     "seen": "我收到了本对话的 {message_count} 条消息，连同系统提示共 {tokens} 个 token。",
     "name": "你叫**{name}**。见{place}：“{quote}”",
@@ -51,7 +52,10 @@ CHINESE = {
     "closest": "我收到的内容里看不到这个。最接近的是{place}：“{quote}”",
     "not_found": "在我收到的 {message_count} 条消息（共 {tokens} 个 token）里看不到这个。",
     "related": "我读到了。这让我想起{place}：“{quote}”（我是演示模型，只会引用收到的内容。）",
-    "noted": "我读到了。只要它还在我收到的消息里，我就能引用它。（我是演示模型，不是语言模型。我收到 {message_count} 条消息。）",
+    "noted": (
+        "我读到了。只要它还在我收到的消息里，我就能引用它。"
+        "（我是演示模型，不是语言模型。我收到 {message_count} 条消息。）"
+    ),
     "in_message": "我收到的 {message_count} 条消息中的第 {number} 条",
     "in_passage": "段落 [{number}]（{source}）",
     "in_nameless_passage": "段落 [{number}]",

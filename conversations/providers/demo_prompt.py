@@ -1,7 +1,7 @@
 """A prompt as the demo model reads it: the question, and every sentence that it may quote.
 
-Sentences come newest first, because what was said last counts. What the assistant said is not among them: the demo model
-believes people and passages, not itself.
+Sentences come newest first, because what was said last counts. What the assistant said is not among them: the demo
+model believes people and passages, not itself.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def split_sentences(text: str) -> list[str]:
 
 def _passages(grounding: str) -> Iterator[Passage]:
     """Yield the blocks `[1] source⏎text`. Only the number that is due begins one: a passage may cite others."""
-    head, _, rest = grounding.partition("\n\n[1] ")
+    _, _, rest = grounding.partition("\n\n[1] ")
     number = 1
     while rest:
         block, _, rest = rest.partition(f"\n\n[{number + 1}] ")

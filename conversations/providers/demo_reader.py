@@ -24,14 +24,16 @@ _ASKS_FOR_MUCH = re.compile(
     re.IGNORECASE,
 )
 _ASKS_WHO_IT_IS = re.compile(
-    r"\b(?:who|what) are you\b|\bare you (?:an? )?(?:ai|bot|human|language model|chatgpt)\b|你是谁|你是什么", re.IGNORECASE
+    r"\b(?:who|what) are you\b|\bare you (?:an? )?(?:ai|bot|human|language model|chatgpt)\b|你是谁|你是什么",
+    re.IGNORECASE,
 )
 _ASKS_WHAT_IS_SEEN = re.compile(
     r"\bhow many (?:messages|tokens)\b|\bwhat (?:can|do) you see\b|多少(?:条)?(?:消息|令牌)|能看(?:到|见)(?:什么|多少)",
     re.IGNORECASE,
 )
 _ASKS_FOR_NAME = re.compile(
-    r"\bwhat(?:'s|’s| is) my name\b|\bwho am i\b|\b(?:know|remember|tell me|say) my name\b|我叫什么|我的名字(?:是什么|叫什么|呢)",
+    r"\bwhat(?:'s|’s| is) my name\b|\bwho am i\b|\b(?:know|remember|tell me|say) my name\b"
+    r"|我叫什么|我的名字(?:[是叫]什么|呢)",
     re.IGNORECASE,
 )
 _GREETING = re.compile(r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|你好|您好|嗨)\b", re.IGNORECASE)
@@ -41,7 +43,7 @@ _NAME_STATEMENTS = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?i:\bmy name is|\bmy name['’]s|\bi am called|\bcall me) {_NAME}",
-        r"我(?:的名字)?(?:叫做?|名叫|的名字是)(?P<name>(?!什么|啥)[\u4e00-\u9fff·A-Za-z]{1,12})",
+        r"我(?:叫做?|名叫|的名字[是叫])(?P<name>(?!什么|啥)[\u4e00-\u9fff·A-Za-z]{1,12})",
         r"\b(?:I'm|I’m|I am) (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*){0,2})",
     )
 )

@@ -73,8 +73,8 @@ def recite(prompt: DemoPrompt) -> str:
     quotes = [f"{number}. *{message.role}*: {_first_line(message.content)}" for number, message in enumerate(spoken, 1)]
     rounds = (f"## Reading number {number}\n\n" + "\n".join(quotes) for number in range(1, RECITAL_ROUNDS + 1))
     opening = (
-        "I am the demo model and can't make anything up, so I read back what I was given. Press Stop when you have seen "
-        "enough."
+        "I am the demo model and can't make anything up, so I read back what I was given. "
+        "Press Stop when you have seen enough."
     )
     return "\n\n".join([opening, *rounds])
 

@@ -3,8 +3,8 @@
     gpt-4o-mini, qwen3:8b context_window=40960 reply_reserve=4096 input_usd=0 output_usd=0 label="Qwen, at home"
 
 Models are separated by commas; the first is the default. After a name come words: context_window and reply_reserve in
-tokens, encoding, input_usd, output_usd and cached_input_usd for a million tokens, label. A context window that the price
-data does not know has to be given: a made-up limit is worse than a site that does not start.
+tokens, encoding, input_usd, output_usd and cached_input_usd for a million tokens, label. A context window that the
+price data does not know has to be given: a made-up limit is worse than a site that does not start.
 
 Without a base URL and a key there is no provider, and the demo model answers.
 """

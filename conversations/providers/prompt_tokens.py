@@ -70,9 +70,7 @@ def count_tool_schemas(tools: Sequence[ToolSchema], *, language_model: LanguageM
     count = count_text(language_model.encoding)
     if not is_counted_exactly(language_model.name):
         # Open models get the schemas as JSON inside the system prompt, with a few words of instruction around.
-        return (
-            count(_as_json(list(tools))) + 2 * OPEN_MODEL_CHAT_FORMAT.overhead_tokens + GPT_4O_TOOL_FORMAT.end
-        )
+        return count(_as_json(list(tools))) + 2 * OPEN_MODEL_CHAT_FORMAT.overhead_tokens + GPT_4O_TOOL_FORMAT.end
     form = GPT_4_TOOL_FORMAT if language_model.encoding == "cl100k_base" else GPT_4O_TOOL_FORMAT
     return form.end + sum(_function_tokens(tool["function"], form=form, count=count) for tool in tools)
 

@@ -105,9 +105,7 @@ def refusal_error(refusal: Refusal) -> CompletionError:
     if _is_context_too_long(refusal, words):
         return ContextTooLong(limit_tokens=_limit_tokens(refusal), detail=detail, request_id=refusal.request_id)
     error = _class_of(status, words)
-    return error(
-        detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id
-    )
+    return error(detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id)
 
 
 def refusal_inside(chunk: object) -> Refusal | None:

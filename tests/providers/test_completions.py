@@ -104,9 +104,13 @@ async def test_a_tool_call_is_put_together_from_its_pieces(ask):
 )
 async def test_what_fails_keeps_the_text_so_far(client, language_model, error, text):
     events = []
-    with pytest.raises(errors.CompletionError) as failure:
+
+    async def read_all():
         async for event in client.stream(CompletionRequest(language_model, PROMPT)):
             events.append(event)
+
+    with pytest.raises(errors.CompletionError) as failure:
+        await read_all()
 
     assert type(failure.value) is error
     assert failure.value.detail
@@ -131,7 +135,6 @@ async def test_the_time_to_wait_is_handed_on(ask):
     ("base_url", "error"),
     [
         ("http://127.0.0.1:9/v1", errors.ProviderUnavailable),
-        ("http://nowhere.invalid/v1", errors.ProviderUnavailable),
         ("ftp://127.0.0.1/v1", errors.ProviderRejected),
     ],
 )
@@ -173,10 +176,8 @@ async def test_cancelling_the_task_closes_the_connection_at_once(upstream, langu
             async for _ in events:
                 pass
 
-    before = len(upstream.log())
     task = asyncio.create_task(read_all())
-    while len(await asyncio.to_thread(upstream.log)) == before:
-        await asyncio.sleep(0.005)
+    await asyncio.to_thread(upstream.wait_for_requests, len(upstream.log()) + 1)
     task.cancel()
     cancelled_at = time.time()
     with pytest.raises(asyncio.CancelledError):

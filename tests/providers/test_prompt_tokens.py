@@ -18,12 +18,8 @@ JARGON_EXAMPLE = (
         "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.",
         name="example_user",
     ),
-    PromptMessage(
-        "system", "Let's talk later when we're less busy about how to do better.", name="example_assistant"
-    ),
-    PromptMessage(
-        "user", "This late pivot means we don't have time to boil the ocean for the client deliverable."
-    ),
+    PromptMessage("system", "Let's talk later when we're less busy about how to do better.", name="example_assistant"),
+    PromptMessage("user", "This late pivot means we don't have time to boil the ocean for the client deliverable."),
 )
 WEATHER_EXAMPLE = (
     PromptMessage("system", "You are a helpful assistant that can answer to questions about the weather."),
@@ -92,9 +88,7 @@ def test_what_has_no_published_figure_is_counted_as_json():
     nested = {"type": "array", "items": {"type": "object", "properties": {"city": {"type": "string"}}}}
     tool = {"function": {"name": "f", "parameters": {"properties": {"places": nested}}}}
     flat = {"function": {"name": "f", "parameters": {"properties": {"places": {"type": "array"}}}}}
-    items_tokens = count_text("o200k_base")(
-        '{"items": {"properties": {"city": {"type": "string"}}, "type": "object"}}'
-    )
+    items_tokens = count_text("o200k_base")('{"items": {"properties": {"city": {"type": "string"}}, "type": "object"}}')
     count = [count_tool_schemas([each], language_model=language_model("gpt-4o")) for each in (flat, tool)]
 
     assert count[1] - count[0] == items_tokens
@@ -114,10 +108,7 @@ def test_unusual_schemas_are_counted(property_schema):
 
 
 def test_a_function_without_parameters_is_counted():
-    assert (
-        count_tool_schemas([{"function": {"name": "now"}}], language_model=language_model("gpt-4o"))
-        == 12 + 7 + 2
-    )
+    assert count_tool_schemas([{"function": {"name": "now"}}], language_model=language_model("gpt-4o")) == 12 + 7 + 2
 
 
 def test_an_open_model_gets_the_safer_format():

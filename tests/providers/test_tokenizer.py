@@ -1,5 +1,4 @@
 import asyncio
-import socket
 import subprocess
 import sys
 import tempfile
@@ -64,8 +63,7 @@ def test_it_counts_the_cookbooks_longer_words():
 
 
 def test_counting_needs_no_network_and_no_cache_directory():
-    program = """
-import socket
+    program = """import socket
 def refuse(*args, **kwargs): raise AssertionError("the network was tried")
 socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
 from conversations.providers.tokenizer import ENCODINGS, count_text
@@ -73,9 +71,7 @@ print([count_text(encoding)("hello") for encoding in ENCODINGS])
 """
     with tempfile.TemporaryDirectory() as empty:
         environment = {"TMPDIR": empty, "PATH": "", "PYTHONPATH": str(Path.cwd())}
-        result = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True
-        )
+        result = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
         assert list(Path(empty).iterdir()) == []
 
     assert result.stdout.strip() == "[1, 1]", result.stderr
@@ -85,7 +81,7 @@ def test_a_damaged_vocabulary_is_refused(tmp_path, monkeypatch):
     (tmp_path / "o200k_base.tiktoken").write_bytes(b"YQ== 0\n")
     monkeypatch.setattr(tokenizer, "VOCABULARIES", tmp_path)
 
-    with pytest.raises(ValueError, match="o200k_base.tiktoken is damaged"):
+    with pytest.raises(ValueError, match=r"o200k_base\.tiktoken is damaged"):
         tokenizer._load("o200k_base")
 
 

@@ -1,0 +1,104 @@
+import asyncio
+import time
+from contextlib import aclosing
+
+import pytest
+
+from conversations.core import errors
+from conversations.core.messages import PromptMessage
+from conversations.providers.completion_requests import CompletionRequest
+from conversations.providers.completions import CompletionClient
+from conversations.providers.demo import DEMO_BASE_URL, DEMO_LANGUAGE_MODELS, demo_http_client
+from conversations.providers.prompt_tokens import count_prompt
+from conversations.providers.tokenizer import count_text
+
+DEMO = DEMO_LANGUAGE_MODELS[0]
+
+
+def make_client(tokens_per_second=0):
+    return CompletionClient(DEMO_BASE_URL, None, http_client=demo_http_client(tokens_per_second=tokens_per_second))
+
+
+async def ask(question, *, client=None, language_model=DEMO.name, **fields):
+    request = CompletionRequest(language_model, (PromptMessage("user", question),), **fields)
+    *pieces, end = [event async for event in (client or make_client()).stream(request)]
+    return "".join(piece.text for piece in pieces), end
+
+
+async def test_usage_is_exactly_what_was_read_and_written():
+    text, end = await ask("count to 30")
+    prompt = (PromptMessage("user", "count to 30"),)
+
+    assert end.finish_reason == "stop"
+    assert end.usage.input_tokens == count_prompt(prompt, language_model=DEMO)
+    assert end.usage.output_tokens == count_text(DEMO.encoding)(text)
+    assert (end.provider_request_id, end.language_model) == ("demo", DEMO.name)
+
+
+@pytest.mark.parametrize("limit_tokens", [1, 7, 20])
+@pytest.mark.parametrize("question", ["count to 1000", "数到 1000", "讲一个故事", "/markdown"])
+async def test_a_reply_ends_at_its_limit(question, limit_tokens):
+    text, end = await ask(question, max_output_tokens=limit_tokens)
+
+    assert end.finish_reason == "length"
+    assert 0 < count_text(DEMO.encoding)(text) <= limit_tokens
+
+
+async def test_what_is_cut_is_the_beginning_of_the_whole():
+    whole, _ = await ask("tell me a long story")
+    cut, _ = await ask("tell me a long story", max_output_tokens=50)
+
+    assert whole.startswith(cut)
+
+
+async def test_a_prompt_over_the_window_is_refused_as_openai_does():
+    with pytest.raises(errors.ContextTooLong) as failure:
+        await ask("word " * 5_000)
+
+    assert failure.value.limit_tokens == DEMO.context_window_tokens
+
+
+async def test_the_reply_is_part_of_the_window():
+    filler = "word " * 3_500
+    await ask(filler, max_output_tokens=500)
+
+    with pytest.raises(errors.ContextTooLong):
+        await ask(filler, max_output_tokens=700)
+
+
+async def test_the_larger_window_takes_more():
+    text, _ = await ask("word " * 5_000 + "?", language_model="windowseat-demo-32k")
+
+    assert text
+
+
+async def test_another_model_is_not_known():
+    with pytest.raises(errors.LanguageModelNotFound):
+        await ask("hi", language_model="gpt-4o")
+
+
+async def test_the_pace_is_a_persons():
+    began = time.monotonic()
+    _, end = await ask("count to 20", client=make_client(tokens_per_second=200))
+    seconds = time.monotonic() - began
+
+    assert end.usage.output_tokens / seconds < 220
+
+
+async def test_it_can_be_stopped_in_the_middle():
+    client = make_client(tokens_per_second=100)
+    request = CompletionRequest(DEMO.name, (PromptMessage("user", "count to 5000"),))
+    async with aclosing(client.stream(request)) as events:
+        await anext(events)
+        await anext(events)
+
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_asking_for_no_usage_gives_none():
+    body = {"model": DEMO.name, "messages": [{"role": "user", "content": "hi"}], "stream": True}
+    async with demo_http_client(tokens_per_second=0) as client:
+        response = await client.post(f"{DEMO_BASE_URL}/chat/completions", json=body)
+
+    assert '"usage"' not in response.text
+    assert response.text.endswith("data: [DONE]\n\n")
