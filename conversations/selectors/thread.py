@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,37 +18,28 @@ MOST_IN_A_SNAPSHOT = 200
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message as it is shown. *html* is the whole content; of a streaming reply it is the finished blocks, and
-    *tail* the open text from code point *tail_at* on. *completion* is the last request that was made for a reply."""
+    """A message as it is shown.
 
-    message: Message
+    *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code point
+    *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply. *error*
+    is the sentence that says why a reply is not whole, or nothing.
+    """
+
+    pk: int
+    position: int
+    role: str
+    state: str
+    created_at: dt.datetime
+    length: int
     html: SafeString
-    tail: str = ""
-    tail_at: int = 0
-    completion: Completion | None = None
-
-    @property
-    def length(self) -> int:
-        """The content's code points."""
-        return len(self.message.content)
+    tail: str
+    tail_at: int
+    error: str
+    completion: Completion | None
 
     @property
     def is_reply(self) -> bool:
-        return self.message.role == "assistant"
-
-    @property
-    def is_streaming(self) -> bool:
-        return not self.message.has_ended
-
-    @property
-    def error(self) -> str:
-        """The sentence that says why the reply is not whole, or nothing."""
-        return sentence_for(self.message.error_code) if self.message.error_code else ""
-
-    @property
-    def window_first_position(self) -> int | None:
-        """The oldest position that the language model saw for this reply."""
-        return self.completion.window["first_position"] if self.completion else None
+        return self.role == "assistant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +51,7 @@ class ThreadPage:
 
     @property
     def first_position(self) -> int:
-        return self.messages[0].message.position if self.messages else 0
+        return self.messages[0].position if self.messages else 0
 
 
 def thread_page(conversation: Conversation, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> ThreadPage:
@@ -98,9 +90,25 @@ def _last_completions(messages: Iterable[Message]) -> dict[int, Completion]:
 
 
 def _shown(message: Message, completion: Completion | None) -> ThreadMessage:
+    html, tail_at = _rendered(message)
+    return ThreadMessage(
+        pk=message.pk,
+        position=message.position,
+        role=message.role,
+        state=message.state,
+        created_at=message.created_at,
+        length=len(message.content),
+        html=html,
+        tail=message.content[tail_at:],
+        tail_at=tail_at,
+        error=sentence_for(message.error_code) if message.error_code else "",
+        completion=completion,
+    )
+
+
+def _rendered(message: Message) -> tuple[SafeString, int]:
+    """Return the HTML of the message, and up to which code point it goes: all of it once the message has ended."""
     if message.has_ended:
-        return ThreadMessage(message, render_markdown(message.content), completion=completion)
+        return render_markdown(message.content), len(message.content)
     blocks = BlockStream().feed(message.content)
-    tail_at = blocks[-1].end if blocks else 0
-    html = SafeString("".join(block.html for block in blocks))
-    return ThreadMessage(message, html, message.content[tail_at:], tail_at, completion)
+    return SafeString("".join(block.html for block in blocks)), blocks[-1].end if blocks else 0

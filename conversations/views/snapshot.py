@@ -18,7 +18,7 @@ def conversation_snapshot(conversation: Conversation, from_position: int) -> Con
         conversation=conversation.public_id,
         from_position=from_position,
         title=conversation.title,
-        messages=tuple(_message(conversation, shown) for shown in page.messages),
+        messages=tuple(_message(conversation, message) for message in page.messages),
         window=window_summary(latest_completion(conversation)),
     )
 
@@ -31,14 +31,13 @@ def window_summary(completion: Completion | None) -> dict[str, Any]:
     return {name: record[name] for name in ("prompt_tokens", "budget_tokens", "first_position", "language_model")}
 
 
-def _message(conversation: Conversation, shown: ThreadMessage) -> dict[str, Any]:
-    message = shown.message
-    html = render_to_string("conversations/_message.html", {"shown": shown, "conversation": conversation})
+def _message(conversation: Conversation, message: ThreadMessage) -> dict[str, Any]:
+    html = render_to_string("conversations/_message.html", {"message": message, "conversation": conversation})
     return {
         "id": message.pk,
         "position": message.position,
         "role": message.role,
         "state": message.state,
         "html": html,
-        "length": shown.length,
+        "length": message.length,
     }
