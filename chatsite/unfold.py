@@ -36,6 +36,8 @@ HORIZON = {
     "900": "#4c1b08",
     "950": "#2f2015",
 }
+# Bars of the charts: a canvas keeps its colours when the theme changes, so these read on both.
+CHART = {"cost": "#d9622b", "input": "#3d87ab", "cached": "#8fbdd2", "output": "#d9622b"}
 INK = {
     "subtle-light": "#546572",
     "subtle-dark": "#93a4b0",
@@ -78,8 +80,8 @@ UNFOLD: dict[str, Any] = {
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "8px",
-    "COLORS": {"base": SLATE, "primary": HORIZON, "font": INK},
-    "STYLES": [stylesheet("admin/review.css")],
+    "COLORS": {"base": SLATE, "primary": HORIZON, "font": INK, "chart": CHART},
+    "STYLES": [stylesheet("css/tokens.css"), stylesheet("admin/review.css")],
     "DASHBOARD_CALLBACK": "conversations.admin.dashboard.dashboard",
     "SIDEBAR": {
         "show_search": False,

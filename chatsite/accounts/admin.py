@@ -1,0 +1,134 @@
+"""People and groups in the admin. Accounts are deactivated, never deleted: the ledger knows whose money it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import allauth.account.admin  # noqa: F401  registers what is unregistered here
+from allauth.account.models import EmailAddress
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
+from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
+from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+from unfold.decorators import action, display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from chatsite.accounts.models import User
+
+RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
+OWN_ACCESS = ("is_active", "is_staff", "is_superuser")
+
+admin.site.unregister(EmailAddress)  # an address is changed with its user, here or by themselves
+admin.site.unregister(Group)
+
+
+class UniqueAddress:
+    """Refuses an e-mail address that someone else has, in any letter case, also as a second one."""
+
+    instance: User
+    cleaned_data: dict[str, Any]
+
+    def clean_email(self) -> str:
+        email = self.cleaned_data["email"].lower()
+        users = User.objects.filter(email=email).exclude(pk=self.instance.pk)
+        addresses = EmailAddress.objects.filter(email=email).exclude(user=self.instance.pk)
+        if users.exists() or addresses.exists():
+            raise ValidationError("Someone has this address already.")
+        return email
+
+
+class NewUserForm(UniqueAddress, UserCreationForm):
+    class Meta:
+        model = User
+        fields = ("email", "name")
+
+
+class UserForm(UniqueAddress, UserChangeForm):
+    class Meta:
+        model = User
+        fields = "__all__"
+
+
+@admin.register(User)
+class UserAdmin(DjangoUserAdmin, ModelAdmin):
+    form = UserForm
+    add_form = NewUserForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ["email", "shown_name", "role", "is_active"]
+    list_filter = ["is_active", "is_staff", "is_superuser", "date_joined"]
+    search_fields = ["email", "name"]
+    search_help_text = "E-mail address or name"
+    ordering = ["email"]
+    readonly_fields = ["last_login", "date_joined"]
+    actions = ["deactivate", "activate"]
+    fieldsets = [
+        (None, {"fields": ["email", "name", "password", "is_active"]}),
+        ("Rights", {"fields": ["is_staff", "is_superuser", "groups", "user_permissions"]}),
+        ("Dates", {"fields": ["last_login", "date_joined"]}),
+    ]
+    add_fieldsets = [(None, {"fields": ["email", "name", "usable_password", "password1", "password2"]})]
+
+    @display(description="name", ordering="name")
+    def shown_name(self, user: User) -> str:
+        return user.name or "–"
+
+    @display(label={"admin": "primary", "staff": "info"})
+    def role(self, user: User) -> str:
+        if user.is_superuser:
+            return "admin"
+        return "staff" if user.is_staff else "user"
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        """Staff may not change staff: with another's password they would have another's rights."""
+        if obj is not None and obj.is_staff and not request.user.is_superuser:
+            return False
+        return super().has_change_permission(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
+        """Nobody gives themselves rights, and no admin locks the last admin out."""
+        fixed = [*super().get_readonly_fields(request, obj)]
+        if not request.user.is_superuser:
+            fixed += RIGHTS
+        elif obj == request.user:
+            fixed += OWN_ACCESS
+        return fixed
+
+    def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: Any) -> None:
+        super().save_model(request, obj, form, change)
+        if "email" in form.changed_data:
+            _take_over_address(obj)
+
+    @action(description="Deactivate selected users", permissions=["change"])
+    def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        self._set_active(request, queryset, active=False)
+
+    @action(description="Activate selected users", permissions=["change"])
+    def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        self._set_active(request, queryset, active=True)
+
+    def _set_active(self, request: HttpRequest, queryset: QuerySet[User], *, active: bool) -> None:
+        others = [user for user in queryset.exclude(pk=request.user.pk) if self.has_change_permission(request, user)]
+        User.objects.filter(pk__in=[user.pk for user in others]).update(is_active=active)
+        done = "Activated" if active else "Deactivated"
+        for user in others:
+            self.log_change(request, user, f"{done}.")
+        self.message_user(request, f"{done}: {len(others)}. Your own account stays as it is.")
+
+
+@admin.register(Group)
+class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
+    """Groups of rights for staff."""
+
+
+def _take_over_address(user: User) -> None:
+    """Make the user's address the one that allauth signs in and mails to; it has to prove itself as any other."""
+    EmailAddress.objects.filter(user=user).delete()
+    EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=False)

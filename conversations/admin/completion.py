@@ -1,0 +1,74 @@
+"""Completions, the ledger: what was asked of a provider, what it used and what it cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from unfold.decorators import display
+
+from conversations.templatetags import figures
+from conversations.admin.filters import CostFilter, LanguageModelFilter, OutcomeFilter
+from conversations.admin.labels import STATES
+from conversations.admin.review import ReviewAdmin
+from conversations.admin.window_record import ShownWindow
+from conversations.models import Completion
+
+
+@admin.register(Completion)
+class CompletionAdmin(ReviewAdmin):
+    list_display = [
+        "created_at",
+        "user",
+        "language_model",
+        "purpose",
+        "input",
+        "output_tokens",
+        "cost",
+        "outcome",
+        "duration",
+    ]
+    list_filter = ["created_at", OutcomeFilter, CostFilter, LanguageModelFilter, "purpose"]
+    search_fields = ["user__email", "conversation__title", "language_model", "error_code", "provider_request_id"]
+    search_help_text = "E-mail address, conversation's title, language model, error code or provider's request id"
+    list_select_related = ["user"]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        queryset = super().get_queryset(request)
+        return queryset.defer("window") if _is_list(request) else queryset
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        allowed = ("user", "user__isnull", "conversation", "reply", "error_code", "language_model")
+        return lookup in allowed or super().lookup_allowed(lookup, value, request)
+
+    @display(description="input (cached)", ordering="input_tokens")
+    def input(self, completion: Completion) -> str:
+        if completion.input_tokens is None:
+            return f"≈ {figures.count(completion.estimated_input_tokens)}"
+        estimated = "≈ " if completion.usage_estimated else ""
+        cached = completion.cached_input_tokens
+        return estimated + figures.count(completion.input_tokens) + (f" ({figures.count(cached)})" if cached else "")
+
+    @display(ordering="cost_usd")
+    def cost(self, completion: Completion) -> str:
+        return figures.cost(completion.cost_usd, int(completion.ended_at is not None and completion.cost_usd is None))
+
+    @display(label=STATES)
+    def outcome(self, completion: Completion) -> str | tuple[str, str]:
+        if completion.error_code:
+            return "failed", completion.error_code.replace("_", " ")
+        return "succeeded" if completion.ended_at else "unfinished"
+
+    @display(ordering="duration_seconds")
+    def duration(self, completion: Completion) -> str:
+        return figures.seconds(completion.duration_seconds)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Completion, **kwargs: Any
+    ) -> HttpResponse:
+        return super().render_change_form(request, context | {"window": ShownWindow(obj)}, *args, obj=obj, **kwargs)
+
+
+def _is_list(request: HttpRequest) -> bool:
+    return request.resolver_match.url_name.endswith("_changelist")

@@ -1,0 +1,65 @@
+"""What all pages that only show have in common: nothing can be written, and nothing is counted without an end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils.functional import cached_property
+from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
+
+MOST_COUNTED = 10_000
+
+
+class CappedPaginator(Paginator):
+    """Counts and pages up to `MOST_COUNTED` rows: what lies behind them is found with search and filters."""
+
+    template_name = "admin/capped_pagination.html"
+
+    @cached_property
+    def count(self) -> int:
+        return self.object_list.order_by()[:MOST_COUNTED].count()
+
+    @property
+    def is_capped(self) -> bool:
+        return self.count == MOST_COUNTED
+
+
+class CappedChangeList(ChangeList):
+    """A list that does not count what is there without the filters."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        # None would be announced in the page's head, as a number of results.
+        self.full_result_count = self.result_count
+
+
+class LargeListAdmin(ModelAdmin):
+    """Lists of any length: paged, capped, without a count of everything."""
+
+    paginator = CappedPaginator
+    show_full_result_count = False
+    list_per_page = 50
+    list_max_show_all = 0
+    empty_value_display = "–"
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return CappedChangeList
+
+
+class ReviewAdmin(LargeListAdmin):
+    """Shows what is stored. Read-only by construction: for superusers too, by form, forged request or action."""
+
+    actions = None
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False

@@ -1,0 +1,29 @@
+"""Runs: who makes, or made, which reply."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from conversations.admin.labels import STATES
+from conversations.admin.review import ReviewAdmin
+from conversations.models import Run
+
+
+@admin.register(Run)
+class RunAdmin(ReviewAdmin):
+    list_display = ["pk", "shown_state", "worker", "attempt", "reply", "created_at", "ended_at"]
+    list_filter = ["state", "created_at"]
+    search_fields = ["worker", "reply__conversation__owner__email"]
+    search_help_text = "Worker, or the e-mail address of the conversation's owner"
+    list_select_related = ["reply"]
+    ordering = ["-pk"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
+        return super().get_queryset(request).defer("reply__content", "reply__grounding", "reply__tool_calls")
+
+    @display(description="state", ordering="state", label=STATES)
+    def shown_state(self, run: Run) -> str:
+        return run.state

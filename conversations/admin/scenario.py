@@ -1,0 +1,74 @@
+"""Scenarios: the settings of conversations, and the only thing of theirs that is edited here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db import transaction
+from django.db.models import Model, QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from conversations.admin.filters import LanguageModelFilter
+from conversations.admin.review import LargeListAdmin
+from conversations.admin.scenario_form import ScenarioForm
+from conversations.models import Scenario
+
+
+@admin.register(Scenario)
+class ScenarioAdmin(LargeListAdmin):
+    form = ScenarioForm
+    list_display = ["name", "shown_language_model", "policy_name", "offered", "is_default", "owner", "created_at"]
+    list_filter = ["offered", "is_default", "policy_name", LanguageModelFilter, ("owner", admin.EmptyFieldListFilter)]
+    search_fields = ["name", "owner__email"]
+    search_help_text = "Name, or its owner's e-mail address"
+    list_select_related = ["owner"]
+    autocomplete_fields = ["owner"]
+    actions = None
+    warn_unsaved_form = True
+    fieldsets = [
+        (None, {"fields": ["name", "system_prompt", "language_model", "sampling"]}),
+        ("Who may use it", {"fields": ["offered", "is_default", "owner"]}),
+        (
+            "Window policy",
+            {
+                "description": "How the window is chosen when a conversation is longer than the budget.",
+                "fields": [
+                    "policy_name",
+                    "last_messages",
+                    "cap_tokens",
+                    "message_cap_tokens",
+                    "grounding_share",
+                    "skip_oversized",
+                ],
+            },
+        ),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Scenario]:
+        return super().get_queryset(request).order_by("name", "pk")
+
+    @display(description="language model", ordering="language_model")
+    def shown_language_model(self, scenario: Scenario) -> str:
+        return scenario.language_model or "the site's default"
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and not (obj and _is_used(obj))
+
+    def save_model(self, request: HttpRequest, obj: Scenario, form: ModelForm, change: Any) -> None:
+        with transaction.atomic():
+            if obj.is_default:
+                _unset_other_defaults(obj)
+            super().save_model(request, obj, form, change)
+
+
+def _is_used(scenario: Scenario) -> bool:
+    return scenario.is_default or scenario.conversations.exists() or scenario.completions.exists()
+
+
+def _unset_other_defaults(scenario: Scenario) -> None:
+    """Two admins who choose a default at the same time wait for each other here, and the later one wins."""
+    list(Scenario.objects.select_for_update().filter(owner=None).order_by("pk").values_list("pk"))
+    Scenario.objects.filter(is_default=True).exclude(pk=scenario.pk).update(is_default=False)

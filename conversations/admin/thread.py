@@ -1,0 +1,101 @@
+"""A conversation as a thread to read: a page of its active path, with what every reply saw and cost.
+
+Positions on the active path have no gaps, so a page is one range of an index and nothing is ever counted.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import Left, Length
+from django.utils.safestring import SafeString
+
+from conversations.admin.window_record import ShownWindow
+from conversations.models import Completion, Conversation, Message
+from conversations.rendering import render_markdown
+
+PAGE_MESSAGES = 20
+SHOWN_CHARACTERS = 20_000
+
+
+@dataclass
+class ShownMessage:
+    """A message with its completions, oldest first, and how many other versions stand beside it."""
+
+    message: Message
+    windows: list[ShownWindow]
+    other_versions: int = 0
+
+    @cached_property
+    def html(self) -> SafeString:
+        return render_markdown(self.message.beginning)
+
+    @property
+    def hidden_characters(self) -> int:
+        return max(self.message.characters - SHOWN_CHARACTERS, 0)
+
+
+@dataclass(frozen=True)
+class ThreadPage:
+    """The messages from position *first* to *last* of a path that ends at *head*."""
+
+    messages: list[ShownMessage]
+    first: int
+    last: int
+    head: int
+
+    @property
+    def older_from(self) -> int | None:
+        return max(self.first - PAGE_MESSAGES, 0) if self.first else None
+
+    @property
+    def newer_from(self) -> int | None:
+        return self.last + 1 if self.last < self.head else None
+
+
+def read_thread(conversation: Conversation, *, head: int, start: int | None) -> ThreadPage:
+    """Return the page that begins at position *start*, or else the newest, of a path that ends at *head*."""
+    newest = max(head - PAGE_MESSAGES + 1, 0)
+    first = newest if start is None else min(max(start, 0), newest)
+    last = min(first + PAGE_MESSAGES - 1, head)
+    messages = conversation.messages.filter(active=True, position__range=(first, last)).order_by("position")
+    return ThreadPage(show_messages(messages), first, last, head)
+
+
+def show_messages(messages: QuerySet[Message]) -> list[ShownMessage]:
+    """Return *messages* with all that is shown with them, in a fixed number of queries."""
+    rows = list(with_beginning(messages))
+    windows = _windows_of(rows)
+    versions = _versions_beside(rows)
+    return [ShownMessage(row, windows[row.pk], versions[row.parent_id] - 1) for row in rows]
+
+
+def with_beginning(messages: QuerySet[Message]) -> QuerySet[Message]:
+    """Read of every content only as much as is shown of it."""
+    return messages.defer("content").annotate(
+        beginning=Left("content", SHOWN_CHARACTERS), characters=Length("content")
+    )
+
+
+def _windows_of(messages: Iterable[Message]) -> dict[int, list[ShownWindow]]:
+    windows: dict[int, list[ShownWindow]] = defaultdict(list)
+    completions = Completion.objects.filter(reply__in=[m.pk for m in messages if m.role == "assistant"])
+    for completion in completions.order_by("pk"):
+        windows[completion.reply_id].append(ShownWindow(completion))
+    return windows
+
+
+def _versions_beside(messages: list[Message]) -> dict[int | None, int]:
+    """Count the messages that follow the same parents: edits and replies made again."""
+    versions: dict[int | None, int] = defaultdict(lambda: 1)
+    parents = [message.parent_id for message in messages if message.parent_id]
+    beside = Q(parent__in=parents)
+    if len(parents) < len(messages):
+        beside |= Q(conversation=messages[0].conversation_id, parent=None)
+    counted = Message.objects.filter(beside).order_by().values_list("parent").annotate(Count("pk"))
+    versions.update(counted if messages else ())
+    return versions

@@ -1,0 +1,52 @@
+"""Users as the accounts know them, beside what they do here and what it costs."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from chatsite.accounts.admin import UserAdmin
+from chatsite.accounts.models import User
+from conversations.templatetags import figures
+from conversations.admin.review import CappedChangeList, CappedPaginator
+from conversations.models import Conversation
+from conversations.selectors.ledger import with_usage
+
+admin.site.unregister(User)
+
+
+@admin.register(User)
+class UserWithUsageAdmin(UserAdmin):
+    list_display = [*UserAdmin.list_display, "conversation_count", "tokens", "cost", "last_activity"]
+    paginator = CappedPaginator
+    show_full_result_count = False
+    list_per_page = 50
+
+    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[CappedChangeList]:
+        return CappedChangeList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        owned = Conversation.objects.filter(owner=OuterRef("pk"), deleted_at=None).order_by().values("owner")
+        queryset = super().get_queryset(request).annotate(
+            owned_conversations=Subquery(owned.annotate(figure=Count("pk")).values("figure")),
+            last_active_at=Subquery(owned.annotate(figure=Max("last_active_at")).values("figure")),
+        )
+        return with_usage(queryset, of="user")
+
+    @display(description="conversations", ordering="owned_conversations")
+    def conversation_count(self, user: User) -> str:
+        return figures.count(user.owned_conversations or 0)
+
+    @display(description="tokens in / out", ordering="input_tokens")
+    def tokens(self, user: User) -> str:
+        return f"{figures.count(user.input_tokens)} / {figures.count(user.output_tokens)}"
+
+    @display(ordering="cost_usd")
+    def cost(self, user: User) -> str:
+        return figures.cost(user.cost_usd, user.unknown_costs)
+
+    @display(ordering="last_active_at")
+    def last_activity(self, user: User) -> object:
+        return user.last_active_at

@@ -1,0 +1,109 @@
+"""The window record of a completion, as parts and rows that a person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+from conversations.core.record import LeftOutMessage, WindowEntry, WindowRecord
+from conversations.models import Completion
+
+KINDS = {"system": "System prompt", "pin": "Pinned messages", "older": "Older messages", "newest": "Newest message"}
+REASONS = {
+    "does_not_fit": "no room left",
+    "oversized": "too large for the room left",
+    "excluded": "excluded by a person",
+    "empty": "without content",
+    "incomplete_tool_turn": "tool call without its result",
+    "policy": "beyond the policy's number of messages",
+}
+Slice = tuple[str, str, int, tuple[WindowEntry, ...]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the prompt: consecutive entries of one kind. *start* and *width* are per mille of the budget."""
+
+    kind: str
+    label: str
+    tokens: int
+    entries: tuple[WindowEntry, ...]
+    start: int
+    width: int
+
+    @property
+    def positions(self) -> str:
+        """Where its messages stand in the conversation, counted from 1 as people do."""
+        positions = [entry.position + 1 for entry in self.entries if entry.position is not None]
+        if not positions:
+            return ""
+        first, last = min(positions), max(positions)
+        return str(first) if first == last else f"{first} – {last}"
+
+
+class ShownWindow:
+    """What the admin shows of the window of *completion*."""
+
+    def __init__(self, completion: Completion) -> None:
+        self.completion = completion
+
+    @cached_property
+    def record(self) -> WindowRecord | None:
+        """None where there is no window: a title has none."""
+        try:
+            return WindowRecord.from_json(self.completion.window)
+        except (KeyError, TypeError):
+            return None
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The parts of the prompt, in its order; their tokens add up to the prompt's."""
+        parts: list[Part] = []
+        start = 0
+        for kind, label, tokens, entries in _slices(self.record) if self.record else ():
+            parts.append(Part(kind, label, tokens, entries, self._per_mille(start), self._per_mille(tokens)))
+            start += tokens
+        return parts
+
+    def _per_mille(self, tokens: int) -> int:
+        return round(1000 * tokens / max(self.record.budget_tokens, 1)) if self.record else 0
+
+    @property
+    def percent(self) -> int:
+        return round(self._per_mille(self.record.prompt_tokens) / 10) if self.record else 0
+
+    @property
+    def free_tokens(self) -> int:
+        return self.record.budget_tokens - self.record.prompt_tokens if self.record else 0
+
+    @property
+    def left_out(self) -> list[tuple[LeftOutMessage, str]]:
+        """The messages that were looked at and not sent, each with its reason in words."""
+        left_out = self.record.left_out if self.record else ()
+        return [(message, REASONS.get(message.reason, message.reason)) for message in left_out]
+
+    @property
+    def has_unknown_cost(self) -> bool:
+        return self.completion.ended_at is not None and self.completion.cost_usd is None
+
+    @property
+    def estimate_difference(self) -> int | None:
+        """By how many tokens the provider's count is above ours; None where it gave none."""
+        if self.completion.input_tokens is None or self.completion.usage_estimated:
+            return None
+        return self.completion.input_tokens - self.completion.estimated_input_tokens
+
+
+def _slices(record: WindowRecord) -> Iterator[Slice]:
+    if record.tool_schema_tokens:
+        yield "system", "Tool schemas", record.tool_schema_tokens, ()
+    for kind, group in groupby(record.entries, key=lambda entry: entry.kind):
+        entries = tuple(group)
+        tokens = sum(entry.tokens for entry in entries)
+        if kind == "newest" and record.grounding.tokens:
+            yield "grounding", "Its grounding", record.grounding.tokens, ()
+            tokens -= record.grounding.tokens
+        yield kind, KINDS.get(kind, kind), tokens, entries
+    yield "priming", "Priming of the reply", record.priming_tokens, ()

@@ -1,0 +1,48 @@
+"""How the admin writes figures: exactly, and an unknown one as unknown. Filters of templates and plain functions."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+NOTHING = "–"
+UNKNOWN = SafeString('<span class="unknown">unknown</span>')
+
+
+@register.filter
+def count(value: int | None) -> str:
+    """Return *value* with thousands apart, or a dash."""
+    return NOTHING if value is None else f"{value:,}"
+
+
+@register.filter
+def usd(value: Decimal | None) -> SafeString:
+    """Return an amount to its last digit, those behind the cents in small print."""
+    if value is None:
+        return UNKNOWN
+    digits = f"{value:,.10f}"
+    return format_html('<span class="usd">${}<small>{}</small></span>', digits[:-8], digits[-8:].rstrip("0"))
+
+
+@register.filter
+def cost(value: Decimal | None, unknown: int | None) -> SafeString | str:
+    """Return the sum of the known costs, and how many more are unknown; a dash where there are neither."""
+    if not unknown:
+        return NOTHING if value is None else usd(value)
+    more = format_html('<span class="unknown">{} unknown</span>', count(unknown))
+    return format_html("{} + {}", usd(value), more) if value else more
+
+
+@register.filter
+def seconds(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:,.2f} s"
+
+
+@register.filter
+def price(value: Decimal | None) -> SafeString:
+    """Return a unit price, which is US dollars for a million tokens."""
+    return usd(value) if value is None else format_html("{} / M", usd(value))
