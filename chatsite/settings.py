@@ -186,9 +186,9 @@ USE_TZ = True
 
 # Static files: straight from their folders locally, collected and hashed in the container image.
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-_collected = STATIC_ROOT.is_dir()  # `make static` makes the folder, then fills it
+_collected = (BASE_DIR / "staticfiles").is_dir()  # `make static` makes the folder, then fills it
+STATIC_ROOT = BASE_DIR / "staticfiles" if _collected else None
 WHITENOISE_USE_FINDERS = not _collected
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -238,7 +238,10 @@ else:
     EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
 ACCOUNT_ADAPTER = "chatsite.accounts.adapter.AccountAdapter"
-ACCOUNT_FORMS = {"signup": "chatsite.accounts.forms.SignUpForm"}
+ACCOUNT_FORMS = {
+    "signup": "chatsite.accounts.forms.SignUpForm",
+    "add_email": "chatsite.accounts.forms.ChangeEmailForm",
+}
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]

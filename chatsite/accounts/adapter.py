@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from chatsite.accounts.first_admin import holds_grant
+from chatsite.accounts.models import User
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +25,10 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return settings.SIGN_UP == "open" or holds_grant(request.session)
+
+    def clean_email(self, email: str) -> str:
+        """Refuse what the column can't hold, which allauth would cut to an address of somebody else."""
+        return User._meta.get_field("email").clean(email, None)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send it, or say that it couldn't be sent. The same for known and unknown addresses."""

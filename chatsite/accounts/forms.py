@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import SignupForm
+from allauth.account.forms import AddEmailForm, SignupForm
+from allauth.account.models import EmailAddress
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -40,6 +41,19 @@ class SignUpForm(SignupForm):
             raise SignUpClosed
         else:
             messages.info(request, _("Someone else has become the administrator. Yours is an ordinary account."))
+
+
+class ChangeEmailForm(AddEmailForm):
+    """A new address, which waits beside the current one until it is confirmed.
+
+    allauth's own `save` would first delete a current address that was never confirmed, and the account were without.
+    """
+
+    @transaction.atomic
+    def save(self, request: HttpRequest) -> EmailAddress:
+        waiting = EmailAddress.objects.filter(user=self.user, verified=False).exclude(email=self.user.email)
+        waiting.delete()
+        return EmailAddress.objects.add_email(request, self.user, self.cleaned_data["email"], confirm=True)
 
 
 class NameForm(forms.ModelForm):

@@ -61,6 +61,7 @@ class User(AbstractUser):
         constraints = [
             # Two accounts for one address in different letter case would be two people to the ledger.
             models.UniqueConstraint(Lower("email"), name="user_email_unique_in_any_case"),
+            models.CheckConstraint(condition=~models.Q(email=""), name="user_email_is_not_empty"),
         ]
 
     def __str__(self) -> str:

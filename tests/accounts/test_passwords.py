@@ -1,0 +1,88 @@
+import pytest
+from django.contrib.auth import get_user
+from django.core import mail
+from django.test import Client
+
+from tests.accounts.conftest import PASSWORD
+
+pytestmark = pytest.mark.django_db
+NEW = {"password1": "a wholly new one 3F", "password2": "a wholly new one 3F"}
+
+
+def open_reset_link(client: Client, path: str) -> str:
+    """Follow the link of the mail to the form, and return the form's path."""
+    return client.get(path, follow=True).redirect_chain[-1][0]
+
+
+def test_a_forgotten_password_is_replaced_by_way_of_a_mail(client, ada, mailed_path, sign_in):
+    client.post("/accounts/password/reset/", {"email": "ADA@example.org"})
+    form = open_reset_link(client, mailed_path())
+    assert client.post(form, NEW).headers["Location"] == "/accounts/password/reset/key/done/"
+    sign_in(client, ada.email, NEW["password1"])
+    assert get_user(client) == ada
+
+
+def test_a_reset_link_works_once(client, ada, mailed_path):
+    client.post("/accounts/password/reset/", {"email": ada.email})
+    client.post(open_reset_link(client, mailed_path()), NEW)
+    assert "used up" in Client().get(mailed_path()).content.decode()
+
+
+def test_a_reset_link_does_not_stay_in_the_address_bar(client, ada, mailed_path):
+    client.post("/accounts/password/reset/", {"email": ada.email})
+    assert open_reset_link(client, mailed_path()).endswith("-set-password/")
+
+
+def test_a_link_in_a_mail_leads_to_this_site_whatever_host_was_asked_for(client, ada, settings):
+    client.post("/accounts/password/reset/", {"email": ada.email}, headers={"host": "localhost:6666"})
+    assert settings.SITE_URL + "/accounts/password/reset/key/" in mail.outbox[0].body
+    assert "6666" not in mail.outbox[0].body
+
+
+def test_asking_for_a_reset_does_not_tell_who_has_an_account(client, ada):
+    known, unknown = (client.post("/accounts/password/reset/", {"email": e}) for e in (ada.email, "x@example.org"))
+    assert (known.status_code, known.headers["Location"]) == (unknown.status_code, unknown.headers["Location"])
+    assert len(mail.outbox) == 2
+
+
+def test_a_switched_off_account_gets_no_reset_link(client, ada):
+    ada.is_active = False
+    ada.save()
+    client.post("/accounts/password/reset/", {"email": ada.email})
+    assert "/password/reset/key/" not in mail.outbox[0].body
+
+
+def test_resets_for_one_address_are_limited(client, ada):
+    codes = [client.post("/accounts/password/reset/", {"email": ada.email}).status_code for _ in range(6)]
+    assert codes == [302] * 5 + [429]
+
+
+def test_a_mail_server_that_is_away_breaks_no_page(client, ada, settings, unused_tcp_port):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", unused_tcp_port
+    response = client.post("/accounts/password/reset/", {"email": ada.email}, follow=True)
+    assert "could not be sent" in response.content.decode()
+
+
+def test_a_password_is_changed_by_who_knows_it(client, ada):
+    client.force_login(ada)
+    assert client.post("/accounts/password/change/", {"oldpassword": "wrong", **NEW}).status_code == 200
+    assert client.post("/accounts/password/change/", {"oldpassword": PASSWORD, **NEW}).status_code == 302
+    ada.refresh_from_db()
+    assert ada.check_password(NEW["password1"])
+
+
+def test_a_changed_password_signs_everyone_else_out(client, ada):
+    elsewhere = Client()
+    elsewhere.force_login(ada)
+    client.force_login(ada)
+    client.post("/accounts/password/change/", {"oldpassword": PASSWORD, **NEW})
+    assert get_user(client) == ada
+    assert not get_user(elsewhere).is_authenticated
+
+
+def test_guesses_at_the_old_password_are_limited(client, ada):
+    client.force_login(ada)
+    wrong = {"oldpassword": "wrong", **NEW}
+    codes = [client.post("/accounts/password/change/", wrong).status_code for _ in range(6)]
+    assert codes == [200] * 5 + [429]

@@ -1,0 +1,104 @@
+import pytest
+from django.contrib.auth import get_user
+from django.core import mail
+from django.db import IntegrityError, transaction
+from django.test import Client
+
+from chatsite.accounts.models import User
+from tests.accounts.browsers import Browsers
+from tests.accounts.conftest import PASSWORD
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_new_person_is_signed_in_and_is_nobody_special(client, sign_up):
+    assert sign_up(client, "bob@example.org").headers["Location"] == "/"
+    bob = get_user(client)
+    assert (bob.email, bob.is_staff, bob.is_superuser) == ("bob@example.org", False, False)
+
+
+def test_the_very_first_person_does_not_become_the_admin_without_the_link(client, sign_up):
+    sign_up(client, "bob@example.org")
+    assert not User.objects.admins().exists()
+
+
+def test_nobody_can_post_themselves_into_the_staff(client):
+    data = {"email": "eve@example.org", "password1": PASSWORD, "password2": PASSWORD}
+    client.post("/accounts/signup/", {**data, "is_staff": "on", "is_superuser": "on", "token": "x"})
+    assert not User.objects.get().is_staff
+
+
+def test_an_address_is_kept_in_lower_case(client, sign_up):
+    sign_up(client, "Bob@Example.ORG")
+    assert User.objects.get().email == "bob@example.org"
+
+
+def test_letter_case_makes_no_second_account(client, ada, sign_up):
+    response = sign_up(client, "ADA@example.org")
+    assert "already registered" in response.content.decode()
+    assert User.objects.count() == 1
+
+
+@pytest.mark.parametrize("spelling", ["ADA@EXAMPLE.ORG", "Ada@example.org"])
+def test_a_person_is_found_by_any_spelling_of_the_address(ada, spelling):
+    assert User.objects.get(email=spelling) == ada
+
+
+def test_the_database_refuses_a_second_spelling(ada):
+    rows = User.objects.filter(pk=User.objects.create_user("bob@example.org").pk)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        rows.update(email="ADA@example.org")
+
+
+@pytest.mark.parametrize("password", ["short", "1234567890", "ada@example.org", "password123"])
+def test_a_weak_password_makes_no_account(client, sign_up, password):
+    assert sign_up(client, "ada@example.org", password).status_code == 200
+    assert not User.objects.exists()
+
+
+@pytest.mark.parametrize("email", ["", "ada", "ada@", "ada@example.org\x00", "a" * 300 + "@example.org", "\ud800@b.de"])
+def test_a_bad_address_makes_no_account(client, sign_up, email):
+    email = email.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    assert sign_up(client, email).status_code == 200
+    assert not User.objects.exists()
+
+
+def test_a_closed_site_says_so_and_makes_no_account(client, settings, sign_up):
+    settings.SIGN_UP = "closed"
+    assert "Sign-up is closed" in client.get("/accounts/signup/").content.decode()
+    assert "Sign-up is closed" in sign_up(client, "bob@example.org").content.decode()
+    assert not User.objects.exists()
+
+
+def test_a_closed_site_offers_no_sign_up_where_people_sign_in(client, settings):
+    settings.SIGN_UP = "closed"
+    assert "/accounts/signup/" not in client.get("/accounts/login/").content.decode()
+
+
+def test_with_mail_an_account_waits_until_its_address_is_confirmed(client, settings, sign_up, mailed_path):
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    assert sign_up(client, "bob@example.org").headers["Location"] == "/accounts/confirm-email/"
+    assert not get_user(client).is_authenticated
+    client.post(mailed_path())
+    assert get_user(client).email == "bob@example.org"
+
+
+def test_with_mail_a_known_address_looks_like_a_new_one(client, settings, ada, sign_up):
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    known, new = sign_up(client, ada.email), sign_up(Client(), "new@example.org")
+    assert (known.status_code, known.headers["Location"]) == (new.status_code, new.headers["Location"])
+    assert "already" in mail.outbox[0].body
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("verification", ["optional", "mandatory"])
+def test_of_two_sign_ups_for_one_address_at_once_one_wins(settings, sign_up, wait_for_lock_waits, verification):
+    settings.ACCOUNT_EMAIL_VERIFICATION = verification
+    with Browsers() as browsers:
+        with transaction.atomic():
+            User.objects.create_user("bob@example.org", PASSWORD)
+            slower = browsers.start(sign_up, Client(), "Bob@example.org")
+            wait_for_lock_waits(1)
+        response = slower.result()
+    assert (response.status_code == 302) is (verification == "mandatory")
+    assert User.objects.count() == 1

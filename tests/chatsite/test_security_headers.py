@@ -1,0 +1,50 @@
+import pytest
+
+from chatsite.accounts.models import User
+from chatsite.content_security import DIRECTIVES
+
+pytestmark = pytest.mark.django_db
+
+
+def policy_of(response) -> dict[str, list[str]]:
+    parts = (part.split() for part in response.headers["Content-Security-Policy"].split("; "))
+    return {name: sources for name, *sources in parts}
+
+
+@pytest.fixture
+def staff(client):
+    client.force_login(User.objects.create_superuser("ada@example.org"))
+    return client
+
+
+@pytest.mark.parametrize("path", ["/accounts/login/", "/account/", "/nowhere/", "/admin/"])
+def test_every_page_keeps_browsers_strict(staff, path):
+    headers = staff.get(path).headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Referrer-Policy"] == headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "camera=()" in headers["Permissions-Policy"]
+
+
+@pytest.mark.parametrize("path", ["/accounts/login/", "/account/", "/nowhere/", "/admin/"])
+def test_no_page_of_a_person_is_kept(staff, path):
+    assert "no-store" in staff.get(path).headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("path", ["/accounts/login/", "/account/", "/nowhere/", "/administrators/"])
+def test_pages_run_no_script_but_ours(staff, path):
+    policy = policy_of(staff.get(path))
+    assert policy["script-src"] == policy["style-src"] == ["'self'"]
+    assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == ["'none'"]
+
+
+def test_the_admin_alone_may_evaluate_expressions(staff):
+    policy = policy_of(staff.get("/admin/"))
+    assert "'unsafe-eval'" in policy["script-src"]
+    assert "'unsafe-inline'" not in policy["script-src"]
+    assert policy.keys() == DIRECTIVES.keys()
+
+
+def test_a_static_file_may_be_kept(client):
+    assert "no-store" not in client.get("/static/css/tokens.css").headers["Cache-Control"]
