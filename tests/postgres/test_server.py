@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -108,15 +109,21 @@ def test_it_comes_back_with_its_data_after_everything_was_killed(start_user, ser
     assert "was not properly shut down" in server.log
 
 
-def test_it_comes_back_when_another_process_has_the_killed_servers_id(start_user, server):
+@pytest.fixture
+def stranger_id(made_var_dir: Path) -> Iterator[int]:
+    """The id of a process that has nothing to do with the server and belongs to the same account."""
+    account = Account.owning(made_var_dir / "postgres")
+    with subprocess.Popen(["sleep", "600"], cwd="/", **account.switch()) as stranger:
+        yield stranger.pid
+        stranger.kill()
+
+
+def test_it_comes_back_when_another_process_has_the_killed_servers_id(start_user, server, stranger_id):
     start_user().sql("CREATE TABLE kept AS SELECT 42 AS answer")
     server.kill()
     lines = server.paths.postmaster_pid.read_text().splitlines(keepends=True)
-    account = Account.owning(server.paths.data)
-    with subprocess.Popen(["sleep", "600"], cwd="/", **account.switch()) as stranger:
-        server.paths.postmaster_pid.write_text("".join([f"{stranger.pid}\n", *lines[1:]]))
-        assert start_user().sql("SELECT answer FROM kept") == [[42]]
-        stranger.kill()
+    server.paths.postmaster_pid.write_text("".join([f"{stranger_id}\n", *lines[1:]]))
+    assert start_user().sql("SELECT answer FROM kept") == [[42]]
 
 
 @pytest.mark.parametrize("pool", [False, True], ids=["without a pool", "with a pool"])
