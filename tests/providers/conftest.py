@@ -6,7 +6,7 @@ from conversations.providers.completions import CompletionClient, Timeouts
 from tests.upstream import serve_upstream
 
 PROMPT = (PromptMessage("user", "hi there"),)
-SHORT = Timeouts(connect_seconds=1, first_byte_seconds=0.3, idle_seconds=0.2, total_seconds=0.6)
+IMPATIENT = Timeouts(connect_seconds=1, first_byte_seconds=0.8, idle_seconds=0.5, total_seconds=1.2)
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +17,7 @@ def upstream():
 
 @pytest.fixture
 async def client(upstream):
-    client = CompletionClient(upstream.base_url, "sk-canary-1234567890", timeouts=SHORT)
+    client = CompletionClient(upstream.base_url, "sk-canary-1234567890")
     yield client
     await client.aclose()
 
