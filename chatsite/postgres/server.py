@@ -133,7 +133,7 @@ class EmbeddedServer:
         return [str(binaries() / "postgres"), "-D", str(self.paths.data), *settings]
 
     def _create_database(self) -> None:
-        address = conninfo.make_conninfo(host=self.paths.socket_dir, port=PORT, user=ROLE, dbname="postgres")
+        address = conninfo.make_conninfo(host=str(self.paths.socket_dir), port=PORT, user=ROLE, dbname="postgres")
         with psycopg.connect(address, autocommit=True) as connection:
             found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
             if not found:
