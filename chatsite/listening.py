@@ -27,4 +27,4 @@ def _reason(host: str, port: int, error: OSError) -> str:
         return f"Port {port} on {host} is taken. Stop what uses it, or choose another: PORT={port % 65535 + 1} make run"
     if error.errno in (errno.EACCES, errno.EPERM):
         return f"Port {port} is for the system's own services. Choose one above 1023: PORT=8000 make run"
-    return f"HOST={host} is no address of this machine that the site can listen on ({error.strerror})."
+    return f"HOST={host} is no address of this machine that the site can listen on."

@@ -1,0 +1,105 @@
+"""`manage.py serve`, as a real process on an empty folder: what `make run` does on a fresh machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+from tests.source import PROJECT
+
+COMMAND = [sys.executable, "manage.py", "serve"]
+START_SECONDS = 60
+STOP_SECONDS = 45
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def environment(**changes) -> dict[str, str]:
+    return {**os.environ, "DATABASE_URL": "", **{name: str(value) for name, value in changes.items()}}
+
+
+@contextmanager
+def serving(**changes):
+    """Start the site, wait for its banner, yield (process, banner), and stop it."""
+    process = subprocess.Popen(
+        COMMAND, cwd=PROJECT, env=environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        yield process, read_banner(process)
+    finally:
+        process.terminate()
+        process.communicate(timeout=STOP_SECONDS)
+
+
+def read_banner(process: subprocess.Popen[str]) -> str:
+    """Return all that the process says until it is ready; a process that is silent for too long is killed."""
+    watchdog = threading.Timer(START_SECONDS, process.kill)
+    watchdog.start()
+    shown = []
+    for line in process.stdout:
+        shown.append(line)
+        if line.startswith("Stop it with"):
+            break
+    watchdog.cancel()
+    return "".join(shown)
+
+
+def refusal(**changes) -> str:
+    """Return what the command says when it will not start."""
+    outcome = subprocess.run(
+        COMMAND, cwd=PROJECT, env=environment(**changes), capture_output=True, text=True, timeout=60, check=False
+    )
+    assert outcome.returncode == 1
+    return outcome.stderr.strip()
+
+
+def get(address: str) -> tuple[int, str]:
+    with urllib.request.urlopen(address, timeout=10) as response:
+        return response.status, response.read().decode()
+
+
+def test_a_fresh_folder_becomes_a_site_with_a_link_for_its_first_admin(tmp_path):
+    port = free_port()
+    with serving(VAR_DIR=tmp_path / "var", PORT=port) as (_, banner):
+        link = re.search(rf"http://127\.0\.0\.1:{port}/first-admin/#\S+", banner)
+        assert link, banner
+        assert get(link[0].partition("#")[0])[0] == 200
+        assert get(f"http://127.0.0.1:{port}/readyz") == (200, "ready")
+
+
+def test_it_stops_when_it_is_told_to(tmp_path):
+    with serving(VAR_DIR=tmp_path / "var", PORT=free_port()) as (process, _):
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=STOP_SECONDS) == 0
+
+
+def test_a_taken_port_is_one_sentence(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        said = refusal(VAR_DIR=tmp_path / "var", PORT=taken.getsockname()[1])
+    assert re.fullmatch(r"CommandError: Port \d+ on 127\.0\.0\.1 is taken\. .*PORT=\d+ make run", said)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("PORT", "70000", "A setting is wrong: PORT must be a whole number from 1 to 65535."),
+        ("SITE_URL", "ftp://x", "A setting is wrong: SITE_URL must be an address"),
+        ("SITE_URL", "https://chat.example.org", "A setting is wrong: SECRET_KEY is required"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence(tmp_path, name, value, said):
+    shown = refusal(VAR_DIR=tmp_path / "var", **{name: value})
+    assert shown.startswith(said)
+    assert len(shown.splitlines()) == 1
