@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from conversations.runs.worker import Worker
+from tests.upstream import serve_upstream
+
+
+@pytest.fixture(scope="session")
+def upstream():
+    with serve_upstream() as running:
+        yield running
+
+
+@pytest.fixture
+def provider(settings, upstream):
+    """Return a function that configures the fake provider with one language model, named after its fault."""
+    upstream.reset()
+    settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = upstream.base_url, "sk-canary-1234567890"
+
+    def use(model: str) -> None:
+        settings.LANGUAGE_MODELS = (
+            f"{model} context_window=4096 encoding=o200k_base input_usd=1 output_usd=2 cached_input_usd=0.5"
+        )
+
+    return use
+
+
+@pytest.fixture
+async def worker(transactional_db):
+    worker = Worker()
+    await worker.start()
+    yield worker
+    await worker.drain(timeout_seconds=0)

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from conversations.core.usage import UnitPrices, Usage, cost_usd
+from conversations.models import Completion, Message, Run
+from conversations.services.regenerate_reply import regenerate_reply
+from conversations.services.stop_reply import stop_reply
+from tests.people import begin, make_user, path_of, post
+from tests.waiting import in_thread, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+PRICES = UnitPrices(Decimal(1), Decimal(2), Decimal("0.5"))
+
+
+def ask(content="Hello"):
+    return post(begin(make_user("alice")), content)
+
+
+async def ended(reply):
+    def reloaded():
+        return Message.objects.filter(pk=reply.pk).exclude(state="streaming").first()
+
+    return await wait_until(reloaded)
+
+
+async def text_has_come(reply, length=1):
+    await wait_until(lambda: len(Message.objects.get(pk=reply.pk).content) >= length)
+
+
+async def test_it_makes_the_reply_and_settles_the_ledger(worker, provider):
+    provider("ok")
+    reply = await ended((await in_thread(ask)).reply)
+    assert (reply.state, reply.content, reply.content_tokens) == ("complete", "Hello from the upstream.", 5)
+    completion = await in_thread(Completion.objects.get)
+    usage = Usage(completion.input_tokens, completion.output_tokens, completion.cached_input_tokens)
+    assert completion.cost_usd == cost_usd(usage, PRICES) > 0
+    assert (completion.usage_estimated, completion.finish_reason) == (False, "stop")
+    assert completion.time_to_first_token_seconds <= completion.duration_seconds
+    assert (await in_thread(Run.objects.get)).state == "ended"
+
+
+async def test_the_provider_is_sent_what_the_record_says(worker, provider, upstream):
+    provider("ok")
+    await ended((await in_thread(ask, "What is the weather?")).reply)
+    sent = upstream.log()[-1]["body"]
+    completion = await in_thread(Completion.objects.get)
+    assert sent["messages"] == [{"role": "user", "content": "What is the weather?"}]
+    assert len(completion.window["entries"]) == len(sent["messages"])
+    assert completion.estimated_input_tokens == completion.window["prompt_tokens"]
+
+
+async def test_stop_closes_the_connection_and_keeps_the_text(worker, provider, upstream):
+    provider("endless")
+    posted = await in_thread(ask)
+    await text_has_come(posted.reply)
+    await in_thread(stop_reply, conversation=posted.message.conversation, reply_id=posted.reply.pk)
+    reply = await ended(posted.reply)
+    exchange = upstream.wait_until_ended()
+    assert (reply.state, exchange["ended"]) == ("stopped", "disconnected")
+    assert "".join(exchange["emitted"]).startswith(reply.content)
+    completion = await in_thread(Completion.objects.get)
+    assert completion.usage_estimated and completion.output_tokens == reply.content_tokens
+
+
+async def test_stopping_twice_changes_nothing(worker, provider):
+    provider("ok")
+    posted = await in_thread(ask)
+    reply = await ended(posted.reply)
+    await in_thread(stop_reply, conversation=posted.message.conversation, reply_id=reply.pk)
+    assert (await ended(reply)).state == "complete"
+
+
+async def test_a_reply_that_nobody_makes_yet_can_be_stopped(transactional_db):
+    posted = await in_thread(ask)
+    await in_thread(stop_reply, conversation=posted.message.conversation, reply_id=posted.reply.pk)
+    assert (await ended(posted.reply)).state == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("model", "error_code"),
+    [
+        ("status-401", "credentials_rejected"),
+        ("status-404", "language_model_not_found"),
+        ("quota-429", "quota_exhausted"),
+        ("context-400", "context_too_long"),
+        ("role-only", "empty_reply"),
+        ("html-200", "malformed_stream"),
+    ],
+)
+async def test_a_failure_is_said_by_class_and_not_tried_again(worker, provider, upstream, model, error_code):
+    provider(model)
+    reply = await ended((await in_thread(ask)).reply)
+    assert (reply.state, reply.error_code) == ("failed", error_code)
+    assert len(upstream.log()) == await in_thread(Completion.objects.count) == 1
+
+
+async def test_a_provider_that_is_away_for_a_moment_is_asked_again(worker, provider, upstream):
+    provider("status-503-times-2")
+    reply = await ended((await in_thread(ask)).reply)
+    assert (reply.state, reply.content) == ("complete", "Hello from the upstream.")
+    rows = await in_thread(lambda: list(Completion.objects.order_by("id").values_list("attempt", "error_code")))
+    assert rows == [(1, "provider_unavailable"), (2, "provider_unavailable"), (3, "")]
+
+
+async def test_it_gives_up_after_two_retries(worker, provider, upstream):
+    provider("status-500")
+    assert (await ended((await in_thread(ask)).reply)).error_code == "provider_unavailable"
+    assert len(upstream.log()) == 3
+
+
+async def test_nothing_is_tried_again_once_text_has_come(worker, provider, upstream):
+    provider("cut-after-3")
+    reply = await ended((await in_thread(ask)).reply)
+    assert (reply.state, reply.error_code, reply.content) == ("failed", "stream_broken", "word0 word1 word2")
+    assert len(upstream.log()) == 1
+
+
+@pytest.mark.parametrize("model", ["no-finish", "eof-after-3"])
+async def test_a_stream_without_a_finish_reason_is_never_complete(worker, provider, model):
+    provider(model)
+    reply = await ended((await in_thread(ask)).reply)
+    assert (reply.state, reply.error_code) == ("failed", "stream_broken")
+    assert reply.content
+
+
+async def test_usage_that_is_not_reported_is_estimated_and_marked(worker, provider):
+    provider("usage-none")
+    reply = await ended((await in_thread(ask)).reply)
+    completion = await in_thread(Completion.objects.get)
+    assert completion.usage_estimated
+    assert (completion.input_tokens, completion.output_tokens) == (
+        completion.estimated_input_tokens,
+        reply.content_tokens,
+    )
+
+
+async def test_a_refused_request_costs_nothing(worker, provider):
+    provider("status-401")
+    await ended((await in_thread(ask)).reply)
+    assert (await in_thread(Completion.objects.get)).cost_usd == 0
+
+
+async def test_an_unknown_price_is_an_unknown_cost(worker, provider, settings):
+    provider("ok")
+    settings.LANGUAGE_MODELS = "ok context_window=4096"
+    await ended((await in_thread(ask)).reply)
+    assert (await in_thread(Completion.objects.get)).cost_usd is None
+
+
+async def test_the_text_so_far_is_stored_while_it_streams(worker, provider):
+    provider("paced-40-50")
+    posted = await in_thread(ask)
+    await text_has_come(posted.reply, length=20)
+    assert (await in_thread(Message.objects.get, pk=posted.reply.pk)).state == "streaming"
+
+
+async def test_draining_lets_replies_end(worker, provider):
+    provider("paced-20-20")
+    posted = await in_thread(ask)
+    await text_has_come(posted.reply)
+    await worker.drain()
+    assert (await ended(posted.reply)).state == "complete"
+
+
+async def test_draining_interrupts_what_takes_too_long(worker, provider):
+    provider("endless")
+    posted = await in_thread(ask)
+    await text_has_come(posted.reply)
+    await worker.drain(timeout_seconds=0.1)
+    reply = await ended(posted.reply)
+    assert (reply.state, reply.error_code) == ("interrupted", "reply_interrupted")
+    assert reply.content
+
+
+async def test_regenerating_makes_a_sibling_and_overwrites_nothing(worker, provider):
+    provider("ok")
+    posted = await in_thread(ask)
+    first = await ended(posted.reply)
+    second = await ended(await in_thread(again, posted.message.conversation, first))
+    path = await in_thread(path_of, posted.message.conversation)
+    assert path == [("user", "complete", "Hello"), ("assistant", "complete", "Hello from the upstream.")]
+    first = await in_thread(Message.objects.get, pk=first.pk)
+    assert (first.active, second.active, second.parent_id) == (False, True, posted.message.pk)
+
+
+def again(conversation, reply):
+    return regenerate_reply(user=conversation.owner, conversation=conversation, reply_id=reply.pk)
