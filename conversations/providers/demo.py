@@ -96,16 +96,22 @@ class _Reply:
 
     async def lines(self) -> AsyncGenerator[bytes]:
         count = count_text(self.language_model.encoding)
-        all_pieces = _PIECE.findall(answer(self.prompt))
-        pieces = _that_fit(all_pieces, [count(piece) for piece in all_pieces], self.limit_tokens)
+        pieces, finish_reason = await asyncio.to_thread(self._write)
         yield self._line([_choice({"role": "assistant", "content": ""})])
         for piece in pieces:
             await self._pause(count(piece))
             yield self._line([_choice({"content": piece})])
-        yield self._line([_choice({}, "stop" if len(pieces) == len(all_pieces) else "length")])
+        yield self._line([_choice({}, finish_reason)])
         if self.reports_usage:
             yield self._line([], usage=_usage(self.prompt.tokens, count("".join(pieces))))
         yield b"data: [DONE]\n\n"
+
+    def _write(self) -> tuple[list[str], str]:
+        """Return the reply in pieces, as many as fit, and its finish reason."""
+        count = count_text(self.language_model.encoding)
+        pieces = _PIECE.findall(answer(self.prompt))
+        fitting = _that_fit(pieces, [count(piece) for piece in pieces], self.limit_tokens)
+        return fitting, "stop" if len(fitting) == len(pieces) else "length"
 
     async def _pause(self, tokens: int) -> None:
         await asyncio.sleep(tokens / self.tokens_per_second if self.tokens_per_second else 0)

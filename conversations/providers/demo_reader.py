@@ -16,8 +16,11 @@ from .demo_search import best_match
 
 LONGEST_QUOTE_CHARACTERS = 300
 
-_ASKS_FOR_MARKDOWN = re.compile(r"^/markdown\b|\b(?:show|demo)\b.*\bmarkdown\b|(?:展示|演示).*markdown", re.IGNORECASE)
-_ASKS_TO_COUNT = re.compile(r"\bcount\b.*?\bto (\d+)|数到\s*(\d+)", re.IGNORECASE)
+# Gaps are bounded: an open one takes minutes on a text that is nothing but its first word.
+_ASKS_FOR_MARKDOWN = re.compile(
+    r"^/markdown\b|\b(?:show|demo)\b.{0,40}\bmarkdown\b|(?:展示|演示).{0,20}markdown", re.IGNORECASE
+)
+_ASKS_TO_COUNT = re.compile(r"\bcount\b.{0,20}?\bto (\d{1,9})|数到\s{0,5}(\d{1,9})", re.IGNORECASE)
 _ASKS_FOR_MUCH = re.compile(
     r"\b(?:story|essay|poem|novel)\b|\blong (?:answer|reply|text)\b|\bread (?:it|that|everything) back\b|\brecite\b"
     r"|故事|复述|长文",

@@ -27,6 +27,7 @@ from conversations.core.errors import (
 )
 
 DETAIL_CHARACTERS = 500
+READ_CHARACTERS = 4_000  # of a provider's message; what it says stands at its beginning
 
 _BY_STATUS: dict[int, type[CompletionError]] = {
     401: CredentialsRejected,
@@ -133,7 +134,7 @@ def retry_after_seconds(headers: Mapping[str, str], *, now: dt.datetime) -> floa
 
 def redact(text: str) -> str:
     """Return *text* short and without anything that looks like a key."""
-    return _SECRETS.sub("…", text)[:DETAIL_CHARACTERS]
+    return _SECRETS.sub("…", text[:READ_CHARACTERS])[:DETAIL_CHARACTERS]
 
 
 def _class_of(status: int | None, words: set[str]) -> type[CompletionError]:
@@ -165,7 +166,7 @@ def _limit_tokens(refusal: Refusal) -> int | None:
 
 
 def _worded_so(message: str) -> re.Match[str] | None:
-    matches = (wording.search(message) for wording in _CONTEXT_WORDINGS)
+    matches = (wording.search(message[:READ_CHARACTERS]) for wording in _CONTEXT_WORDINGS)
     return next((match for match in matches if match), None)
 
 

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from conversations.core.messages import PromptMessage
@@ -167,6 +169,27 @@ def test_a_long_story_is_long_and_made_of_what_was_said():
 
     assert len(story) > 3_000
     assert story.count("My dog barks.") == 40
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "count " * 20_000,
+        "show " * 20_000,
+        "? " * 50_000,
+        " " * 100_000 + "x",
+        "我" * 50_000,
+        "a" * 100_000,
+        "count to " + "9" * 10_000,
+        "[1] x\n" * 20_000,
+    ],
+    ids=lambda text: text[:8],
+)
+def test_a_hostile_message_is_answered_quickly(hostile):
+    began = time.monotonic()
+
+    assert ask(hostile, "I see.", hostile)
+    assert time.monotonic() - began < 3
 
 
 def test_braces_and_markup_in_a_quotation_are_left_alone():
