@@ -1,1 +1,22 @@
-urlpatterns = []
+"""The addresses of conversations."""
+
+from django.urls import path
+
+from conversations.views import keeping, reading, writing
+
+app_name = "conversations"
+urlpatterns = [
+    path("", reading.new, name="new"),
+    path("conversations/", reading.conversations, name="list"),
+    path("estimate/", writing.estimate, name="estimate"),
+    path("c/<uuid:public_id>/", reading.conversation, name="conversation"),
+    path("c/<uuid:public_id>/messages/", reading.older, name="older"),
+    path("c/<uuid:public_id>/messages/post/", writing.post, name="post"),
+    path("c/<uuid:public_id>/sync/", reading.sync, name="sync"),
+    path("c/<uuid:public_id>/replies/<int:reply_id>/stop/", writing.stop, name="stop"),
+    path("c/<uuid:public_id>/replies/<int:reply_id>/regenerate/", writing.regenerate, name="regenerate"),
+    path("c/<uuid:public_id>/replies/<int:reply_id>/window/", reading.window, name="window"),
+    path("c/<uuid:public_id>/rename/", keeping.rename, name="rename"),
+    path("c/<uuid:public_id>/delete/", keeping.delete, name="delete"),
+    path("c/<uuid:public_id>/restore/", keeping.restore, name="restore"),
+]

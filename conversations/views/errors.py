@@ -1,0 +1,91 @@
+"""What a refusal looks like over HTTP: JSON for our scripts, a page for everyone else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext
+
+from conversations.access import require_active
+from conversations.core.errors import (
+    AccessError,
+    CompletionError,
+    ConversationError,
+    ConversationNotFound,
+    FrameError,
+    InputError,
+    LimitReached,
+    NothingToRetry,
+    PromptError,
+    ReplyInProgress,
+    SignInRequired,
+)
+
+# The first class that fits decides.
+STATUSES: dict[type[ConversationError], int] = {
+    SignInRequired: 401,
+    ConversationNotFound: 404,
+    ReplyInProgress: 409,
+    NothingToRetry: 409,
+    LimitReached: 429,
+    AccessError: 403,
+    PromptError: 413,
+    InputError: 400,
+    FrameError: 400,
+    CompletionError: 502,
+    ConversationError: 500,
+}
+View = Callable[..., HttpResponse]
+Refuse = Callable[..., HttpResponse]
+
+
+def wants_json(request: HttpRequest) -> bool:
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
+
+
+def sentence_of(error: ConversationError) -> str:
+    """Return what the person reads, in their language."""
+    return gettext(error.template) % error.params
+
+
+def status_of(error: ConversationError) -> int:
+    return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
+
+
+def show_refusal(request: HttpRequest, error: ConversationError, **kwargs: object) -> HttpResponse:
+    """Answer with a page of its own that says what was refused."""
+    return render(request, "conversations/refused.html", {"error": sentence_of(error), "back": "/"})
+
+
+def answers_errors(*, refuse: Refuse = show_refusal) -> Callable[[View], View]:
+    """Let in only who is signed in, and answer a `ConversationError`; *refuse* makes the page for it."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def answer(request: HttpRequest, **kwargs: object) -> HttpResponse:
+            try:
+                require_active(request.user)
+                return view(request, **kwargs)
+            except ConversationError as error:
+                return _refusal(request, error, refuse, kwargs)
+
+        return answer
+
+    return decorate
+
+
+def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwargs: dict[str, object]) -> HttpResponse:
+    status = status_of(error)
+    if wants_json(request):
+        return JsonResponse({"code": error.code, "message": sentence_of(error)}, status=status)
+    if isinstance(error, SignInRequired):
+        return redirect_to_login(request.get_full_path())
+    if isinstance(error, ConversationNotFound):
+        raise Http404 from error
+    response = refuse(request, error, **kwargs)
+    response.status_code = status
+    return response

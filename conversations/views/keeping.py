@@ -1,0 +1,55 @@
+"""Renaming a conversation, taking it away, and bringing it back."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect
+
+from conversations.access import find_conversation
+from conversations.services.conversations import delete_conversation, rename_conversation, restore_conversation
+
+from . import parameters
+from .errors import answers_errors
+from .page_context import list_context
+
+
+@require_http_methods(["GET", "POST"])
+@answers_errors()
+def rename(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Ask for the new title, in a dialog or on a page; then go to the conversation."""
+    conversation = find_conversation(request.user, public_id)
+    if request.method == "POST":
+        rename_conversation(conversation, title=request.POST.get("title", ""))
+        return redirect("conversations:conversation", public_id)
+    template = "conversations/_rename.html" if request.htmx else "conversations/rename.html"
+    return render(request, template, {"conversation": conversation})
+
+
+@require_POST
+@answers_errors()
+def delete(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Take the conversation away and offer to bring it back. Whoever is looking at it goes to a new one."""
+    conversation = find_conversation(request.user, public_id)
+    delete_conversation(conversation)
+    text = gettext("“%(title)s” is deleted.") % {"title": conversation}
+    messages.success(request, text, extra_tags=str(public_id))
+    current = parameters.optional_unique_id(request, "current")
+    if not request.htmx:
+        return redirect("conversations:new")
+    if current == public_id:
+        return HttpResponseClientRedirect(reverse("conversations:new"))
+    return render(request, "conversations/deleted.html", list_context(request, current=current))
+
+
+@require_POST
+@answers_errors()
+def restore(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    conversation = restore_conversation(user=request.user, public_id=public_id)
+    return redirect("conversations:conversation", conversation.public_id)

@@ -1,0 +1,87 @@
+"""What the templates of a conversation's page are given."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from conversations.models import Conversation
+from conversations.models.conversation import UNTITLED
+from conversations.providers.language_models import demo_is_used
+from conversations.selectors.conversations import list_conversations
+from conversations.selectors.thread import ThreadPage, thread_page
+from conversations.selectors.window import first_seen_position
+
+from . import parameters
+from .grouping import group_by_date
+
+CONVERSATIONS_PER_PAGE = 50
+SOCKET_PATH = "/ws/"
+
+
+def list_context(request: HttpRequest, *, current: uuid.UUID | None) -> dict[str, Any]:
+    """The list of conversations, from the moment in the query on, as one page of groups."""
+    before = parameters.moment(request, "before")
+    found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE)
+    goes_on = len(found) == CONVERSATIONS_PER_PAGE
+    return {
+        "groups": group_by_date(found, zone=parameters.time_zone(request), shown_until=before),
+        "list_before": found[-1].last_active_at.isoformat().replace("+00:00", "Z") if goes_on else "",
+        "public_id": current,
+    }
+
+
+def thread_context(conversation: Conversation, page: ThreadPage) -> dict[str, Any]:
+    """A page of messages, with the line above which the language model no longer sees them."""
+    first_seen = first_seen_position(conversation)
+    positions = {message.position for message in page.messages}
+    return {
+        "conversation": conversation,
+        "public_id": conversation.public_id,
+        "messages_shown": page.messages,
+        "has_older": page.has_older,
+        "first_position": page.first_position,
+        "first_seen_position": first_seen,
+        "horizon_position": first_seen if first_seen and first_seen in positions else None,
+        "is_streaming": any(message.state == "streaming" for message in page.messages),
+    }
+
+
+def new_page_context(request: HttpRequest, public_id: uuid.UUID) -> dict[str, Any]:
+    """The page of a conversation that begins with its first message."""
+    return {
+        **list_context(request, current=public_id),
+        "title": gettext(UNTITLED),
+        "first_seen_position": 0,
+        "urls": json.dumps(_urls(public_id)),
+        "client_id": uuid.uuid4(),
+        "is_demo": demo_is_used(),
+    }
+
+
+def page_context(request: HttpRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
+    """The page of a conversation with its newest messages, or those before a position."""
+    return {
+        **new_page_context(request, conversation.public_id),
+        **thread_context(conversation, thread_page(conversation, before=before)),
+        "title": conversation.title or gettext(UNTITLED),
+    }
+
+
+def _urls(public_id: uuid.UUID) -> dict[str, str]:
+    def of_conversation(name: str) -> str:
+        return reverse(f"conversations:{name}", args=[public_id])
+
+    return {
+        "socket": SOCKET_PATH,
+        "new": reverse("conversations:new"),
+        "conversation": of_conversation("conversation"),
+        "messages": of_conversation("post"),
+        "sync": of_conversation("sync"),
+        "estimate": reverse("conversations:estimate"),
+    }

@@ -1,0 +1,64 @@
+"""What a request says, read as what it should be. What is not that is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+import zoneinfo
+
+from django.http import HttpRequest
+from django.utils.dateparse import parse_datetime
+
+from conversations.core.errors import FrameError
+
+LARGEST_POSITION = 2**31 - 1  # what the column holds
+
+
+def position(request: HttpRequest, name: str) -> int | None:
+    """Return the message position in the query, or None if it is not there."""
+    value = request.GET.get(name)
+    if value is None:
+        return None
+    if not (value.isascii() and value.isdigit() and int(value[:11]) <= LARGEST_POSITION):
+        raise FrameError(name)
+    return int(value)
+
+
+def moment(request: HttpRequest, name: str) -> dt.datetime | None:
+    """Return the aware moment in the query, or None if it is not there."""
+    value = request.GET.get(name)
+    if value is None:
+        return None
+    try:
+        parsed = parse_datetime(value)
+    except ValueError:
+        parsed = None
+    if parsed is None or parsed.tzinfo is None:
+        raise FrameError(name)
+    return parsed
+
+
+def unique_id(value: str | None, name: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(value or "")
+    except ValueError:
+        raise FrameError(name) from None
+
+
+def content(request: HttpRequest) -> str:
+    """Return the message as it was typed: a plain form sends two characters for the end of a line."""
+    return request.POST.get("content", "").replace("\r\n", "\n")
+
+
+def time_zone(request: HttpRequest) -> dt.tzinfo:
+    """Return the viewer's time zone as their page has told it by cookie; UTC until then."""
+    try:
+        return zoneinfo.ZoneInfo(request.COOKIES.get("tz", "").replace("%2F", "/"))
+    except (ValueError, OSError):  # no such zone, or not the name of one
+        return dt.UTC
+
+
+def optional_unique_id(request: HttpRequest, name: str) -> uuid.UUID | None:
+    """Return the id in the query or the form, or None if it is not there."""
+    value = request.GET.get(name) or request.POST.get(name)
+    return unique_id(value, name) if value else None

@@ -1,0 +1,75 @@
+"""Pages that show a conversation, and the same as data for a page that has no socket."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_safe
+
+from conversations.access import find_conversation, find_reply
+from conversations.selectors.thread import thread_page
+from conversations.selectors.window import window_of
+
+from . import parameters
+from .errors import answers_errors
+from .page_context import list_context, new_page_context, page_context, thread_context
+from .snapshot import conversation_snapshot
+from .window_context import window_context
+
+PAGE = "conversations/conversation.html"
+
+
+@require_safe
+@answers_errors()
+def new(request: HttpRequest) -> HttpResponse:
+    """A conversation that begins with its first message; its id is chosen here, so that sending twice begins one."""
+    return render(request, PAGE, new_page_context(request, uuid.uuid4()))
+
+
+@require_safe
+@answers_errors()
+def conversation(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    return render(request, PAGE, page_context(request, find_conversation(request.user, public_id)))
+
+
+@require_GET
+@answers_errors()
+def older(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Messages before a position: a piece of the thread for htmx, a page of its own for everyone else."""
+    found = find_conversation(request.user, public_id)
+    before = parameters.position(request, "before")
+    if not request.htmx:
+        return render(request, PAGE, page_context(request, found, before=before))
+    context = thread_context(found, thread_page(found, before=before))
+    return render(request, "conversations/older.html", {**context, "horizon_position": None})
+
+
+@require_GET
+@answers_errors()
+def sync(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """The snapshot frame from a position on, for a page whose socket can't connect."""
+    found = find_conversation(request.user, public_id)
+    return JsonResponse(conversation_snapshot(found, parameters.position(request, "from") or 0).to_wire())
+
+
+@require_GET
+@answers_errors()
+def window(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    """What the language model saw when it made a reply."""
+    found = find_conversation(request.user, public_id)
+    template = "conversations/_window.html" if request.htmx else "conversations/window.html"
+    return render(request, template, window_context(found, window_of(found, find_reply(found, reply_id))))
+
+
+@require_GET
+@answers_errors()
+def conversations(request: HttpRequest) -> HttpResponse:
+    """The list of conversations: whole, or its next page."""
+    current = parameters.optional_unique_id(request, "current")
+    context = list_context(request, current=current)
+    if not request.htmx:
+        return render(request, "conversations/list.html", context)
+    is_next_page = "before" in request.GET
+    return render(request, "conversations/_list_page.html" if is_next_page else "conversations/_list.html", context)

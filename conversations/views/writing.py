@@ -1,0 +1,96 @@
+"""Sending, stopping and trying again over plain HTTP: by a form, or by a page without a socket."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import asdict
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from conversations.access import find_conversation
+from conversations.core.errors import ConversationError, ConversationNotFound
+from conversations.services.conversations import start_conversation
+from conversations.services.estimate_draft import estimate_draft
+from conversations.services.post_message import PostedMessage, post_message
+from conversations.services.regenerate_reply import regenerate_reply
+from conversations.services.stop_reply import stop_reply
+
+from . import parameters
+from .errors import answers_errors, sentence_of, wants_json
+from .page_context import new_page_context, page_context
+
+
+def show_page_with_draft(request: HttpRequest, error: ConversationError, public_id: uuid.UUID) -> HttpResponse:
+    """The page that the form was on, with what was typed and the reason why it was not sent."""
+    try:
+        context = page_context(request, find_conversation(request.user, public_id))
+    except ConversationNotFound:
+        context = new_page_context(request, public_id)
+    draft = {"draft": parameters.content(request), "error": sentence_of(error)}
+    return render(request, "conversations/conversation.html", context | draft)
+
+
+@require_POST
+@answers_errors(refuse=show_page_with_draft)
+def post(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Send a message; the first one begins the conversation."""
+    client_id = parameters.unique_id(request.POST.get("client_id"), "client_id")
+    with transaction.atomic():  # a message that is refused begins nothing
+        conversation = start_conversation(user=request.user, public_id=public_id)
+        posted = post_message(
+            user=request.user,
+            conversation=conversation,
+            content=parameters.content(request),
+            client_id=client_id,
+        )
+    if wants_json(request):
+        return JsonResponse(_acknowledgement(posted), status=201 if posted.created else 200)
+    return redirect(f"{reverse('conversations:conversation', args=[public_id])}#message-{posted.message.pk}")
+
+
+def _acknowledgement(posted: PostedMessage) -> dict[str, int | bool]:
+    return {
+        "message": posted.message.pk,
+        "reply": posted.reply.pk,
+        "position": posted.message.position,
+        "cleaned": posted.cleaned,
+    }
+
+
+@require_POST
+@answers_errors()
+def stop(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    conversation = find_conversation(request.user, public_id)
+    stop_reply(conversation=conversation, reply_id=reply_id)
+    return _done(request, public_id, reply_id)
+
+
+@require_POST
+@answers_errors()
+def regenerate(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    conversation = find_conversation(request.user, public_id)
+    reply = regenerate_reply(user=request.user, conversation=conversation, reply_id=reply_id)
+    return _done(request, public_id, reply.pk)
+
+
+@require_POST
+@answers_errors()
+def estimate(request: HttpRequest) -> HttpResponse:
+    """What a draft would cost, and how full the window would be with it."""
+    public_id = request.POST.get("conversation")
+    conversation = (
+        find_conversation(request.user, parameters.unique_id(public_id, "conversation")) if public_id else None
+    )
+    return JsonResponse(
+        asdict(estimate_draft(user=request.user, conversation=conversation, content=parameters.content(request)))
+    )
+
+
+def _done(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"reply": reply_id})
+    return redirect(f"{reverse('conversations:conversation', args=[public_id])}#message-{reply_id}")

@@ -1,0 +1,85 @@
+/** The field in which a message is written, and what happens when it is sent. */
+
+const FOLLOWS_CONTENT = CSS.supports("field-sizing", "content");
+
+export class Composer {
+  /**
+   * @param {HTMLFormElement} form
+   * @param {object} options
+   * @param {import("./draft.js").Draft} options.draft
+   * @param {(content: string, clientId: string) => Promise<void>} options.send
+   * @param {(content: string) => void} options.onChange
+   */
+  constructor(form, { draft, send, onChange }) {
+    Object.assign(this, { form, draft, send, onChange });
+    this.field = form.elements.content;
+    this.error = form.querySelector("[data-error]");
+    this.field.value ||= draft.content;
+    this.field.addEventListener("input", () => this.#changed());
+    this.field.addEventListener("keydown", (event) => this.#keyPressed(event));
+    form.addEventListener("submit", (event) => this.#submitted(event));
+    this.#changed();
+  }
+
+  focus() {
+    this.field.focus();
+  }
+
+  #changed() {
+    this.draft.content = this.field.value;
+    this.#resize();
+    this.onChange(this.field.value);
+  }
+
+  /** Enter sends, unless it makes a new line or belongs to an input method that is choosing a word. */
+  #keyPressed(event) {
+    const isComposing = event.isComposing || event.keyCode === 229;
+    if (event.key === "Enter" && !event.shiftKey && !isComposing) {
+      event.preventDefault();
+      this.form.requestSubmit();
+    }
+  }
+
+  async #submitted(event) {
+    event.preventDefault();
+    const content = this.field.value;
+    if (!content.trim() || this.form.ariaBusy === "true") {
+      return;
+    }
+    this.form.ariaBusy = "true";
+    this.showError("");
+    try {
+      await this.send(content, this.draft.clientIdFor(content));
+      this.#sent(content);
+    } catch (error) {
+      this.showError(error.code ? error.message : this.form.dataset[isTooLarge(error) ? "textTooLarge" : "textUnreachable"]);
+    } finally {
+      this.form.ariaBusy = "false";
+    }
+  }
+
+  /** What was typed while the message was on its way is the next draft. */
+  #sent(content) {
+    const typedSince = this.field.value.startsWith(content) ? this.field.value.slice(content.length) : this.field.value;
+    this.field.value = typedSince.trimStart();
+    this.draft.clear();
+    this.#changed();
+  }
+
+  showError(sentence) {
+    this.error.textContent = sentence;
+    this.error.hidden = !sentence;
+  }
+
+  #resize() {
+    if (!FOLLOWS_CONTENT) {
+      this.field.style.height = "auto";
+      this.field.style.height = `${this.field.scrollHeight}px`;
+    }
+  }
+}
+
+/** What is above the server's limit for any request is refused before it is read. */
+function isTooLarge({ status }) {
+  return status === 400 || status === 413;
+}

@@ -1,0 +1,143 @@
+/**
+ * A conversation's way to the server and back: by the socket, and by plain HTTP when that can't connect.
+ *
+ * Both ways end in the same frames, so whoever listens doesn't know which one it was. A message that is not
+ * acknowledged in time is sent again by HTTP with the same client id, which makes it the same message.
+ */
+
+import { Refusal, getJson, postForm } from "./http.js";
+import { Socket } from "./socket.js";
+
+const FAILURES_UNTIL_HTTP = 2;
+const POLL_MS = 1_000;
+const IDLE_POLL_MS = 10_000;
+const ACKNOWLEDGE_MS = 5_000;
+const SYNC_PAUSE_MS = 500;
+const LARGEST_FRAME_CHARACTERS = 30_000;
+
+export class Connection {
+  /**
+   * @param {object} options
+   * @param {string} options.conversation
+   * @param {{socket: string, messages: string, sync: string}} options.urls
+   * @param {boolean} options.isStored whether the conversation exists yet: it does from its first message on
+   * @param {() => {position: number, isStreaming: boolean}} options.whereabouts what the page has
+   * @param {(frame: object) => void} options.onFrame
+   * @param {(isOnHttp: boolean) => void} options.onWay
+   */
+  constructor({ conversation, urls, isStored, whereabouts, onFrame, onWay }) {
+    Object.assign(this, { conversation, urls, isStored, whereabouts, onFrame, onWay });
+    this.unacknowledged = new Map();
+    this.lastSyncAt = -SYNC_PAUSE_MS;
+    this.socket = new Socket(urls.socket, {
+      onOpen: () => this.#opened(),
+      onFrame: (frame) => this.#received(frame),
+      onFailure: (failures) => this.#lost(failures),
+    });
+  }
+
+  /** Send a message; resolved when it is stored, rejected with a `Refusal` or `Unreachable` when it is not. */
+  async post(content, clientId) {
+    const fits = content.length <= LARGEST_FRAME_CHARACTERS;
+    const frame = { type: "message.post", conversation: this.conversation, client_id: clientId, content };
+    if (!(this.isStored && fits && this.socket.send(frame) && (await this.#acknowledged(clientId)))) {
+      await postForm(this.urls.messages, { client_id: clientId, content });
+    }
+    this.isStored = true;
+    this.sync();
+  }
+
+  stop(reply, url) {
+    return this.#act("reply.stop", reply, url);
+  }
+
+  regenerate(reply, url) {
+    return this.#act("reply.regenerate", reply, url);
+  }
+
+  /** Ask for what is stored from where the page stands, at most every `SYNC_PAUSE_MS`. */
+  sync(position = Infinity) {
+    this.syncFrom = Math.min(this.syncFrom ?? Infinity, position);
+    const pause = this.lastSyncAt + SYNC_PAUSE_MS - performance.now();
+    this.syncTimer ??= setTimeout(() => this.#syncNow(), Math.max(0, pause));
+  }
+
+  #syncNow() {
+    const position = Math.min(this.syncFrom, this.whereabouts().position);
+    this.syncTimer = this.syncFrom = undefined;
+    this.lastSyncAt = performance.now();
+    if (!this.isStored) {
+      return;
+    }
+    const frame = { type: "conversation.sync", conversation: this.conversation, from_position: position };
+    if (!this.socket.send(frame)) {
+      this.#fetchSnapshot(position);
+    }
+  }
+
+  async #fetchSnapshot(position) {
+    try {
+      this.onFrame(await getJson(`${this.urls.sync}?from=${position}`));
+    } catch (error) {
+      if (error instanceof Refusal) {
+        this.onFrame({ type: "error", code: error.code, message: error.message });
+      } // otherwise the next poll asks again
+    }
+  }
+
+  async #act(type, reply, url) {
+    if (!this.socket.send({ type, conversation: this.conversation, reply })) {
+      await postForm(url);
+      this.sync();
+    }
+  }
+
+  /** Resolve to whether the socket said so in time; reject if it refused. */
+  #acknowledged(clientId) {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.unacknowledged.get(clientId)?.resolve(false), ACKNOWLEDGE_MS);
+      const settle = (done) => (value) => {
+        clearTimeout(timer);
+        this.unacknowledged.delete(clientId);
+        done(value);
+      };
+      this.unacknowledged.set(clientId, { resolve: settle(resolve), reject: settle(reject) });
+    });
+  }
+
+  #received(frame) {
+    const waiting = this.unacknowledged.get(frame.client_id);
+    if (waiting && frame.type === "message.stored") {
+      waiting.resolve(true);
+    } else if (waiting && frame.type === "error") {
+      waiting.reject(new Refusal(frame));
+      return;
+    }
+    this.onFrame(frame);
+  }
+
+  #opened() {
+    clearTimeout(this.pollTimer);
+    this.onWay(false);
+    this.sync();
+  }
+
+  #lost(failures) {
+    for (const { resolve } of [...this.unacknowledged.values()]) {
+      resolve(false);
+    }
+    if (failures >= FAILURES_UNTIL_HTTP) {
+      this.onWay(true);
+      this.#poll();
+    }
+  }
+
+  #poll() {
+    clearTimeout(this.pollTimer);
+    if (this.socket.isOpen) {
+      return;
+    }
+    this.sync();
+    this.pollTimer = setTimeout(() => this.#poll(), this.whereabouts().isStreaming ? POLL_MS : IDLE_POLL_MS);
+  }
+}

@@ -1,0 +1,71 @@
+/** The page of a conversation: puts its parts together. */
+
+import { Announcer } from "./announcer.js";
+import { Composer } from "./composer.js";
+import { Connection } from "./connection.js";
+import { startCopying } from "./copy.js";
+import { openWhenFilled } from "./dialogs.js";
+import { Draft } from "./draft.js";
+import { Follow } from "./follow.js";
+import { frameHandlers } from "./frames.js";
+import { startInspector } from "./inspector.js";
+import { Meter } from "./meter.js";
+import { keepPlaceWhenOlderArrive } from "./older.js";
+import { startReplyActions } from "./reply_actions.js";
+import { startShortcuts } from "./shortcuts.js";
+import { Sidebar } from "./sidebar.js";
+import { Thread } from "./thread.js";
+import { localiseTimes } from "./time_zone.js";
+
+const page = document.getElementById("main");
+const part = (name) => page.querySelector(`[data-part="${name}"]`);
+const conversation = page.dataset.conversation;
+const isStored = page.hasAttribute("data-stored");
+const urls = JSON.parse(page.dataset.urls);
+
+const announcer = new Announcer(part("announcer"));
+const follow = new Follow(part("scroller"), part("messages"), part("jump"));
+const thread = new Thread(part("messages"), { onEnded: (article) => announcer.readReply(article) });
+const sidebar = new Sidebar(document.getElementById("sidebar"), conversation);
+const connection = new Connection({
+  conversation,
+  urls,
+  isStored,
+  whereabouts: () => ({ position: thread.position, isStreaming: Boolean(thread.streamingArticle) }),
+  onFrame: (frame) => frames[frame.type]?.(frame),
+  onWay: (isOnHttp) => {
+    part("banner").hidden = !isOnHttp;
+  },
+});
+const meter = new Meter(part("meter"), {
+  url: urls.estimate,
+  conversation: () => (connection.isStored ? conversation : ""),
+});
+const composer = new Composer(part("composer"), {
+  draft: new Draft(isStored ? conversation : "new"),
+  send,
+  onChange: (content) => meter.estimate(content),
+});
+const frames = frameHandlers({ conversation, thread, connection, sidebar, composer, page, meter });
+
+startInspector(document.getElementById("inspector"));
+openWhenFilled(document.getElementById("small-dialog"));
+keepPlaceWhenOlderArrive(part("scroller"), () => {
+  localiseTimes(page);
+  thread.placeHorizon();
+});
+startCopying(page, { copied: page.dataset.textCopied });
+startReplyActions(page, { connection, onRefused: (sentence) => composer.showError(sentence) });
+startShortcuts({
+  KeyN: () => location.assign(urls.new),
+  KeyM: () => composer.focus(),
+  KeyS: () => part("stop").click(),
+  KeyW: () => thread.lastReply?.querySelector('[data-action="inspect"]')?.click(),
+  KeyH: () => document.getElementById("help").togglePopover(),
+});
+
+async function send(content, clientId) {
+  await connection.post(content, clientId);
+  follow.toNewest();
+  history.replaceState(null, "", urls.conversation);
+}

@@ -1,0 +1,17 @@
+/** Dialogs whose content comes from the server: htmx fills them, then they open. */
+
+/** @param {HTMLDialogElement} dialog */
+export function openWhenFilled(dialog) {
+  dialog.addEventListener("htmx:afterSwap", () => {
+    if (!dialog.open) {
+      dialog.showModal();
+    }
+    dialog.scrollTop = 0;
+  });
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog || event.target.closest("[data-close]")) {
+      event.preventDefault();
+      dialog.close();
+    }
+  });
+}

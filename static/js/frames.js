@@ -1,0 +1,45 @@
+/** What each frame from the server does to the page. */
+
+export function frameHandlers({ conversation, thread, connection, sidebar, composer, meter, page }) {
+  const sync = ({ position }) => connection.sync(position);
+
+  function takePiece(frame) {
+    if (thread.takePiece(frame)) {
+      connection.sync();
+    }
+  }
+
+  function takeSnapshot(snapshot) {
+    const wasStreaming = page.classList.contains("is-streaming");
+    thread.takeSnapshot(snapshot);
+    thread.placeHorizon(snapshot.window.first_position);
+    if (snapshot.title) {
+      sidebar.showTitle(snapshot.title);
+    }
+    showState();
+    if (wasStreaming && !thread.streamingArticle) {
+      meter.estimate(composer.field.value);
+    }
+  }
+
+  function showState() {
+    page.classList.toggle("is-streaming", Boolean(thread.streamingArticle));
+    page.classList.toggle("is-empty", !thread.articles.length);
+  }
+
+  const handlers = {
+    "message.stored": sync,
+    "reply.started": sync,
+    "reply.delta": takePiece,
+    "reply.html": takePiece,
+    "reply.done": sync,
+    "reply.failed": sync,
+    "window.recorded": ({ first_position: position }) => thread.placeHorizon(position),
+    "conversation.snapshot": takeSnapshot,
+  };
+  const ours = Object.entries(handlers).map(([type, handle]) => [
+    type,
+    (frame) => frame.conversation === conversation && handle(frame),
+  ]);
+  return { ...Object.fromEntries(ours), error: ({ message }) => composer.showError(message) };
+}

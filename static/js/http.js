@@ -1,0 +1,40 @@
+/** Requests to our own server. A refusal is thrown as `Refusal`, with the server's sentence. */
+
+export class Refusal extends Error {
+  /** @param {{code: string, message: string}} answer */
+  constructor({ code, message }) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The server could not be reached or did not answer as itself; *status* is 0 without any answer. */
+export class Unreachable extends Error {
+  constructor(status) {
+    super(`no answer (${status})`);
+    this.status = status;
+  }
+}
+
+export function getJson(url) {
+  return request(url, { method: "GET" });
+}
+
+/** @param {Record<string, string>} fields */
+export function postForm(url, fields = {}) {
+  const headers = { "X-CSRFToken": document.body.dataset.csrfToken };
+  return request(url, { method: "POST", headers, body: new URLSearchParams(fields) });
+}
+
+async function request(url, options) {
+  const headers = { Accept: "application/json", ...options.headers };
+  const response = await fetch(url, { ...options, headers, credentials: "same-origin" }).catch(() => undefined);
+  const answer = await response?.json().catch(() => undefined);
+  if (!answer) {
+    throw new Unreachable(response?.status ?? 0);
+  }
+  if (!response.ok) {
+    throw new Refusal(answer);
+  }
+  return answer;
+}

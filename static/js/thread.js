@@ -1,0 +1,121 @@
+/** The messages on the page, kept the same as what is stored. */
+
+import { ReplyView } from "./reply_view.js";
+import { localiseTimes } from "./time_zone.js";
+
+export class Thread {
+  /**
+   * @param {HTMLElement} list holds the messages and the horizon
+   * @param {{onEnded: (article: HTMLElement) => void}} handlers
+   */
+  constructor(list, { onEnded }) {
+    this.list = list;
+    this.horizon = list.querySelector("[data-horizon]");
+    this.onEnded = onEnded;
+    this.drawn = new WeakMap();
+    this.#follow();
+  }
+
+  get articles() {
+    return [...this.list.querySelectorAll("[data-message]")];
+  }
+
+  get streamingArticle() {
+    return this.list.querySelector('[data-message][data-state="streaming"]');
+  }
+
+  get lastReply() {
+    return this.articles.findLast((article) => article.dataset.role === "assistant");
+  }
+
+  /** The position from which on the page may differ from what is stored. */
+  get position() {
+    const unsettled = this.streamingArticle ?? this.articles.at(-1);
+    return unsettled ? Number(unsettled.dataset.position) : 0;
+  }
+
+  /** Take a piece of a streaming reply; return whether something before it is missing. */
+  takePiece(frame) {
+    if (this.reply?.article.dataset.message !== String(frame.reply)) {
+      return !this.list.querySelector(`[data-message="${frame.reply}"]`);
+    }
+    if (frame.type === "reply.delta") {
+      this.reply.takeText(frame.at, frame.text);
+    } else {
+      this.reply.takeBlock(frame.start, frame.end, frame.html);
+    }
+    return this.reply.hasGap;
+  }
+
+  /** Make the page show *messages* from *position* on, and nothing else there. */
+  takeSnapshot({ from_position: position, messages }) {
+    const shown = new Set(messages.map(({ id }) => String(id)));
+    for (const article of this.articles) {
+      if (Number(article.dataset.position) >= position && !shown.has(article.dataset.message)) {
+        article.remove();
+      }
+    }
+    for (const message of messages) {
+      this.#put(message);
+    }
+    this.#follow();
+  }
+
+  /** Draw the line above which the model no longer sees the conversation. */
+  placeHorizon(firstPosition = Number(this.list.dataset.firstSeen)) {
+    this.list.dataset.firstSeen = firstPosition;
+    const first = this.articles.find((article) => Number(article.dataset.position) >= firstPosition);
+    this.horizon.hidden = !firstPosition || !first;
+    if (!this.horizon.hidden && this.horizon.nextElementSibling !== first) {
+      first.before(this.horizon);
+    }
+  }
+
+  #put({ id, state, html }) {
+    const old = this.list.querySelector(`[data-message="${id}"]`);
+    if (old && this.drawn.get(old) === html) {
+      return;
+    }
+    const article = parse(html);
+    this.drawn.set(article, html);
+    localiseTimes(article);
+    if (!old) {
+      this.#insert(article);
+    } else if (state === "streaming" && this.reply?.article === old) {
+      this.reply.adopt(article);
+    } else {
+      this.#replace(old, article);
+    }
+  }
+
+  #insert(article) {
+    const position = Number(article.dataset.position);
+    const later = this.articles.find((other) => Number(other.dataset.position) > position);
+    article.classList.add("is-new");
+    later ? later.before(article) : this.list.append(article);
+  }
+
+  #replace(old, article) {
+    const action = old.contains(document.activeElement) && document.activeElement.dataset.action;
+    old.replaceWith(article);
+    if (action) {
+      (article.querySelector(`[data-action="${action}"]`) ?? article).focus();
+    }
+    if (old.dataset.state === "streaming") {
+      this.onEnded(article);
+    }
+  }
+
+  #follow() {
+    const article = this.streamingArticle;
+    if (this.reply?.article !== article) {
+      this.reply = article ? new ReplyView(article) : undefined;
+    }
+  }
+}
+
+function parse(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  return template.content.querySelector("[data-message]");
+}
