@@ -20,7 +20,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from chatsite.accounts.models import User
 
-RIGHTS = ("is_staff", "is_superuser", "groups", "user_permissions")
+RIGHTS = ("is_staff", "is_superuser", "groups")
 OWN_ACCESS = ("is_active", "is_staff", "is_superuser")
 
 admin.site.unregister(EmailAddress)  # an address is changed with its user, here or by themselves
@@ -65,10 +65,12 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
     search_help_text = "E-mail address or name"
     ordering = ["email"]
     readonly_fields = ["last_login", "date_joined"]
+    autocomplete_fields = ["groups"]
+    filter_horizontal = []
     actions = ["deactivate", "activate"]
     fieldsets = [
         (None, {"fields": ["email", "name", "password", "is_active"]}),
-        ("Rights", {"fields": ["is_staff", "is_superuser", "groups", "user_permissions"]}),
+        ("Rights", {"fields": ["is_staff", "is_superuser", "groups"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "usable_password", "password1", "password2"]})]

@@ -1,12 +1,10 @@
-"""Colours of the states, as Unfold's `display(label=…)` takes them."""
+"""Colours of the states, as Unfold's `display(label=…)` takes them. What ended well stays grey: exceptions show."""
 
 STATES = {
     "streaming": "info",
     "running": "info",
     "waiting": "info",
     "unfinished": "info",
-    "complete": "success",
-    "succeeded": "success",
     "stopped": "warning",
     "interrupted": "warning",
     "failed": "danger",

@@ -36,8 +36,6 @@ COUNTED_FROM_1 = ("last_messages", "cap_tokens", "message_cap_tokens")
 class SamplingField(forms.JSONField):
     """A JSON object that PostgreSQL can store and a provider may be sent."""
 
-    widget = UnfoldAdminTextareaWidget
-
     def to_python(self, value: Any) -> Any:
         try:
             return super().to_python(value)
@@ -68,12 +66,21 @@ class ScenarioForm(forms.ModelForm):
         required=False,
         initial=dict,
         help_text='Sent to the provider as it is, such as {"temperature": 0.2}.',
-        empty_value={},
+        widget=UnfoldAdminTextareaWidget({"rows": 3}),
     )
 
     class Meta:
         model = Scenario
         exclude = ["tools"]
+        labels = {
+            "offered": "Offered to everyone",
+            "is_default": "The default",
+            "last_messages": "Messages kept",
+            "cap_tokens": "Prompt cap, tokens",
+            "message_cap_tokens": "Message cap, tokens",
+            "grounding_share": "Share for grounding",
+            "skip_oversized": "Skip what is too large",
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
