@@ -106,7 +106,7 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def _regenerate(self, user: User, frame: ReplyRegenerate) -> None:
         await _in_thread(_regenerate)(user, frame)
 
-    async def _sync(self, user: User, frame: ConversationSync) -> None:
+    async def _send_snapshot(self, user: User, frame: ConversationSync) -> None:
         """Follow first and read then: what is written between the two comes twice rather than never."""
         await _in_thread(find_conversation)(user, frame.conversation)
         await self._follow(frame.conversation)
@@ -116,7 +116,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         MessagePost: _post,
         ReplyStop: _stop,
         ReplyRegenerate: _regenerate,
-        ConversationSync: _sync,
+        ConversationSync: _send_snapshot,
     }
 
     # What comes to a page
