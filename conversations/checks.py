@@ -1,0 +1,22 @@
+"""What is wrong with the configuration, said before anything is served."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.core.checks import CheckMessage, Error, register
+
+from conversations.providers.language_models import language_models
+
+
+@register
+def check_language_models(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse to start with language models that nobody can count or limit."""
+    try:
+        language_models()
+    except ValueError as error:
+        hint = "LANGUAGE_MODELS=gpt-4o-mini, or with what is not known: LANGUAGE_MODELS=qwen3:8b context_window=40960"
+        return [Error(str(error), hint=hint, id="conversations.E001")]
+    return []
