@@ -12,7 +12,7 @@ export class Thread {
     this.list = list;
     this.horizon = list.querySelector("[data-horizon]");
     this.onEnded = onEnded;
-    this.drawn = new WeakMap();
+    this.shown = new WeakMap();
     this.#follow();
   }
 
@@ -49,9 +49,9 @@ export class Thread {
 
   /** Make the page show *messages* from *position* on, and nothing else there. */
   takeSnapshot({ from_position: position, messages }) {
-    const shown = new Set(messages.map(({ id }) => String(id)));
+    const stored = new Set(messages.map(({ id }) => String(id)));
     for (const article of this.articles) {
-      if (Number(article.dataset.position) >= position && !shown.has(article.dataset.message)) {
+      if (Number(article.dataset.position) >= position && !stored.has(article.dataset.message)) {
         article.remove();
       }
     }
@@ -73,12 +73,11 @@ export class Thread {
 
   #put({ id, state, html }) {
     const old = this.list.querySelector(`[data-message="${id}"]`);
-    if (old && this.drawn.get(old) === html) {
+    if (old && this.shown.get(old) === html) {
       return;
     }
-    const article = parse(html);
-    this.drawn.set(article, html);
-    localiseTimes(article);
+    const article = drawn(html);
+    this.shown.set(article, html);
     if (!old) {
       this.#insert(article);
     } else if (state === "streaming" && this.reply?.article === old) {
@@ -114,8 +113,12 @@ export class Thread {
   }
 }
 
-function parse(html) {
+/** Return the message that *html* is, its times in the viewer's words and its links known to htmx. */
+function drawn(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
-  return template.content.querySelector("[data-message]");
+  const article = document.importNode(template.content.querySelector("[data-message]"), true);
+  localiseTimes(article);
+  window.htmx?.process(article);
+  return article;
 }
