@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from conversations.providers.language_models import demo_is_used, language_models
+
 
 def banner(*, first_admin_url: str | None) -> str:
     """Return the lines: where the site is, who answers, and how a new site gets its admin."""
@@ -15,7 +17,6 @@ def banner(*, first_admin_url: str | None) -> str:
 
 
 def _answering() -> str:
-    if not settings.OPENAI_BASE_URL and not settings.OPENAI_API_KEY:
+    if demo_is_used():
         return "the built-in demo model, which only quotes; README says how to connect a language model"
-    names = [offer.split()[0] for offer in settings.LANGUAGE_MODELS.split(",") if offer.strip()]
-    return ", ".join(names) or settings.OPENAI_BASE_URL
+    return ", ".join(language_models())

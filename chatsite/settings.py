@@ -184,6 +184,19 @@ TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
 
+# What goes wrong is written to standard error. (Django's own default shows nothing unless DEBUG is on.)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {
+        "django": {"handlers": [], "level": "NOTSET"},
+        "django.request": {"level": "ERROR"},  # every address that is not there is no warning
+    },
+}
+
 # Static files: straight from their folders locally, collected and hashed in the container image.
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]

@@ -17,6 +17,7 @@ from django.db import DatabaseError, NotSupportedError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 OLDEST_VERSION = 15
+CONNECT_SECONDS = 15
 OR_EMBEDDED = "Or leave DATABASE_URL empty: the embedded PostgreSQL has all that is needed."
 
 
@@ -51,11 +52,11 @@ def judge_failure(alias: str, error: DatabaseError) -> list[CheckMessage]:
 
 def _check(database: BaseDatabaseWrapper) -> list[CheckMessage]:
     try:
-        with database.cursor() as cursor:
-            cursor.execute("SELECT current_setting('server_version_num')::int / 10000")
-            version = cursor.fetchone()[0]
-            cursor.execute("SELECT name FROM pg_available_extensions")
-            available = {name for (name,) in cursor.fetchall()}
+        params = {"connect_timeout": CONNECT_SECONDS, **database.get_connection_params()}
+        # Not through the pool, which tries again and again until its own time is over, and then does not say why.
+        with database.wrap_database_errors, database.Database.connect(**params) as connection:
+            version = connection.info.server_version // 10_000
+            available = {name for (name,) in connection.execute("SELECT name FROM pg_available_extensions")}
     except DatabaseError as error:
         return judge_failure(database.alias, error)
     return judge_version(version) + judge_extensions(available)

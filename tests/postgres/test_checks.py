@@ -32,7 +32,9 @@ def test_a_failure_to_connect_is_one_sentence():
 
 @pytest.fixture
 def unreachable(tmp_path, monkeypatch) -> str:
+    pool = {"min_size": 1, "max_size": 2, "timeout": 15}
     database = {"ENGINE": "django.db.backends.postgresql", "NAME": "seat", "HOST": str(tmp_path)}
+    database["OPTIONS"] = {"pool": pool}
     monkeypatch.setattr(checks, "connections", ConnectionHandler({"default": database}))
     return "default"
 
@@ -41,6 +43,7 @@ def test_a_server_that_is_not_there_is_reported(unreachable, django_db_blocker):
     with django_db_blocker.unblock():
         [problem] = checks.check_databases(databases=[unreachable])
     assert problem.id == "postgres.E003"
+    assert "No such file or directory" in problem.msg
 
 
 def test_nothing_is_connected_to_unless_databases_are_named(unreachable):
