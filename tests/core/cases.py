@@ -1,0 +1,219 @@
+"""Random conversations to choose windows for.
+
+One draw of Hypothesis makes a whole case: its bytes are read one by one, each as a choice among a few. That is some
+fifty times quicker than a draw for each message, and shrinks as well: fewer and smaller bytes are a smaller case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property, partial
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conversations.core.budget import ChatFormat, CountText, LanguageModel
+from conversations.core.history import HistoryMessage, Unit
+from conversations.core.policy import POLICY_NAMES, Policy
+from conversations.core.prompt import Passage
+from conversations.core.window import Turn, Window, compute_window
+
+from . import languages
+from .languages import WITHOUT_OVERHEAD, by_character
+
+MOST_UNITS = 24
+BYTES = 128
+MARKER = "«"
+WORDS = "so it is. la li, lo lu! A? "
+KINDS = ("plain",) * 10 + ("large", "tool_turn", "tool_turn", "lost_result", "lost_call", "excluded", "empty")
+UNSENDABLE = {"lost_result": "incomplete_tool_turn", "lost_call": "incomplete_tool_turn"}
+UNSENDABLE |= {"excluded": "excluded", "empty": "empty"}
+
+
+@dataclass(frozen=True)
+class StoredUnit:
+    """A unit with what the case knows of it: its *flaw*, and how many of its messages are *pinned*."""
+
+    messages: tuple[HistoryMessage, ...]
+    flaw: str | None = None
+    pinned: int = 0
+
+    @property
+    def is_pin(self) -> bool:
+        return self.flaw is None and self.pinned == len(self.messages)
+
+    def tokens(self, chat_format: ChatFormat) -> int:
+        return Unit(self.messages).tokens(chat_format)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A conversation and what limits its window; *units* are oldest first."""
+
+    units: tuple[StoredUnit, ...]
+    newest: HistoryMessage
+    language_model: LanguageModel
+    policy: Policy
+    count_text: CountText = by_character
+    system_prompt: str = ""
+    tool_schema_tokens: int = 0
+    passages: tuple[Passage, ...] = ()
+    calibration: Decimal = Decimal(1)
+
+    @property
+    def chat_format(self) -> ChatFormat:
+        return self.language_model.chat_format
+
+    @cached_property
+    def budget_tokens(self) -> int:
+        limit_tokens = self.language_model.context_window_tokens - self.language_model.reply_reserve_tokens
+        return int(min(limit_tokens, self.policy.cap_tokens or limit_tokens) / self.calibration)
+
+    @cached_property
+    def pins(self) -> list[HistoryMessage]:
+        return [message for unit in self.units if unit.is_pin for message in unit.messages]
+
+    @cached_property
+    def sendable_units(self) -> list[StoredUnit]:
+        """The units that can be older messages, newest first."""
+        return [unit for unit in reversed(self.units) if unit.flaw is None and not unit.is_pin]
+
+    @cached_property
+    def stored(self) -> dict[int, HistoryMessage]:
+        return {message.position: message for unit in self.units for message in unit.messages}
+
+    def turn(self) -> Turn:
+        pins = [message for unit in self.units for message in unit.messages[: unit.pinned]]
+        return Turn(self.newest, self.system_prompt, self.passages, pins, self.tool_schema_tokens)
+
+    def newest_first(self) -> Iterator[HistoryMessage]:
+        for unit in reversed(self.units):
+            yield from reversed(unit.messages)
+
+    def window(self, older: Iterator[HistoryMessage] | None = None) -> Window:
+        return compute_window(
+            self.turn(),
+            self.newest_first() if older is None else older,
+            language_model=self.language_model,
+            policy=self.policy,
+            count_text=self.count_text,
+            calibration=self.calibration,
+        )
+
+    def with_newest(self, content: str) -> Case:
+        return replace(self, newest=self.message(self.newest.position, content))
+
+    def message(self, position: int, content: str, **fields: Any) -> HistoryMessage:
+        return self.stored_by(languages.message, position, content, **fields)
+
+    def stored_by(self, make: Any, *args: Any, **fields: Any) -> HistoryMessage:
+        """Return what *make*, of `languages`, makes, counted in the case's own language."""
+        return make(*args, count_text=self.count_text, chat_format=self.chat_format, **fields)
+
+
+class Choices:
+    """Reads choices off a string of bytes; past its end every choice is the first."""
+
+    def __init__(self, data: bytes) -> None:
+        self._bytes = iter(data)
+
+    def below(self, limit: int) -> int:
+        return next(self._bytes, 0) % limit
+
+    def one_of(self, options: Sequence[Any]) -> Any:
+        return options[self.below(len(options))]
+
+
+def text(marker: str, length: int) -> str:
+    """Return *length* characters of words after *marker*, by which the text is found again."""
+    return f"{MARKER}{marker}»" + (WORDS * (length // len(WORDS) + 1))[:length]
+
+
+def cases(count_text: CountText = by_character) -> st.SearchStrategy[Case]:
+    return st.binary(min_size=BYTES, max_size=BYTES).map(lambda data: make_case(Choices(data), count_text))
+
+
+def make_case(choices: Choices, count_text: CountText = by_character) -> Case:
+    case = Case(
+        units=(),
+        newest=languages.message(0),
+        language_model=_language_model(choices),
+        policy=_policy(choices),
+        count_text=count_text,
+        system_prompt=choices.one_of(("", "", text("system", choices.below(60)))),
+        tool_schema_tokens=choices.one_of((0, 0, 0, choices.below(60))),
+        passages=tuple(_passage(choices, number) for number in range(choices.one_of((0, 1, 2, 5)))),
+        calibration=choices.one_of((Decimal(1), Decimal(1), Decimal("1.07"), Decimal("1.5"))),
+    )
+    newest_length = 1 + choices.one_of((0, choices.below(40), choices.below(40), choices.below(256)))
+    return _with_history(case, choices, newest_length)
+
+
+def _language_model(choices: Choices) -> LanguageModel:
+    reply_reserve_tokens = 1 + choices.below(20)
+    context_window_tokens = reply_reserve_tokens + 1 + 3 * choices.below(256) + choices.below(8)
+    return languages.language_model(
+        context_window_tokens,
+        reply_reserve_tokens=reply_reserve_tokens,
+        chat_format=choices.one_of((WITHOUT_OVERHEAD, ChatFormat())),
+    )
+
+
+def _policy(choices: Choices) -> Policy:
+    return Policy(
+        name=choices.one_of((*POLICY_NAMES, "sliding")),
+        last_messages=1 + choices.below(12),
+        cap_tokens=choices.one_of((None, None, None, 1 + choices.below(256))),
+        message_cap_tokens=choices.one_of((None, None, None, 1 + choices.below(60))),
+        grounding_share=choices.one_of((0.5, 0.0, 0.1, 0.25, 0.9, 1.0)),
+        skip_oversized=choices.one_of((False, True)),
+    )
+
+
+def _passage(choices: Choices, number: int) -> Passage:
+    content = text(f"passage {number}", choices.below(120)).rstrip()
+    return Passage(content, source=choices.one_of(("", "a.txt")), score=0.5)
+
+
+def _with_history(case: Case, choices: Choices, newest_length: int) -> Case:
+    units: list[StoredUnit] = []
+    position = 0
+    for _ in range(choices.below(MOST_UNITS)):
+        for unit in _units(case, choices, position):
+            units.append(unit)
+            position += len(unit.messages)
+    newest = case.message(position, text("newest", newest_length)[-newest_length:], role="user")
+    return replace(case, units=tuple(units), newest=newest)
+
+
+def _units(case: Case, choices: Choices, position: int) -> list[StoredUnit]:
+    kind, length = choices.one_of(KINDS), choices.below(30)
+    messages = tuple(_messages(case, kind, position, length))
+    pinned = choices.one_of((0,) * 12 + (1, len(messages)))
+    unit = StoredUnit(messages, UNSENDABLE.get(kind), pinned)
+    if kind != "lost_result":
+        return [unit]
+    # Right after a tool turn, or pinned after one, the lost result would be part of it.
+    before = StoredUnit((case.message(position, text(str(position), 3)),))
+    return [before, StoredUnit(tuple(_messages(case, kind, position + 1, length)), UNSENDABLE[kind])]
+
+
+def _messages(case: Case, kind: str, position: int, length: int) -> Iterator[HistoryMessage]:
+    content = text(str(position), length)
+    call = partial(case.stored_by, languages.tool_call, position, arguments=content)
+    if kind == "tool_turn":
+        ids = [f"{position}{letter}" for letter in "ab"[: 1 + length % 2]]
+        yield call(ids=ids)
+        for number, call_id in enumerate(ids, start=1):
+            yield case.stored_by(languages.tool_result, position + number, content, call_id=call_id)
+    elif kind == "lost_call":
+        yield call(ids=(f"lost {position}",))
+    elif kind == "lost_result":
+        yield case.stored_by(languages.tool_result, position, content, call_id=f"lost {position}")
+    elif kind == "empty":
+        yield case.message(position, "", role="assistant")
+    else:
+        large = text(str(position), 5 * length) if kind == "large" else content
+        yield case.message(position, large, excluded=kind == "excluded")
