@@ -51,7 +51,7 @@ class NewUserForm(UniqueAddress, UserCreationForm):
 class UserForm(UniqueAddress, UserChangeForm):
     class Meta:
         model = User
-        fields = "__all__"
+        fields = ("email", "name", "password", "is_active", *RIGHTS)
 
 
 @admin.register(User)

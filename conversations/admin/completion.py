@@ -8,12 +8,12 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from unfold.decorators import display
 
-from conversations.templatetags import figures
 from conversations.admin.filters import CostFilter, LanguageModelFilter, OutcomeFilter
 from conversations.admin.labels import STATES
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.window_record import ShownWindow
 from conversations.models import Completion
+from conversations.templatetags import figures
 
 
 @admin.register(Completion)

@@ -12,13 +12,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from conversations.templatetags import figures
 from conversations.admin.filters import ConversationStateFilter, SiteScenarioFilter, UsedLanguageModelFilter
 from conversations.admin.labels import STATES
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.thread import read_thread
 from conversations.models import Conversation
 from conversations.selectors.ledger import with_usage
+from conversations.templatetags import figures
 
 
 @admin.register(Conversation)

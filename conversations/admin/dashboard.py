@@ -44,7 +44,7 @@ def read_figures(today: dt.date) -> dict[str, Any]:
 
 
 def _with_shares(rows: list[Any], month: Totals) -> list[tuple[Any, int]]:
-    """Put beside each row its part of the month's cost in per mille, or of its tokens while nothing has cost anything."""
+    """Put beside each row its part of the month's cost in per mille; of its tokens while nothing has a cost."""
     if month.cost_usd:
         return [(row, int(1000 * row.totals.cost_usd / month.cost_usd)) for row in rows]
     return [(row, 1000 * row.totals.tokens // max(month.tokens, 1)) for row in rows]

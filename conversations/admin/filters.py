@@ -17,9 +17,7 @@ Lookups = list[tuple[str, str]]
 class SiteScenarioFilter(RelatedFieldListFilter):
     """The scenarios of the site; those of single people are found by search."""
 
-    def field_choices(
-        self, field: Field, request: HttpRequest, model_admin: ModelAdmin[Any]
-    ) -> list[tuple[str, str]]:
+    def field_choices(self, field: Field, request: HttpRequest, model_admin: ModelAdmin[Any]) -> list[tuple[str, str]]:
         return field.get_choices(include_blank=False, ordering=("name",), limit_choices_to={"owner": None})
 
 

@@ -12,11 +12,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from conversations.templatetags import figures
 from conversations.admin.labels import STATES
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.thread import show_messages
 from conversations.models import Message
+from conversations.templatetags import figures
 
 MOST_NEIGHBOURS = 50
 

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
+from django.forms.fields import InvalidJSONInput
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from conversations.core.policy import Policy
@@ -36,6 +37,10 @@ COUNTED_FROM_1 = ("last_messages", "cap_tokens", "message_cap_tokens")
 class SamplingField(forms.JSONField):
     """A JSON object that PostgreSQL can store and a provider may be sent."""
 
+    def bound_data(self, data: str | None, initial: Any) -> Any:
+        """Give the text back as it was written: what is wrong with it may not survive being parsed."""
+        return initial if self.disabled else InvalidJSONInput(data or "")
+
     def to_python(self, value: Any) -> Any:
         try:
             return super().to_python(value)
@@ -44,6 +49,8 @@ class SamplingField(forms.JSONField):
 
     def validate(self, value: Any) -> None:
         super().validate(value)
+        if value in self.empty_values:
+            return
         if not isinstance(value, dict):
             raise ValidationError('Write a JSON object, such as {"temperature": 0.2}.')
         if reserved := sorted(RESERVED & value.keys()):
@@ -71,7 +78,21 @@ class ScenarioForm(forms.ModelForm):
 
     class Meta:
         model = Scenario
-        exclude = ["tools"]
+        fields = (
+            "name",
+            "system_prompt",
+            "language_model",
+            "sampling",
+            "offered",
+            "is_default",
+            "owner",
+            "policy_name",
+            "last_messages",
+            "cap_tokens",
+            "message_cap_tokens",
+            "grounding_share",
+            "skip_oversized",
+        )
         labels = {
             "offered": "Offered to everyone",
             "is_default": "The default",

@@ -76,9 +76,7 @@ def show_messages(messages: QuerySet[Message]) -> list[ShownMessage]:
 
 def with_beginning(messages: QuerySet[Message]) -> QuerySet[Message]:
     """Read of every content only as much as is shown of it."""
-    return messages.defer("content").annotate(
-        beginning=Left("content", SHOWN_CHARACTERS), characters=Length("content")
-    )
+    return messages.defer("content").annotate(beginning=Left("content", SHOWN_CHARACTERS), characters=Length("content"))
 
 
 def _windows_of(messages: Iterable[Message]) -> dict[int, list[ShownWindow]]:

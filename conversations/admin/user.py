@@ -9,10 +9,10 @@ from unfold.decorators import display
 
 from chatsite.accounts.admin import UserAdmin
 from chatsite.accounts.models import User
-from conversations.templatetags import figures
 from conversations.admin.review import CappedChangeList, CappedPaginator
 from conversations.models import Conversation
 from conversations.selectors.ledger import with_usage
+from conversations.templatetags import figures
 
 admin.site.unregister(User)
 
@@ -29,11 +29,11 @@ class UserWithUsageAdmin(UserAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         owned = Conversation.objects.filter(owner=OuterRef("pk"), deleted_at=None).order_by().values("owner")
-        queryset = super().get_queryset(request).annotate(
+        users = with_usage(super().get_queryset(request), of="user")
+        return users.annotate(
             owned_conversations=Subquery(owned.annotate(figure=Count("pk")).values("figure")),
             last_active_at=Subquery(owned.annotate(figure=Max("last_active_at")).values("figure")),
         )
-        return with_usage(queryset, of="user")
 
     @display(description="conversations", ordering="owned_conversations")
     def conversation_count(self, user: User) -> str:

@@ -1,0 +1,57 @@
+"""Who may enter the admin, and what staff see of it."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from tests.admin.conftest import signed_in
+from tests.admin.stored import make_conversation
+
+LISTS = [
+    "conversations_conversation",
+    "conversations_message",
+    "conversations_completion",
+    "conversations_run",
+    "conversations_scenario",
+    "accounts_user",
+    "auth_group",
+]
+PAGES = ["admin:index", *(f"admin:{name}_changelist" for name in LISTS)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_anonymous_visitor_is_sent_to_the_sign_in(db, page):
+    response = Client().get(reverse(page))
+    assert response.status_code == 302
+    assert "login" in response.url
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_ordinary_user_sees_nothing(alice, page):
+    response = signed_in(alice).get(reverse(page), follow=True)
+    assert "conversations/completion" not in response.content.decode()
+    assert response.redirect_chain or response.status_code == 403
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_superuser_sees_every_page(admin_browser, page):
+    assert admin_browser.get(reverse(page)).status_code == 200
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_staff_without_the_right_are_refused(staff_browser, name):
+    assert staff_browser().get(reverse(f"admin:{name}_changelist")).status_code == 403
+
+
+def test_staff_without_the_right_see_no_figures(staff_browser):
+    page = staff_browser("view_message").get(reverse("admin:index")).content.decode()
+    assert "not see the ledger" in page
+    assert "Last 30 days" not in page
+
+
+def test_staff_with_the_right_to_view_read_but_never_write(staff_browser, alice):
+    conversation = make_conversation(alice)
+    browser = staff_browser("view_conversation", "change_conversation", "delete_conversation")
+    url = reverse("admin:conversations_conversation_change", args=[conversation.pk])
+    assert browser.get(url).status_code == 200
+    assert browser.post(url, {"title": "forged"}).status_code == 403

@@ -1,0 +1,126 @@
+"""The ledger, row by row, and the window record of a request."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from conversations.admin.window_record import ShownWindow
+from conversations.models import Completion
+from tests.admin.stored import make_completion, make_conversation, make_person, make_record
+
+LIST = reverse("admin:conversations_completion_changelist")
+
+
+def page_of(browser, completion: Completion) -> str:
+    url = reverse("admin:conversations_completion_change", args=[completion.pk])
+    return browser.get(url).content.decode()
+
+
+@pytest.fixture
+def completion(alice) -> Completion:
+    """A completion with every kind of decision in its window."""
+    reply = make_conversation(alice, turns=0)
+    return make_completion(alice, window=make_record().to_json(), conversation=reply)
+
+
+def test_the_list_takes_the_same_queries_for_5_and_for_50(queries_for, alice):
+    for _ in range(5):
+        make_completion(alice)
+    few = queries_for(LIST)
+    for number in range(45):
+        make_completion(make_person(f"person{number}"))
+    assert queries_for(LIST) == few <= 6
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("?outcome=succeeded", {"cheap", "priceless"}),
+        ("?outcome=failed", {"failed"}),
+        ("?outcome=unfinished", {"open"}),
+        ("?cost=unknown", {"priceless"}),
+        ("?language_model=cheap", {"cheap"}),
+        ("?q=provider_timed", {"failed"}),
+    ],
+)
+def test_it_is_filtered_by_outcome_cost_and_language_model(admin_browser, alice, query, found):
+    make_completion(alice, language_model="cheap")
+    make_completion(alice, language_model="priceless", cost_usd=None)
+    make_completion(alice, language_model="failed", error_code="provider_timed_out")
+    make_completion(alice, language_model="open", ended_at=None, cost_usd=None)
+    rows = admin_browser.get(LIST + query).context["cl"].result_list
+    assert {row.language_model for row in rows} == found
+
+
+def test_it_is_reached_from_the_first_page_and_from_its_conversation(admin_browser, alice):
+    conversation = make_conversation(alice)
+    make_completion(None, error_code="quota_exhausted")
+    for query in (f"user={alice.pk}", f"conversation={conversation.pk}"):
+        assert len(admin_browser.get(f"{LIST}?{query}").context["cl"].result_list) == 1
+    for query in ("user__isnull=1", "error_code=quota_exhausted"):
+        assert admin_browser.get(f"{LIST}?{query}").context["cl"].result_list[0].user is None
+
+
+def test_the_parts_of_a_window_add_up_to_the_prompt(completion):
+    window = ShownWindow(completion)
+    assert sum(part.tokens for part in window.parts) == window.record.prompt_tokens
+    assert window.record.prompt_tokens + window.free_tokens == window.record.budget_tokens
+    assert [part.kind for part in window.parts] == ["system", "pin", "older", "grounding", "newest", "priming"]
+
+
+def test_the_window_is_a_readable_table(admin_browser, completion):
+    page = page_of(admin_browser, completion)
+    for words in ("System prompt", "Pinned messages", "Older messages", "Newest message", "Its grounding"):
+        assert words in page
+    assert "7 – 9" in page  # the positions of the older messages, counted from 1
+
+
+def test_the_page_says_what_was_left_out_and_cut(admin_browser, completion):
+    page = page_of(admin_browser, completion)
+    assert {"excluded", "empty", "does_not_fit"} <= {message.reason for message, _ in ShownWindow(completion).left_out}
+    for words in ("excluded by a person", "without content", "no room left", "far.md", "<td>cut</td>"):
+        assert words in page
+
+
+def test_the_page_shows_budget_reserve_and_both_counts(admin_browser, completion):
+    page = page_of(admin_browser, completion)
+    assert "Reply reserve" in page
+    assert "The provider counted +3 input tokens against our estimate" in page
+
+
+def test_our_own_count_is_not_called_the_provider_s(admin_browser, alice):
+    page = page_of(admin_browser, make_completion(alice, usage_estimated=True))
+    assert "Used (our count)" in page
+    assert "The provider counted" not in page
+
+
+def test_prices_are_shown_with_their_source(admin_browser, alice):
+    prices = {"input_price_usd": Decimal("0.15"), "output_price_usd": Decimal("0.6"), "price_source": "the list"}
+    page = page_of(admin_browser, make_completion(alice, **prices))
+    assert "$0.15" in page
+    assert "Source: the list" in page
+
+
+def test_an_unknown_cost_is_never_nothing(admin_browser, alice):
+    page = page_of(admin_browser, make_completion(alice, cost_usd=None))
+    assert "unknown" in page
+    assert "$0" not in page
+
+
+@pytest.mark.parametrize("window", [{}, {"entries": []}, [], "text", {"later": "version"}])
+def test_a_request_without_a_window_has_a_page(admin_browser, alice, window):
+    assert "no window record" in page_of(admin_browser, make_completion(alice, window=window))
+
+
+def test_hostile_text_is_text(admin_browser, alice):
+    hostile = "<img src=x onerror=alert(1)>"
+    record = make_record().to_json()
+    record["grounding"]["included"][0]["source"] = hostile
+    record["policy"]["name"] = hostile
+    fields = {"language_model": hostile, "error_code": hostile, "price_source": hostile, "finish_reason": hostile}
+    completion = make_completion(alice, window=record, provider_request_id=hostile, **fields)
+    for page in (page_of(admin_browser, completion), admin_browser.get(LIST).content.decode()):
+        assert "<img src=x" not in page

@@ -1,0 +1,48 @@
+"""Messages by themselves."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from tests.admin.stored import make_conversation, make_person, say
+
+LIST = reverse("admin:conversations_message_changelist")
+
+
+def contents(browser, query: str) -> set[str]:
+    return {row.first_characters for row in browser.get(LIST + query).context["cl"].result_list}
+
+
+def test_the_list_takes_the_same_queries_for_5_and_for_50(queries_for, alice):
+    make_conversation(alice, turns=2)
+    few = queries_for(LIST)
+    for number in range(12):
+        make_conversation(make_person(f"person{number}"), turns=2)
+    assert queries_for(LIST) == few <= 6
+
+
+def test_the_list_reads_only_the_beginning_of_each(admin_browser, alice):
+    say(make_conversation(alice, turns=0), "user", "x" * 100_000)
+    assert "x" * 81 not in admin_browser.get(LIST).content.decode()
+
+
+def test_it_is_found_by_words_and_owner(admin_browser, alice):
+    make_conversation(alice)
+    make_conversation(make_person("bob"), turns=2)
+    assert contents(admin_browser, "?q=question+2") == {"question 2"}
+    assert contents(admin_browser, "?q=alice@") == {"question 1", "answer 1"}
+
+
+def test_it_is_filtered_by_role_and_state(admin_browser, alice):
+    conversation = make_conversation(alice)
+    say(conversation, "assistant", "half", state="interrupted")
+    assert contents(admin_browser, "?role__exact=user") == {"question 1"}
+    assert contents(admin_browser, "?state__exact=interrupted") == {"half"}
+
+
+def test_it_leads_to_its_place_in_the_thread_and_to_what_follows(admin_browser, alice):
+    conversation = make_conversation(alice, turns=2)
+    second = conversation.messages.get(position=1)
+    page = admin_browser.get(reverse("admin:conversations_message_change", args=[second.pk])).content.decode()
+    assert f"{reverse('admin:conversations_conversation_change', args=[conversation.pk])}?from=1" in page
+    assert "question 2" in page

@@ -1,0 +1,42 @@
+"""Lists of any length: nothing is counted without an end."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from conversations.admin import review
+from conversations.models import Message
+from tests.admin.stored import make_conversation
+
+LIST = reverse("admin:conversations_message_changelist")
+
+
+@pytest.fixture
+def _few_counted(monkeypatch):
+    monkeypatch.setattr(review, "MOST_COUNTED", 60)
+
+
+@pytest.mark.usefixtures("_few_counted")
+def test_a_long_list_says_that_there_may_be_more(admin_browser, alice):
+    make_conversation(alice, turns=31)
+    page = admin_browser.get(LIST).content.decode()
+    assert "60 or more" in page
+    assert admin_browser.get(f"{LIST}?p=2").status_code == 200
+
+
+@pytest.mark.usefixtures("_few_counted")
+def test_counting_stops_at_the_cap(admin_browser, alice):
+    make_conversation(alice)
+    with CaptureQueriesContext(connection) as queries:
+        admin_browser.get(LIST)
+    counts = [query["sql"] for query in queries if "COUNT(" in query["sql"]]
+    assert counts
+    assert all("LIMIT 60" in sql for sql in counts)
+
+
+def test_a_short_list_says_how_many_there_are(admin_browser, alice):
+    make_conversation(alice)
+    page = admin_browser.get(LIST).content.decode()
+    assert "or more" not in page
+    assert Message.objects.count() == 2

@@ -1,0 +1,146 @@
+"""Accounts in the admin: what they use, and who may change them."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+
+from chatsite.accounts.models import User
+from tests.admin.conftest import signed_in
+from tests.admin.stored import make_completion, make_conversation, make_person
+
+LIST = reverse("admin:accounts_user_changelist")
+PASSWORD = "a seat by the window, 12A"
+
+
+def change(user: User) -> str:
+    return reverse("admin:accounts_user_change", args=[user.pk])
+
+
+def form_of(user: User, **fields: str) -> dict[str, str]:
+    flags = {name: "on" for name in ("is_active", "is_staff", "is_superuser") if getattr(user, name)}
+    return {"email": user.email, "name": user.name} | flags | fields
+
+
+@pytest.fixture
+def staff(db) -> User:
+    person = make_person("grace", is_staff=True)
+    rights = ("view_user", "change_user", "add_user", "delete_user")
+    person.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    return person
+
+
+def test_the_list_takes_the_same_queries_for_5_and_for_50(queries_for):
+    for number in range(5):
+        make_conversation(make_person(f"person{number}"))
+    few = queries_for(LIST)
+    for number in range(45):
+        make_conversation(make_person(f"more{number}"))
+    assert queries_for(LIST) == few <= 5
+
+
+def test_the_list_says_what_everyone_uses(admin_browser, alice):
+    make_conversation(alice, turns=2)
+    make_completion(alice, cost_usd=None)
+    row = next(each for each in admin_browser.get(LIST).context["cl"].result_list if each == alice)
+    assert (row.owned_conversations, row.input_tokens, row.output_tokens, row.unknown_costs) == (1, 309, 21, 1)
+    assert row.last_active_at == alice.conversations.get().last_active_at
+
+
+def test_an_account_is_made_with_an_address_in_place_of_a_user_name(admin_browser):
+    fields = {"email": "Bob@Example.org", "name": "Bob", "password1": PASSWORD, "password2": PASSWORD}
+    response = admin_browser.post(reverse("admin:accounts_user_add"), fields | {"usable_password": "true"})
+    assert response.status_code == 302
+    bob = User.objects.get(email="bob@example.org")
+    assert bob.check_password(PASSWORD)
+    assert EmailAddress.objects.get(user=bob).primary
+
+
+def test_an_address_that_someone_has_is_refused_in_any_letter_case(admin_browser, alice):
+    fields = {"email": "ALICE@example.org", "password1": PASSWORD, "password2": PASSWORD, "usable_password": "true"}
+    response = admin_browser.post(reverse("admin:accounts_user_add"), fields)
+    assert "Someone has this address" in str(response.context["adminform"].form.errors["email"])
+
+
+def test_a_changed_address_is_the_one_that_signs_in(admin_browser, alice):
+    EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=True)
+    assert admin_browser.post(change(alice), form_of(alice, email="new@example.org")).status_code == 302
+    (address,) = EmailAddress.objects.filter(user=alice)
+    assert (address.email, address.primary, address.verified) == ("new@example.org", True, False)
+
+
+def test_a_new_password_signs_in(admin_browser, alice):
+    url = reverse("admin:auth_user_password_change", args=[alice.pk])
+    assert admin_browser.get(url).status_code == 200
+    assert admin_browser.post(url, {"password1": PASSWORD, "password2": PASSWORD}).status_code == 302
+    assert Client().login(email=alice.email, password=PASSWORD)
+
+
+def test_accounts_are_deactivated_and_activated_but_not_one_s_own(admin_browser, superuser, alice):
+    keys = [alice.pk, superuser.pk]
+    for action, is_active in (("deactivate", False), ("activate", True)):
+        admin_browser.post(LIST, {"action": action, "_selected_action": keys})
+        alice.refresh_from_db()
+        superuser.refresh_from_db()
+        assert alice.is_active is is_active
+        assert superuser.is_active
+
+
+def test_a_deactivated_account_is_signed_out(admin_browser, alice):
+    browser = signed_in(alice)
+    admin_browser.post(LIST, {"action": "deactivate", "_selected_action": [alice.pk]})
+    assert not browser.get(reverse("account")).wsgi_request.user.is_authenticated
+
+
+def test_no_account_is_deleted(admin_browser, alice):
+    url = reverse("admin:accounts_user_delete", args=[alice.pk])
+    assert admin_browser.post(url, {"post": "yes"}).status_code == 403
+    admin_browser.post(LIST, {"action": "delete_selected", "_selected_action": [alice.pk], "post": "yes"})
+    assert User.objects.filter(pk=alice.pk).exists()
+
+
+def test_the_last_admin_can_not_lock_themselves_out(admin_browser, superuser):
+    assert admin_browser.post(change(superuser), {"email": superuser.email, "name": "Me"}).status_code == 302
+    superuser.refresh_from_db()
+    assert superuser.name == "Me"
+    assert superuser.is_active
+    assert superuser.is_superuser
+
+
+def test_staff_do_not_give_rights(staff, alice):
+    forged = form_of(alice, name="Changed", is_staff="on", is_superuser="on")
+    assert signed_in(staff).post(change(alice), forged).status_code == 302
+    alice.refresh_from_db()
+    assert alice.name == "Changed"
+    assert not alice.is_staff
+    assert not alice.is_superuser
+
+
+@pytest.mark.parametrize("page", ["accounts_user_change", "auth_user_password_change"])
+def test_staff_do_not_change_staff(staff, superuser, page):
+    forged = form_of(superuser, email="mine@example.org", password1=PASSWORD, password2=PASSWORD)
+    for person in (staff, superuser):
+        response = signed_in(staff).post(reverse(f"admin:{page}", args=[person.pk]), forged)
+        assert response.status_code == 403
+
+
+def test_staff_do_not_deactivate_staff(staff, superuser):
+    signed_in(staff).post(LIST, {"action": "deactivate", "_selected_action": [superuser.pk]})
+    superuser.refresh_from_db()
+    assert superuser.is_active
+
+
+def test_passwords_are_not_searched_for(admin_browser, alice):
+    response = admin_browser.get(f"{LIST}?password__startswith=argon2", follow=True)
+    assert response.status_code in (200, 400)
+    assert response.status_code == 400 or "password__startswith" not in response.wsgi_request.GET
+
+
+def test_hostile_names_are_text(admin_browser):
+    person = make_person("bob")
+    User.objects.filter(pk=person.pk).update(name="<script>alert(1)</script>")
+    for url in (LIST, change(person)):
+        assert "<script>alert" not in admin_browser.get(url).content.decode()
