@@ -1,18 +1,25 @@
 """Everything that can go wrong, as one tree.
 
     ConversationError                 code is stable, the message is fit for the user; details go to the log
-    ├ InputError                      the person can mend it: EmptyMessage, ReplyInProgress, NothingToRetry
+    ├ InputError                      the person can mend it
+    │ └ EmptyMessage, ReplyInProgress, NothingToRetry
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
     │ ├ ConversationTooLong                                       the policy does not drop
     │ └ MessageTooLong                                            the person can shorten it
     ├ CompletionError                 the provider failed
-    │ ├ ProviderUnavailable, RateLimited                          retryable (timed out, broken stream too)
-    │ ├ EmptyReply, ReplyInterrupted                              nothing, or not all, came of it
-    │ └ ProviderRejected, MalformedStream                         trying again will not help
+    │ ├ ProviderUnavailable           retryable
+    │ │ └ ProviderTimedOut, StreamBroken
+    │ ├ RateLimited                   retryable
+    │ ├ ProviderRejected              trying again will not help
+    │ │ └ CredentialsRejected, QuotaExhausted, LanguageModelNotFound, ContextTooLong
+    │ ├ MalformedStream               not a reply at all
+    │ └ EmptyReply, ReplyInterrupted  nothing, or not all, came of it
     ├ AccessError                     not allowed
-    │ ├ LimitReached                                              says when it opens again
-    │ └ ConversationNotFound                                      also when it is someone else's
+    │ ├ SignInRequired
+    │ ├ LimitReached                  says when it opens again
+    │ │ └ MessageRateReached, MoneyUsedUp
+    │ └ ConversationNotFound          also when it is someone else's
     └ FrameError                      the browser sent nonsense
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
@@ -224,7 +231,7 @@ class LimitReached(AccessError):
 
     def __init__(self, *, opens_at: dt.datetime) -> None:
         self.opens_at = opens_at
-        super().__init__(opens_at=f"{opens_at:%H:%M} UTC")
+        super().__init__(opens_at=f"{opens_at.astimezone(dt.UTC):%H:%M} UTC")
 
 
 class MessageRateReached(LimitReached):
