@@ -240,7 +240,9 @@ def _read_uuid(name: str, value: object) -> uuid.UUID:
 def _read_structure(name: str, kind: Any, value: object) -> Any:
     if kind == Mapping[str, Any]:
         return value if isinstance(value, dict) else _refuse(name)
-    return tuple(value) if isinstance(value, list) else _refuse(name)
+    if not isinstance(value, list) or not all(isinstance(member, dict) for member in value):
+        _refuse(name)
+    return tuple(value)
 
 
 def _refuse(name: str) -> NoReturn:
