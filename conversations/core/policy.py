@@ -33,3 +33,6 @@ class Policy:
             raise ValueError(f"grounding_share must be from 0 to 1, got {self.grounding_share}")
         if self.last_messages < 1:
             raise ValueError("last_messages must be at least 1: the newest message is always sent")
+        for limit in ("cap_tokens", "message_cap_tokens"):
+            if (tokens := getattr(self, limit)) is not None and tokens < 1:
+                raise ValueError(f"{limit} must be at least 1, or None for no limit of its own; got {tokens}")
