@@ -1,0 +1,103 @@
+"""The tree of errors: unique codes, sentences for people, and the drawing of it that stays true."""
+
+import datetime as dt
+import re
+
+import pytest
+
+from conversations.core import errors
+from conversations.core.errors import (
+    CompletionError,
+    ContextTooLong,
+    ConversationError,
+    FrameError,
+    LimitReached,
+    MoneyUsedUp,
+    PromptError,
+    ProviderRejected,
+    RateLimited,
+    sentence_for,
+)
+
+BRANCH = re.compile(r"^ {4}(?P<indent>[│ ]*)(?P<branch>[├└] )?(?P<names>[A-Z]\w+(, [A-Z]\w+)*)(  |$)")
+CLASSES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]
+OPENS_AT = dt.datetime(2026, 3, 4, 23, 30, tzinfo=dt.timezone(dt.timedelta(hours=2)))
+
+
+def example(error):
+    """Return an instance of the class *error*, as the code that raises it makes it."""
+    if issubclass(error, PromptError):
+        return error(tokens_over=17)
+    if issubclass(error, LimitReached):
+        return error(opens_at=OPENS_AT)
+    return error()
+
+
+def drawn_tree():
+    """Yield (class, parent) from the drawing in the module's docstring."""
+    parents = []
+    for line in errors.__doc__.splitlines():
+        if match := BRANCH.match(line):
+            depth = (len(match["indent"]) + len(match["branch"] or "")) // 2
+            names = match["names"].split(", ")
+            yield from ((name, parents[depth - 1] if depth else "Exception") for name in names)
+            parents[depth:] = [names[-1]]
+
+
+def test_the_tree_as_drawn_is_the_tree_as_it_is():
+    assert sorted(drawn_tree()) == sorted((error.__name__, error.__base__.__name__) for error in CLASSES)
+
+
+def test_every_error_has_a_code_of_its_own():
+    codes = [error.code for error in CLASSES]
+    assert len(set(codes)) == len(codes) == len([error for error in CLASSES if "code" in vars(error)])
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", code) for code in codes)
+
+
+@pytest.mark.parametrize("error", CLASSES)
+def test_every_error_says_a_sentence_of_its_own_to_a_person(error):
+    assert "template" in vars(error)
+    sentence = str(example(error))
+    assert re.fullmatch(r"[A-Z][^%{}<>]+\.", sentence)
+    assert not re.search(r"_|\bNone\b|Error|Exception|HTTP|null", sentence)
+
+
+@pytest.mark.parametrize("error", CLASSES)
+def test_every_sentence_can_be_translated_with_its_params(error):
+    raised = example(error)
+    assert raised.template % raised.params == str(raised)
+
+
+def test_the_tokens_over_are_in_the_sentence_and_beside_it():
+    refused = errors.MessageTooLong(tokens_over=17)
+    assert refused.tokens_over == 17
+    assert "17 tokens" in str(refused)
+
+
+def test_a_limit_says_when_it_opens_in_universal_time():
+    refused = MoneyUsedUp(opens_at=OPENS_AT)
+    assert refused.opens_at == OPENS_AT
+    assert "at 21:30 UTC" in str(refused)
+
+
+def test_details_are_for_the_log_and_not_in_the_sentence():
+    for refused in (RateLimited(detail="key sk-1"), ContextTooLong(detail="key sk-1"), FrameError("key sk-1")):
+        assert refused.detail == "key sk-1"
+        assert "sk-1" not in str(refused)
+
+
+def test_what_a_provider_rejected_is_not_tried_again():
+    rejected = [error for error in CLASSES if issubclass(error, ProviderRejected)]
+    assert not any(error.retryable for error in rejected)
+    assert {error.__name__ for error in CLASSES if getattr(error, "retryable", False)} == {
+        *("ProviderUnavailable", "ProviderTimedOut", "StreamBroken", "RateLimited")
+    }
+
+
+@pytest.mark.parametrize("error", [error for error in CLASSES if issubclass(error, CompletionError)])
+def test_a_stored_code_gives_its_sentence_back(error):
+    assert sentence_for(error.code) == str(example(error))
+
+
+def test_an_unknown_code_gives_a_sentence_all_the_same():
+    assert sentence_for("of another version") == str(ConversationError())

@@ -1,0 +1,26 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.core.errors import EmptyMessage
+from conversations.core.text import clean_content
+
+
+@pytest.mark.parametrize("raw", ["", " \n\t", "\x00", "\ud800", " \udfff\x00\n"])
+def test_nothing_to_send_is_an_empty_message(raw):
+    with pytest.raises(EmptyMessage):
+        clean_content(raw)
+
+
+def test_what_cannot_be_stored_is_taken_out():
+    assert clean_content("a\x00b\ud800c") == "abc"
+
+
+@pytest.mark.parametrize("content", ["<|endoftext|>", "  indented\n", "👩‍👩‍👧", "\u202ertl", "\ufffe"])
+def test_everything_else_is_kept_as_it_was_typed(content):
+    assert clean_content(content) == content
+
+
+@given(st.text(st.characters(exclude_categories=()), min_size=1))
+def test_what_is_left_can_always_be_encoded(raw):
+    assert b"\x00" not in clean_content(f"x{raw}").encode()
