@@ -34,7 +34,7 @@ from conversations.core.frames import (
     parse_frame,
 )
 from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, subscribe, unsubscribe
-from conversations.services.post_message import post_message
+from conversations.services.post_message import PostedMessage, post_message
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
 from conversations.views.snapshot import conversation_snapshot
@@ -97,8 +97,11 @@ class PageConsumer(AsyncWebsocketConsumer):
     # What a page may ask for
 
     async def _post(self, user: User, frame: MessagePost) -> None:
-        await self._follow(frame.conversation)
-        await _in_thread(_post)(user, frame)
+        """Store the message; one that is here already is acknowledged again, to this page alone."""
+        await self._follow_checked(user, frame.conversation)
+        posted = await _in_thread(_post)(user, frame)
+        if not posted.created:
+            self._queue(_encode(posted.to_frame(frame.conversation)))
 
     async def _stop(self, user: User, frame: ReplyStop) -> None:
         await _in_thread(_stop)(user, frame)
@@ -108,8 +111,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def _send_snapshot(self, user: User, frame: ConversationSync) -> None:
         """Follow first and read then: what is written between the two comes twice rather than never."""
-        await _in_thread(find_conversation)(user, frame.conversation)
-        await self._follow(frame.conversation)
+        await self._follow_checked(user, frame.conversation)
         self._queue(_encode(await _in_thread(_snapshot)(user, frame)))
 
     _HANDLERS: dict[type[Frame], Callable[..., Awaitable[None]]] = {
@@ -120,6 +122,11 @@ class PageConsumer(AsyncWebsocketConsumer):
     }
 
     # What comes to a page
+
+    async def _follow_checked(self, user: User, public_id: uuid.UUID) -> None:
+        if conversation_topic(public_id) != self.topic:
+            await _in_thread(find_conversation)(user, public_id)
+            await self._follow(public_id)
 
     async def _follow(self, public_id: uuid.UUID | None) -> None:
         topic = conversation_topic(public_id) if public_id else None
@@ -178,9 +185,9 @@ def _load_user(session_key: str | None) -> User:
     return user  # type: ignore[return-value]
 
 
-def _post(user: User, frame: MessagePost) -> None:
+def _post(user: User, frame: MessagePost) -> PostedMessage:
     conversation = find_conversation(user, frame.conversation)
-    post_message(user=user, conversation=conversation, content=frame.content, client_id=frame.client_id)
+    return post_message(user=user, conversation=conversation, content=frame.content, client_id=frame.client_id)
 
 
 def _stop(user: User, frame: ReplyStop) -> None:

@@ -34,6 +34,17 @@ class PostedMessage:
     created: bool
     cleaned: bool = False
 
+    def to_frame(self, conversation: uuid.UUID) -> MessageStored:
+        """Return the acknowledgement."""
+        return MessageStored(
+            conversation=conversation,
+            client_id=self.message.client_id,
+            message=self.message.pk,
+            reply=self.reply.pk,
+            position=self.message.position,
+            cleaned=self.cleaned,
+        )
+
 
 def post_message(
     *,
@@ -136,12 +147,4 @@ def add_reply(conversation: Conversation, message: Message, language: Language) 
 
 def _announce(conversation: Conversation, posted: PostedMessage) -> None:
     publish(RUNS, "waiting")
-    frame = MessageStored(
-        conversation=conversation.public_id,
-        client_id=posted.message.client_id,
-        message=posted.message.pk,
-        reply=posted.reply.pk,
-        position=posted.message.position,
-        cleaned=posted.cleaned,
-    )
-    publish_frame(frame, conversation.public_id)
+    publish_frame(posted.to_frame(conversation.public_id), conversation.public_id)
