@@ -81,7 +81,13 @@ UNFOLD: dict[str, Any] = {
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "8px",
     "COLORS": {"base": SLATE, "primary": HORIZON, "font": INK, "chart": CHART},
-    "STYLES": [stylesheet("css/tokens.css"), stylesheet("admin/review.css")],
+    "STYLES": [
+        stylesheet("css/tokens.css"),
+        stylesheet("conversations/code.css"),
+        stylesheet("admin/page.css"),
+        stylesheet("admin/overview.css"),
+        stylesheet("admin/thread.css"),
+    ],
     "DASHBOARD_CALLBACK": "conversations.admin.dashboard.dashboard",
     "SIDEBAR": {
         "show_search": False,

@@ -103,7 +103,7 @@ def _slices(record: WindowRecord) -> Iterator[Slice]:
         entries = tuple(group)
         tokens = sum(entry.tokens for entry in entries)
         if kind == "newest" and record.grounding.tokens:
-            yield "grounding", "Its grounding", record.grounding.tokens, ()
+            yield "grounding", "Grounding", record.grounding.tokens, ()
             tokens -= record.grounding.tokens
         yield kind, KINDS.get(kind, kind), tokens, entries
     yield "priming", "Priming of the reply", record.priming_tokens, ()

@@ -73,7 +73,7 @@ def test_the_parts_of_a_window_add_up_to_the_prompt(completion):
 
 def test_the_window_is_a_readable_table(admin_browser, completion):
     page = page_of(admin_browser, completion)
-    for words in ("System prompt", "Pinned messages", "Older messages", "Newest message", "Its grounding"):
+    for words in ("System prompt", "Pinned messages", "Older messages", "Newest message", "Grounding"):
         assert words in page
     assert "7 – 9" in page  # the positions of the older messages, counted from 1
 
