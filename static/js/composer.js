@@ -62,7 +62,6 @@ export class Composer {
   #sent(content) {
     const typedSince = this.field.value.startsWith(content) ? this.field.value.slice(content.length) : this.field.value;
     this.field.value = typedSince.trimStart();
-    this.draft.clear();
     this.#changed();
   }
 

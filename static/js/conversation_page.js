@@ -23,6 +23,7 @@ const conversation = page.dataset.conversation;
 const isStored = page.hasAttribute("data-stored");
 const urls = JSON.parse(page.dataset.urls);
 
+const draft = new Draft(isStored ? conversation : "new");
 const announcer = new Announcer(part("announcer"));
 const follow = new Follow(part("scroller"), part("messages"), part("jump"));
 const thread = new Thread(part("messages"), { onEnded: (article) => announcer.readReply(article) });
@@ -42,7 +43,7 @@ const meter = new Meter(part("meter"), {
   conversation: () => (connection.isStored ? conversation : ""),
 });
 const composer = new Composer(part("composer"), {
-  draft: new Draft(isStored ? conversation : "new"),
+  draft,
   send,
   onChange: (content) => meter.estimate(content),
 });
@@ -66,6 +67,7 @@ startShortcuts({
 
 async function send(content, clientId) {
   await connection.post(content, clientId);
+  draft.moveTo(conversation);
   follow.toNewest();
   history.replaceState(null, "", urls.conversation);
 }

@@ -10,7 +10,13 @@ import { randomUuid } from "./ids.js";
 export class Draft {
   /** @param {string} conversation */
   constructor(conversation) {
-    this.key = `draft:${conversation}`;
+    this.key = keyOf(conversation);
+  }
+
+  /** From now on this is the draft of *conversation*, with nothing in it yet. */
+  moveTo(conversation) {
+    this.clear();
+    this.key = keyOf(conversation);
   }
 
   get content() {
@@ -49,4 +55,8 @@ export class Draft {
       console.warn("The draft is not kept:", error.message);
     }
   }
+}
+
+function keyOf(conversation) {
+  return `draft:${conversation}`;
 }

@@ -9,13 +9,19 @@ export function rememberTimeZone() {
 
 /** Write every `<time datetime>` in *root* in the viewer's words, the whole date as its tooltip. */
 export function localiseTimes(root) {
-  const language = document.documentElement.lang;
+  const language = viewersLanguage();
   for (const element of root.querySelectorAll("time[datetime]:not([data-localised])")) {
     const moment = new Date(element.dateTime);
     element.dataset.localised = "";
     element.textContent = shortForm(moment, language);
     element.title = moment.toLocaleString(language, { dateStyle: "full", timeStyle: "short" });
   }
+}
+
+/** The page's language as it is written where the viewer lives: en-GB rather than en. */
+function viewersLanguage() {
+  const { lang } = document.documentElement;
+  return navigator.languages.find((language) => language.split("-")[0] === lang.split("-")[0]) ?? lang;
 }
 
 function shortForm(moment, language) {

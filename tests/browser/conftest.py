@@ -1,0 +1,127 @@
+"""A real site in a process of its own, a real browser, and a new person for every test."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.chatsite.test_serve import environment, free_port, serving
+from tests.people import PASSWORD
+from tests.source import PROJECT
+
+TOKENS_PER_SECOND = 100
+PATIENCE_MS = 15_000
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+numbers = count(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+@dataclass(frozen=True)
+class Site:
+    """A running site: its address, its settings and what it printed when it was ready."""
+
+    address: str
+    settings: dict[str, object]
+    banner: str
+
+    @property
+    def first_admin_link(self) -> str:
+        link = re.search(r"\S+/first-admin/#\S+", self.banner)
+        assert link, self.banner
+        return link[0]
+
+    def run(self, code: str) -> str:
+        """Return what *code* prints in the site's own shell: for what would take too long by hand."""
+        command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", code]
+        outcome = subprocess.run(
+            command, cwd=PROJECT, env=environment(**self.settings), capture_output=True, text=True, check=True
+        )
+        return outcome.stdout.strip()
+
+
+# Of the package, not of the session: Playwright's event loop must be gone before tests that run their own.
+
+
+@pytest.fixture(scope="package")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    settings: dict[str, object] = {
+        "VAR_DIR": tmp_path_factory.mktemp("browser") / "var",
+        "PORT": port,
+        "SITE_URL": address,
+        "DEMO_TOKENS_PER_SECOND": TOKENS_PER_SECOND,
+        "MESSAGES_PER_MINUTE": 0,
+    }
+    with serving(**settings) as (_, banner):
+        yield Site(address, settings, banner)
+
+
+@pytest.fixture(scope="package")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    expect.set_options(timeout=PATIENCE_MS)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(site: Site, browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Open pages in browsers of their own. What their scripts complain about fails the test."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def open_one(path: str = "/", **options: object) -> Page:
+        context = browser.new_context(base_url=site.address, **options)
+        contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
+        context.on("weberror", lambda error: complaints.append(str(error.error)))
+        context.on("console", lambda message: _note_violation(message.text, complaints))
+        page = context.new_page()
+        page.goto(path)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+def _note_violation(text: str, complaints: list[str]) -> None:
+    if "Content Security Policy" in text:
+        complaints.append(text)
+
+
+@pytest.fixture
+def signed_up(open_page: Callable[..., Page]) -> Callable[..., Page]:
+    """Open the page of a new person, signed in, at a conversation that has not begun."""
+
+    def sign_up(**options: object) -> Page:
+        page = open_page("/accounts/signup/", **options)
+        page.get_by_label("Email").fill(f"person{next(numbers)}@example.org")
+        for field in page.locator("input[type=password]").all():
+            field.fill(PASSWORD)
+        page.locator("main button[type=submit]").click()
+        page.wait_for_url("/")  # and until its scripts have run
+        return page
+
+    return sign_up
+
+
+@pytest.fixture
+def page(signed_up: Callable[..., Page]) -> Page:
+    return signed_up()

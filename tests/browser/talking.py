@@ -1,0 +1,62 @@
+"""What a person does on the page, in the words of the stories."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+CONVERSATION_PATH = re.compile(r"/c/[0-9a-f-]{36}/")
+
+
+def composer(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="Message")
+
+
+def replies(page: Page) -> Locator:
+    return page.locator('[data-role="assistant"]')
+
+
+def messages(page: Page) -> Locator:
+    return page.locator("[data-message]")
+
+
+def streaming(page: Page) -> Locator:
+    return page.locator('[data-state="streaming"]')
+
+
+def write(page: Page, content: str) -> None:
+    """Write a message and send it, without waiting for what comes of it."""
+    composer(page).fill(content)
+    composer(page).press("Enter")
+
+
+def say(page: Page, content: str) -> Locator:
+    """Send a message and return its reply, once that has ended."""
+    before = replies(page).count()
+    write(page, content)
+    expect(replies(page)).to_have_count(before + 1)
+    expect(streaming(page)).to_have_count(0)
+    return replies(page).last
+
+
+def begin_long_reply(page: Page) -> Locator:
+    """Ask for a reply that takes seconds and return it when its first words are there."""
+    write(page, "count to 120")
+    expect(streaming(page)).to_contain_text("5")
+    return streaming(page)
+
+
+def content_of(reply: Locator) -> str:
+    return reply.locator("[data-content]").inner_text()
+
+
+def block_socket(page: Page) -> None:
+    page.route_web_socket("**/ws/", lambda socket: socket.close())
+
+
+def draft_kept(page: Page) -> list[str]:
+    """Return the drafts that this browser keeps."""
+    stored = page.evaluate("() => Object.entries(localStorage).filter(([key]) => key.startsWith('draft:'))")
+    return [json.loads(value).get("content", "") for _, value in stored]

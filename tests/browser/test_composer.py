@@ -1,0 +1,100 @@
+"""Writing a message: nothing that was typed is ever lost, and what it costs is known before it is sent."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from .talking import begin_long_reply, composer, draft_kept, messages, replies, say, write
+
+TOO_LONG = "window " * 5_000
+
+
+def meter(page):
+    return page.locator('[data-part="meter"]')
+
+
+def test_enter_sends_and_shift_enter_makes_a_new_line(page):
+    composer(page).press_sequentially("first")
+    composer(page).press("Shift+Enter")
+    composer(page).press_sequentially("second")
+    composer(page).press("Enter")
+    expect(messages(page).first).to_contain_text("first\nsecond", use_inner_text=True)
+    expect(composer(page)).to_have_value("")
+
+
+def test_enter_that_chooses_a_word_of_an_input_method_does_not_send(page):
+    composer(page).fill("にほん")
+    composer(page).dispatch_event("keydown", {"key": "Enter", "isComposing": True})
+    composer(page).press("Shift+Enter")  # a later key is handled: the first one was, too
+    expect(composer(page)).to_have_value("にほん\n")
+    expect(messages(page)).to_have_count(0)
+
+
+def test_a_draft_is_there_after_a_reload(page):
+    say(page, "A conversation")
+    composer(page).fill("not sent yet")
+    page.reload()
+    expect(composer(page)).to_have_value("not sent yet")
+
+
+def test_each_conversation_keeps_its_own_draft(page):
+    say(page, "The first one")
+    composer(page).fill("for the first")
+    page.get_by_role("link", name="New conversation").click()
+    expect(composer(page)).to_have_value("")
+    page.go_back()
+    expect(composer(page)).to_have_value("for the first")
+
+
+def test_a_message_that_was_sent_leaves_no_draft(page):
+    say(page, "sent and gone")
+    assert draft_kept(page) in ([], [""])
+
+
+def test_a_message_that_is_too_long_is_refused_by_its_tokens_and_stays(page):
+    write(page, TOO_LONG)
+    expect(page.get_by_role("alert")).to_contain_text("tokens too long")
+    expect(composer(page)).to_have_value(TOO_LONG)
+    expect(messages(page)).to_have_count(0)
+
+
+def test_a_second_message_is_refused_while_a_reply_is_written_and_stays(page):
+    begin_long_reply(page)
+    write(page, "too early")
+    expect(page.get_by_role("alert")).to_contain_text("A reply is still being written")
+    expect(composer(page)).to_have_value("too early")
+    expect(messages(page)).to_have_count(2)
+
+
+def test_a_message_stays_while_the_server_is_away(page):
+    page.route("**/messages/**", lambda route: route.abort())
+    write(page, "into the void")
+    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    expect(composer(page)).to_have_value("into the void")
+    page.unroute("**/messages/**")
+    composer(page).press("Enter")
+    expect(messages(page)).to_have_count(2)
+
+
+def test_a_lost_answer_does_not_make_a_second_message(page):
+    def lose_answer(route):
+        route.fetch()
+        route.abort()
+
+    page.route("**/messages/post/", lose_answer, times=1)
+    write(page, "only once")
+    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    composer(page).press("Enter")
+    expect(replies(page)).to_have_count(1)
+    expect(messages(page)).to_have_count(2)
+
+
+def test_the_meter_tells_what_a_message_takes_before_it_is_sent(page):
+    composer(page).fill("My name is Andrew")
+    expect(meter(page)).to_contain_text("this message 4")
+    expect(meter(page)).to_contain_text("of 3,596 tokens")
+
+
+def test_the_meter_tells_by_how_many_tokens_a_message_is_too_long(page):
+    composer(page).fill(TOO_LONG)
+    expect(meter(page)).to_contain_text("tokens too long")

@@ -1,0 +1,53 @@
+"""The list of conversations: rename, delete and undo."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from .talking import composer, messages, say
+
+
+def listed(page, title):
+    return page.get_by_role("navigation").get_by_role("link", name=title, exact=True)
+
+
+def test_a_conversation_is_renamed(page):
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    page.get_by_label("Title").fill("Names")
+    page.get_by_label("Title").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Names")
+    expect(listed(page, "Names")).to_be_visible()
+
+
+def test_renaming_is_given_up_with_escape(page):
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Title")).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_have_text("My name is Andrew")
+
+
+def test_a_deleted_conversation_is_brought_back(page):
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("button", name="Delete “My name is Andrew”").click()
+    expect(listed(page, "My name is Andrew")).to_have_count(0)
+    expect(messages(page)).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(messages(page)).to_have_count(2)
+    expect(listed(page, "My name is Andrew")).to_be_visible()
+
+
+def test_deleting_another_conversation_leaves_this_one_as_it_is(page):
+    say(page, "The first one")
+    page.get_by_role("link", name="New conversation").click()
+    say(page, "The second one")
+    composer(page).fill("half a thought")
+    listed(page, "The first one").hover()
+    page.get_by_role("button", name="Delete “The first one”").click()
+    expect(page.get_by_text("“The first one” is deleted.")).to_be_visible()
+    expect(listed(page, "The first one")).to_have_count(0)
+    expect(composer(page)).to_have_value("half a thought")

@@ -1,0 +1,136 @@
+"""Reading: long conversations, the line where the view ends, small screens, the keyboard, light and dark."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .talking import begin_long_reply, composer, messages, replies, say
+
+MAKE_LONG = """
+import datetime as dt
+from conversations.models import Conversation, Message
+conversation = Conversation.objects.get(public_id="{public_id}")
+parent = conversation.head
+for position in range(2, 102):
+    role = "user" if position % 2 == 0 else "assistant"
+    parent = Message.objects.create(conversation=conversation, parent=parent, position=position, role=role,
+        content=f"message number {{position}} " * 20, content_tokens=60, encoding="o200k_base")
+Conversation.objects.filter(pk=conversation.pk).update(head=parent)
+"""
+
+
+@pytest.fixture
+def long_conversation(page: Page, site) -> Page:
+    """A conversation of 104 messages, of which the language model saw the last ones only."""
+    say(page, "My name is Andrew")
+    site.run(MAKE_LONG.format(public_id=page.url.rstrip("/").rpartition("/")[2]))
+    page.reload()
+    say(page, "What is my name?")
+    page.reload()
+    return page
+
+
+def is_at_end(page: Page) -> bool:
+    return page.locator('[data-part="scroller"]').evaluate("e => e.scrollHeight - e.scrollTop - e.clientHeight < 3")
+
+
+def test_a_long_conversation_opens_at_its_end(long_conversation):
+    page = long_conversation
+    expect(replies(page).last).to_be_in_viewport()
+    expect(messages(page)).to_have_count(30)
+    assert is_at_end(page)
+
+
+def test_older_messages_come_in_above_and_what_is_read_stays_in_place(long_conversation):
+    page = long_conversation
+    first = messages(page).first
+    identity = first.get_attribute("id")
+    first.evaluate("e => e.scrollIntoView()")
+    expect(messages(page)).to_have_count(60)
+    expect(page.locator(f"#{identity}")).to_be_in_viewport()
+    assert messages(page).first.get_attribute("data-position") == "44"
+
+
+def test_a_line_shows_where_the_view_of_the_language_model_ends(long_conversation):
+    page = long_conversation
+    horizon = page.get_by_role("separator", name="The language model no longer sees what is above")
+    while not horizon.is_visible():
+        shown = messages(page).count()
+        messages(page).first.evaluate("e => e.scrollIntoView()")
+        expect(messages(page)).not_to_have_count(shown)
+    first_seen = int(page.locator("[data-horizon] + [data-message]").get_attribute("data-position"))
+    replies(page).last.get_by_role("link", name="What the model saw").click()
+    expect(page.get_by_text(f"{first_seen} earlier messages were out of view.")).to_be_visible()
+
+
+def test_a_person_who_has_scrolled_up_is_left_there_and_can_jump_back(page):
+    for _ in range(3):
+        say(page, "show me markdown")
+    begin_long_reply(page)
+    page.locator('[data-part="scroller"]').evaluate("e => { e.scrollTop = 0 }")
+    jump = page.get_by_role("button", name="Jump to the newest message")
+    expect(jump).to_be_visible()
+    expect(page.locator('[data-state="streaming"]')).to_have_count(0)
+    assert page.locator('[data-part="scroller"]').evaluate("e => e.scrollTop") == 0
+    jump.click()
+    expect(jump).to_be_hidden()
+    assert is_at_end(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_wider_than_a_small_screen(signed_up, scheme):
+    page = signed_up(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    say(page, "show me markdown")
+    say(page, "x" * 500)
+    page.get_by_role("link", name="What the model saw").last.click()
+    expect(page.get_by_role("dialog", name="What the model saw")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_the_list_is_a_drawer_on_a_small_screen(signed_up):
+    page = signed_up(viewport={"width": 390, "height": 844})
+    say(page, "My name is Andrew")
+    listed = page.get_by_role("link", name="My name is Andrew", exact=True)
+    expect(listed).to_be_hidden()
+    page.get_by_role("button", name="Conversations").click()
+    expect(listed).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(listed).to_be_hidden()
+
+
+def test_everything_is_done_by_keyboard(page):
+    page.keyboard.type("My name is Andrew")
+    page.keyboard.press("Enter")
+    expect(page.locator('[data-state="complete"][data-role="assistant"]')).to_be_visible()
+    page.keyboard.press("Alt+w")
+    panel = page.get_by_role("dialog", name="What the model saw")
+    expect(panel).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    page.keyboard.press("Alt+h")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Alt+m")
+    expect(composer(page)).to_be_focused()
+
+
+def test_the_first_tab_leads_past_the_list_to_the_content(page):
+    page.reload()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+
+
+def test_a_screen_reader_hears_the_finished_reply_once(page):
+    begin_long_reply(page)
+    announcer = page.locator('[data-part="announcer"]')
+    expect(announcer).to_be_empty()
+    expect(announcer).to_contain_text("119, 120")
+
+
+def test_light_or_dark_is_remembered(signed_up):
+    page = signed_up(color_scheme="light")
+    page.get_by_role("button", name="Switch between light and dark").click()
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")

@@ -1,0 +1,95 @@
+"""The main job, as a person does it: sign up, talk, stop, reload, look into the window, review."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.people import PASSWORD
+
+from .talking import CONVERSATION_PATH, begin_long_reply, content_of, messages, replies, say, streaming, write
+
+
+def test_a_new_person_says_their_name_and_is_quoted(page):
+    say(page, "My name is Andrew")
+    expect(say(page, "What is my name?")).to_contain_text("Andrew")
+    expect(page).to_have_url(CONVERSATION_PATH)
+    expect(page.get_by_role("heading", level=1)).to_have_text("My name is Andrew")
+
+
+def test_a_new_conversation_joins_the_list_under_today(page):
+    say(page, "Packing for Lisbon")
+    listed = page.get_by_role("navigation").get_by_role("link", name="Packing for Lisbon", exact=True)
+    expect(listed).to_have_attribute("aria-current", "page")
+    expect(page.get_by_role("heading", name="Today")).to_be_visible()
+
+
+def test_a_reply_arrives_rendered_with_code_that_can_be_copied(page):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    reply = say(page, "show me markdown")
+    code = reply.locator(".code-block").first
+    code.get_by_role("button", name="Copy").click()
+    expect(code.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == code.locator("code").inner_text()
+
+
+def test_a_stopped_reply_keeps_what_it_had_and_can_be_made_again(page):
+    begin_long_reply(page)
+    page.get_by_role("button", name="Stop the reply").click()
+    stopped = page.locator('[data-state="stopped"]')
+    expect(stopped).to_contain_text("You stopped this reply.")
+    assert "5" in content_of(stopped)
+    assert "120" not in content_of(stopped)
+    stopped.get_by_role("button", name="Try again").click()
+    expect(streaming(page)).to_be_visible()
+    expect(replies(page)).to_have_count(1)
+
+
+def test_a_reload_in_the_middle_of_a_reply_goes_on_where_it_is(page):
+    begin_long_reply(page)
+    page.reload()
+    expect(streaming(page)).to_contain_text("5")
+    expect(page.locator('[data-state="complete"][data-role="assistant"]')).to_contain_text("120")
+    assert [int(n) for n in re.findall(r"\d+", content_of(replies(page)))][:120] == list(range(1, 121))
+
+
+def test_a_second_tab_sees_the_same(page):
+    say(page, "My name is Andrew")
+    second = page.context.new_page()
+    second.goto(page.url)
+    write(second, "What is my name?")
+    expect(messages(page)).to_have_count(4)
+    expect(replies(page).last).to_contain_text("Andrew")
+    expect(streaming(page)).to_have_count(0)
+    assert content_of(replies(page).last) == content_of(replies(second).last)
+
+
+def test_everything_is_there_in_another_browser_on_another_day(page, open_page):
+    say(page, "My name is Andrew")
+    other = open_page(page.url, storage_state=page.context.storage_state())
+    expect(messages(other)).to_have_count(2)
+
+
+def test_the_inspector_shows_each_message_that_the_model_saw(page):
+    say(page, "My name is Andrew")
+    say(page, "What is my name?").get_by_role("link", name="What the model saw").click()
+    panel = page.get_by_role("dialog", name="What the model saw")
+    expect(panel.locator(".row")).to_have_count(3)
+    expect(panel.locator(".row-newest")).to_contain_text("What is my name?")
+    expect(panel.locator(".account")).to_contain_text("Prompt, as the provider reports it")
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+
+
+def test_the_first_admin_finds_the_conversation_in_the_review(site, open_page):
+    page = open_page(site.first_admin_link)
+    page.get_by_label("Email").fill("admin@example.org")
+    for field in page.locator("input[type=password]").all():
+        field.fill(PASSWORD)
+    page.locator("main button[type=submit]").click()
+    page.wait_for_url("/")
+    say(page, "A conversation to review")
+    page.get_by_role("link", name="Review the site").click()
+    page.goto("/admin/conversations/conversation/")
+    expect(page.get_by_role("link", name="A conversation to review").first).to_be_visible()
