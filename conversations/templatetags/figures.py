@@ -33,8 +33,9 @@ def cost(value: Decimal | None, unknown: int | None) -> SafeString | str:
     """Return the sum of the known costs, and how many more are unknown; a dash where there are neither."""
     if not unknown:
         return NOTHING if value is None else usd(value)
-    more = format_html('<span class="unknown">{} unknown</span>', count(unknown))
-    return format_html("{} + {}", usd(value), more) if value else more
+    if not value:
+        return format_html('<span class="unknown">{} unknown</span>', count(unknown))
+    return format_html('{} <span class="unknown">+ {} unknown</span>', usd(value), count(unknown))
 
 
 @register.filter
