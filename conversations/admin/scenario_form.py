@@ -117,7 +117,7 @@ class ScenarioForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         self._check_default(cleaned)
-        if not self.errors:
+        if all(self._form_name(field.name) in cleaned for field in fields(Policy)):
             self._check_policy(cleaned)
         return cleaned
 

@@ -9,7 +9,7 @@ from unfold.decorators import display
 
 from chatsite.accounts.admin import UserAdmin
 from chatsite.accounts.models import User
-from conversations.admin.review import CappedChangeList, CappedPaginator
+from conversations.admin.review import LargeListAdmin
 from conversations.models import Conversation
 from conversations.selectors.ledger import with_usage
 from conversations.templatetags import figures
@@ -18,14 +18,8 @@ admin.site.unregister(User)
 
 
 @admin.register(User)
-class UserWithUsageAdmin(UserAdmin):
+class UserWithUsageAdmin(LargeListAdmin, UserAdmin):
     list_display = [*UserAdmin.list_display, "conversation_count", "tokens", "cost", "last_activity"]
-    paginator = CappedPaginator
-    show_full_result_count = False
-    list_per_page = 50
-
-    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[CappedChangeList]:
-        return CappedChangeList
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         owned = Conversation.objects.filter(owner=OuterRef("pk"), deleted_at=None).order_by().values("owner")

@@ -35,6 +35,12 @@ def test_counting_stops_at_the_cap(admin_browser, alice):
     assert all("LIMIT 60" in sql for sql in counts)
 
 
+def test_choices_of_filters_are_not_counted(admin_browser, queries_for, alice):
+    make_conversation(alice)
+    assert queries_for(f"{LIST}?_facets=True") == queries_for(LIST)
+    assert "Show counts" not in admin_browser.get(LIST).content.decode()
+
+
 def test_a_short_list_says_how_many_there_are(admin_browser, alice):
     make_conversation(alice)
     page = admin_browser.get(LIST).content.decode()

@@ -122,6 +122,10 @@ def test_nonsensical_settings_are_refused_at_their_field(admin_browser, field, v
     assert list(errors_of(admin_browser, **{field: value})) == [field]
 
 
+def test_every_wrong_field_says_so_at_once(admin_browser):
+    assert set(errors_of(admin_browser, sampling="[1]", grounding_share="2")) == {"sampling", "grounding_share"}
+
+
 def test_a_scenario_of_one_person_is_not_offered_to_all(admin_browser, alice):
     assert "owner" in errors_of(admin_browser, owner=str(alice.pk))
 

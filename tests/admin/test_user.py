@@ -133,6 +133,16 @@ def test_staff_do_not_deactivate_staff(staff, superuser):
     assert superuser.is_active
 
 
+def test_no_one_reads_a_hash(staff, superuser):
+    superuser.set_password(PASSWORD)
+    superuser.save()
+    secret = superuser.password.rsplit("$", 1)[1]
+    for browser in (signed_in(staff), signed_in(superuser)):
+        page = browser.get(change(superuser))
+        assert page.status_code == 200
+        assert secret not in page.content.decode()
+
+
 def test_passwords_are_not_searched_for(admin_browser, alice):
     response = admin_browser.get(f"{LIST}?password__startswith=argon2", follow=True)
     assert response.status_code in (200, 400)
