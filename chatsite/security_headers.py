@@ -26,7 +26,7 @@ HEADERS = {
 
 @sync_and_async_middleware
 def SecurityHeadersMiddleware(get_response):  # noqa: N802 -- Django names middleware like classes
-    """Adds our headers where a view has not set its own; stands behind WhiteNoise, whose files may be kept."""
+    """Adds our headers where a view has not set its own; stands behind ServeStatic, whose files may be kept."""
 
     async def add_async(request: HttpRequest) -> HttpResponseBase:
         return _with_headers(await get_response(request))

@@ -148,7 +148,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "chatsite.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
     "chatsite.security_headers.SecurityHeadersMiddleware",
     "chatsite.security_headers.ContentSecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -202,7 +202,7 @@ STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 _collected = (BASE_DIR / "staticfiles").is_dir()  # `make static` makes the folder, then fills it
 STATIC_ROOT = BASE_DIR / "staticfiles" if _collected else None
-WHITENOISE_USE_FINDERS = not _collected
+SERVESTATIC_USE_FINDERS = not _collected
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

@@ -1,6 +1,6 @@
 """Static files with a hash in their name, so that browsers may keep them for ever."""
 
-from whitenoise.storage import CompressedManifestStaticFilesStorage
+from servestatic.storage import CompressedManifestStaticFilesStorage
 
 
 class ModuleManifestStorage(CompressedManifestStaticFilesStorage):
