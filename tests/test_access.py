@@ -1,0 +1,120 @@
+"""Every address of conversations × everybody who might ask: who may see what, and who must see nothing.
+
+A route that is missing from `ROUTES` fails, so that a new one can't be forgotten. Frames have their own table in
+tests/test_consumers.py.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from conversations import urls
+from conversations.models import Conversation, Message
+from conversations.services.end_reply import Ending, end_reply
+from tests.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db
+
+# name: (method, status for the owner); those without ids are everybody's own
+ROUTES = {
+    "new": ("GET", 200),
+    "list": ("GET", 200),
+    "estimate": ("POST", 200),
+    "conversation": ("GET", 200),
+    "older": ("GET", 200),
+    "post": ("POST", 302),
+    "sync": ("GET", 200),
+    "stop": ("POST", 302),
+    "regenerate": ("POST", 302),
+    "window": ("GET", 404),  # nothing was sent yet
+    "rename": ("POST", 302),
+    "delete": ("POST", 302),
+    "restore": ("POST", 302),
+}
+WITHOUT_ID = {"new", "list", "estimate"}
+SECRET = "the canary sings at dawn"  # noqa: S105
+
+
+@pytest.fixture
+def conversation():
+    conversation = begin(make_user("alice"))
+    end_reply(post(conversation, SECRET).reply.pk, Ending("complete"), content=f"Indeed, {SECRET}")
+    return conversation
+
+
+def client_of(who, conversation):
+    client = Client()
+    if who == "owner":
+        client.force_login(conversation.owner)
+    elif who == "deactivated owner":
+        client.force_login(conversation.owner)
+        conversation.owner.is_active = False
+        conversation.owner.save()
+    elif who == "somebody else":
+        client.force_login(make_user("charlie"))
+    elif who == "admin":
+        client.force_login(make_user("admin", is_staff=True, is_superuser=True))
+    return client
+
+
+def ask(client, name, conversation):
+    method, _ = ROUTES[name]
+    ids = {}
+    if name not in WITHOUT_ID:
+        ids["public_id"] = conversation.public_id
+    if name in ("stop", "regenerate", "window"):
+        ids["reply_id"] = Message.objects.get(role="assistant", conversation=conversation).pk
+    data = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen"} if method == "POST" else {}
+    send = client.get if method == "GET" else client.post
+    return send(reverse(f"conversations:{name}", kwargs=ids), data)
+
+
+def test_every_route_is_in_the_table():
+    assert {pattern.name for pattern in urls.urlpatterns} == set(ROUTES)
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_the_owner_gets_in(conversation, name):
+    assert ask(client_of("owner", conversation), name, conversation).status_code == ROUTES[name][1]
+
+
+@pytest.mark.parametrize("who", ["somebody else", "admin"])
+@pytest.mark.parametrize("name", sorted(set(ROUTES) - WITHOUT_ID))
+def test_nobody_else_finds_it(conversation, who, name):
+    before = list(Conversation.objects.values()), list(Message.objects.values())
+    response = ask(client_of(who, conversation), name, conversation)
+    assert response.status_code == 404
+    assert SECRET not in response.text
+    assert (list(Conversation.objects.values()), list(Message.objects.values())) == before
+
+
+@pytest.mark.parametrize("who", ["anonymous", "deactivated owner"])
+@pytest.mark.parametrize("name", ROUTES)
+def test_without_an_account_that_may_be_used_everything_leads_to_the_door(conversation, who, name):
+    before = list(Message.objects.values())
+    response = ask(client_of(who, conversation), name, conversation)
+    assert response.status_code == 302
+    assert response.url.startswith(reverse("account_login"))
+    assert list(Message.objects.values()) == before
+
+
+def test_somebody_elses_looks_the_same_as_none_at_all(conversation):
+    client = client_of("somebody else", conversation)
+    theirs = client.get(reverse("conversations:conversation", args=[conversation.public_id]))
+    none = client.get(reverse("conversations:conversation", args=[uuid.uuid4()]))
+    assert theirs.status_code == none.status_code == 404
+    assert len(theirs.text) == len(none.text)
+
+
+def test_the_estimate_does_not_measure_somebody_elses_conversation(conversation):
+    charlie = client_of("somebody else", conversation)
+    draft = {"content": "Hello", "conversation": str(conversation.public_id)}
+    assert charlie.post(reverse("conversations:estimate"), draft).status_code == 404
+
+
+def test_the_list_shows_only_ones_own(conversation):
+    assert SECRET not in ask(client_of("somebody else", conversation), "list", conversation).text
