@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -29,8 +29,7 @@ class ToolCall:
         return cls(call["id"], call["function"]["name"], call["function"]["arguments"])
 
 
-@dataclass(frozen=True, slots=True)
-class PromptMessage:
+class PromptMessage(NamedTuple):
     """One message of a prompt. A `tool` message answers the call *tool_call_id*."""
 
     role: Role

@@ -16,7 +16,7 @@ messages oldest first, the newest user message.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 
 from .budget import CountText, LanguageModel, budget_tokens
@@ -152,11 +152,12 @@ class _Filling:
     def take_older(self, older: Iterable[HistoryMessage]) -> None:
         pinned_positions = {pin.position for pin in self.pins}
         for unit in group_into_units(older):
-            if all(message.position in pinned_positions for message in unit.messages):
+            if pinned_positions.issuperset(unit.positions):
                 continue
-            reason = self._reason_to_leave_out(unit)
+            tokens = unit.tokens(self.language_model.chat_format)
+            reason = self._reason_to_leave_out(unit, tokens)
             if reason is None:
-                self._take(unit)
+                self._take(unit, tokens)
                 continue
             self._leave_out(unit, reason)
             if self._ends_with(reason):
@@ -175,21 +176,21 @@ class _Filling:
             return sum(message.reason == "oversized" for message in self.left_out) >= MOST_SKIPPED
         return reason in ("policy", "does_not_fit")
 
-    def _reason_to_leave_out(self, unit: Unit) -> LeftOutReason | None:
+    def _reason_to_leave_out(self, unit: Unit, tokens: int) -> LeftOutReason | None:
         if flaw := unit.flaw:
             return flaw
         if self.policy.name == LAST_N_MESSAGES and self._messages_with(unit) > self.policy.last_messages:
             return "policy"
-        if unit.tokens(self.language_model.chat_format) > self.remaining_tokens:
+        if tokens > self.remaining_tokens:
             return "oversized" if self.policy.skip_oversized else "does_not_fit"
         return None
 
     def _messages_with(self, unit: Unit) -> int:
         return 1 + len(self.older) + len(unit.messages)
 
-    def _take(self, unit: Unit) -> None:
+    def _take(self, unit: Unit, tokens: int) -> None:
         self.older += reversed(unit.messages)
-        self.remaining_tokens -= unit.tokens(self.language_model.chat_format)
+        self.remaining_tokens -= tokens
 
     def _leave_out(self, unit: Unit, reason: LeftOutReason) -> None:
         chat_format = self.language_model.chat_format
@@ -208,7 +209,7 @@ class _Filling:
         system = (PromptMessage("system", turn.system_prompt),) if turn.system_prompt else ()
         pins = tuple(pin.message for pin in self.pins)
         older = tuple(message.message for message in reversed(self.older))
-        return (*system, *pins, *older, replace(turn.newest.message, content=self.packed.text))
+        return (*system, *pins, *older, turn.newest.message._replace(content=self.packed.text))
 
     def record(self, calibration: Decimal) -> WindowRecord:
         chat_format = self.language_model.chat_format

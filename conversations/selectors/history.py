@@ -1,13 +1,19 @@
-"""The older messages of a conversation as the window reads them."""
+"""The older messages of a conversation as the window reads them.
+
+In SQL, and with one statement where that is enough: every message and every estimate of one asks, and Django's query
+builder takes longer to write these statements than PostgreSQL to answer them.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from django.db import connection
 
 from conversations.core.history import HistoryMessage
 from conversations.core.messages import PromptMessage, ToolCall
-from conversations.models import Message
 
 # A window rarely needs more rows than the first chunk; reading a little too much is cheaper than a second query.
 FIRST_CHUNK_ROWS = 64
@@ -15,47 +21,64 @@ LARGEST_CHUNK_ROWS = 1024
 
 
 class HistoryRow(NamedTuple):
-    """A message's columns that matter to a window, in the order of `COLUMNS`."""
+    """A message's columns that matter to a window. *tool_calls* is JSON, or None where there are none."""
 
     id: int
     position: int
     role: str
     content: str
-    tool_calls: list[dict[str, Any]]
-    tool_call_id: str
     content_tokens: int
     encoding: str
-    excluded: bool
+    tool_calls: str | None = None
+    tool_call_id: str = ""
+    excluded: bool = False
+    as_pin: bool = False
 
     def to_history(self) -> HistoryMessage:
-        message = PromptMessage(
-            self.role,  # type: ignore[arg-type]  # the database holds no other
-            self.content,
-            tool_calls=tuple(map(ToolCall.from_wire, self.tool_calls)),
-            tool_call_id=self.tool_call_id or None,
-        )
-        return HistoryMessage(self.position, message, self.content_tokens, id=self.id, excluded=self.excluded)
+        calls = tuple(map(ToolCall.from_wire, json.loads(self.tool_calls))) if self.tool_calls else ()
+        # The database holds no other roles.
+        message = PromptMessage(self.role, self.content, None, calls, self.tool_call_id or None)  # type: ignore[arg-type]
+        return HistoryMessage(self.position, message, self.content_tokens, self.id, self.excluded)
 
 
-COLUMNS = HistoryRow._fields
+# The columns in the order of `HistoryRow`.
+PATH = """
+SELECT id, position, role, content, content_tokens, encoding, NULLIF(tool_calls, '[]')::text, tool_call_id, excluded,
+       {as_pin}
+FROM conversations_message
+WHERE conversation_id = %(conversation)s AND active AND position < %(before)s
+"""
+PINS = PATH.format(as_pin=True) + "AND pinned AND NOT excluded ORDER BY position"
+NEWEST = PATH.format(as_pin=False) + "ORDER BY position DESC LIMIT %(rows)s"
+PINS_AND_NEWEST = f"({PINS}) UNION ALL ({NEWEST})"
 
 
-def iterate_rows(conversation_id: int, *, before: int) -> Iterator[HistoryRow]:
-    """Yield the active messages below position *before*, newest first, by ranges of one index."""
+class History(NamedTuple):
+    """A conversation's path below a position: the pins on it, oldest first, and all of it, newest first."""
+
+    pins: list[HistoryRow]
+    newest_first: Iterator[HistoryRow]
+
+
+def read_history(conversation_id: int, *, before: int) -> History:
+    """Read the active messages below position *before* by ranges of one index, the older ones when they are needed."""
+    rows = _read(PINS_AND_NEWEST, conversation_id, before=before, rows=FIRST_CHUNK_ROWS)
+    pins = [row for row in rows if row.as_pin]
+    return History(pins, _go_on(conversation_id, rows[len(pins) :]))
+
+
+def _go_on(conversation_id: int, rows: list[HistoryRow]) -> Iterator[HistoryRow]:
+    """Yield *rows*, which are the first chunk, and then those of larger and larger ones."""
     chunk_rows = FIRST_CHUNK_ROWS
-    path = Message.objects.filter(conversation_id=conversation_id, active=True).order_by("-position")
     while True:
-        rows = [HistoryRow(*row) for row in path.filter(position__lt=before).values_list(*COLUMNS)[:chunk_rows]]
         yield from rows
         if len(rows) < chunk_rows:
             return
-        before = rows[-1].position
         chunk_rows = min(2 * chunk_rows, LARGEST_CHUNK_ROWS)
+        rows = _read(NEWEST, conversation_id, before=rows[-1].position, rows=chunk_rows)
 
 
-def pinned_rows(conversation_id: int, *, before: int) -> list[HistoryRow]:
-    """Return the pinned active messages below position *before*, oldest first."""
-    pinned = Message.objects.filter(
-        conversation_id=conversation_id, active=True, pinned=True, excluded=False, position__lt=before
-    )
-    return [HistoryRow(*row) for row in pinned.order_by("position").values_list(*COLUMNS)]
+def _read(statement: str, conversation_id: int, *, before: int, rows: int) -> list[HistoryRow]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"conversation": conversation_id, "before": before, "rows": rows})
+        return list(map(HistoryRow._make, cursor.fetchall()))

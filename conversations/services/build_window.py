@@ -10,7 +10,7 @@ from conversations.core.messages import PromptMessage
 from conversations.core.prompt import Passage
 from conversations.core.window import Turn, Window, compute_window
 from conversations.models import Conversation, Message
-from conversations.selectors.history import HistoryRow, iterate_rows, pinned_rows
+from conversations.selectors.history import HistoryRow, read_history
 
 from .language import Language, language_of
 
@@ -19,11 +19,11 @@ def build_window(conversation: Conversation, newest: HistoryMessage, *, groundin
     """Compute the window that answers *newest*, a user message stored or still a draft. Raises `PromptError`."""
     scenario = conversation.scenario
     language = language_of(scenario)
-    pins = _counted(pinned_rows(conversation.pk, before=newest.position), language)
-    older = _counted(iterate_rows(conversation.pk, before=newest.position), language)
+    history = read_history(conversation.pk, before=newest.position)
+    pins = tuple(_counted(history.pins, language))
     return compute_window(
-        Turn(newest, scenario.system_prompt, grounding=grounding, pins=tuple(pins)),
-        older,
+        Turn(newest, scenario.system_prompt, grounding=grounding, pins=pins),
+        _counted(history.newest_first, language),
         language_model=language.model,
         policy=scenario.policy,
         count_text=language.count_text,
@@ -43,7 +43,14 @@ def draft_message(content: str, *, position: int, language: Language) -> History
 
 def stored_message(message: Message, language: Language) -> HistoryMessage:
     """Return a stored user message as the window knows it."""
-    row = HistoryRow(*(getattr(message, column) for column in HistoryRow._fields))
+    row = HistoryRow(
+        id=message.pk,
+        position=message.position,
+        role=message.role,
+        content=message.content,
+        content_tokens=message.content_tokens,
+        encoding=message.encoding,
+    )
     return next(_counted([row], language))
 
 
@@ -54,8 +61,9 @@ def passages(grounding: Iterable[dict[str, Any]]) -> list[Passage]:
 
 def _counted(rows: Iterable[HistoryRow], language: Language) -> Iterator[HistoryMessage]:
     """Yield *rows* with their stored counts; what another encoding counted is counted once more, and stored."""
+    encoding = language.model.encoding
     for row in rows:
-        if row.encoding == language.model.encoding:
+        if row.encoding == encoding:
             yield row.to_history()
         else:
             yield _recount(row, language).to_history()
