@@ -36,7 +36,7 @@ ROUTES = {
     "restore": ("POST", 302),
 }
 WITHOUT_ID = {"new", "list", "estimate"}
-SECRET = "the canary sings at dawn"  # noqa: S105
+SECRET = "the canary sings at dawn"
 
 
 @pytest.fixture
