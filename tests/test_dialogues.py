@@ -89,7 +89,8 @@ async def test_a_third_question_succeeds_because_groundings_are_sent_once(conver
     _, second_record = await say(conversation, "Which sessions are about testing?", sessions("testing"))
     _, third_record = await say(conversation, "Thank you. Which room was the first one in?")
 
-    assert first_record.grounding.tokens > 1000 and second_record.grounding.tokens > 1000
+    assert first_record.grounding.tokens > 1000
+    assert second_record.grounding.tokens > 1000
     assert third_record.grounding.tokens == 0
     sent = {entry.position: entry for entry in third_record.entries}
     question, answer = sent[0], sent[1]

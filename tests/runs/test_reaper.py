@@ -43,7 +43,8 @@ def test_what_it_used_is_estimated(abandoned):
     expire(abandoned)
     reap_once()
     completion = Completion.objects.get()
-    assert completion.usage_estimated and completion.ended_at
+    assert completion.usage_estimated
+    assert completion.ended_at
     assert completion.input_tokens == completion.estimated_input_tokens
     assert completion.output_tokens == Message.objects.get(pk=abandoned.pk).content_tokens
 

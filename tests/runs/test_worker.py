@@ -62,7 +62,8 @@ async def test_stop_closes_the_connection_and_keeps_the_text(worker, provider, u
     assert (reply.state, exchange["ended"]) == ("stopped", "disconnected")
     assert "".join(exchange["emitted"]).startswith(reply.content)
     completion = await in_thread(Completion.objects.get)
-    assert completion.usage_estimated and completion.output_tokens == reply.content_tokens
+    assert completion.usage_estimated
+    assert completion.output_tokens == reply.content_tokens
 
 
 async def test_stopping_twice_changes_nothing(worker, provider):
