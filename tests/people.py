@@ -10,6 +10,8 @@ from conversations.models import Conversation, Message
 from conversations.services.conversations import start_conversation
 from conversations.services.post_message import PostedMessage, post_message
 
+PASSWORD = "correct-horse-battery"
+
 
 def make_user(name: str, **fields: Any) -> User:
     """Return a person without a password: hashing one takes longer than most tests."""
