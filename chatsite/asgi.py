@@ -13,10 +13,10 @@ django_application = get_asgi_application()
 
 # Only now can models be imported.
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
-from channels.security.websocket import OriginValidator  # noqa: E402
 from channels.sessions import SessionMiddlewareStack  # noqa: E402
 from django.conf import settings  # noqa: E402
 
+from chatsite.origins import SiteOriginValidator  # noqa: E402
 from conversations.routing import websocket_urlpatterns  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
 
@@ -40,7 +40,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 application = ProtocolTypeRouter(
     {
         "http": django_application,
-        "websocket": OriginValidator(
+        "websocket": SiteOriginValidator(
             SessionMiddlewareStack(URLRouter(websocket_urlpatterns)), settings.WEBSOCKET_ORIGINS
         ),
         "lifespan": lifespan,
