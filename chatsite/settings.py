@@ -273,6 +273,8 @@ ALLAUTH_TRUSTED_CLIENT_IP_HEADER = None
 
 # Security
 
+# A megabyte of text is three in a form: it must come through, so that the refusal can say by how much it is too long.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 SECURE_CONTENT_TYPE_NOSNIFF = True
