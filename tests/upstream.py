@@ -46,6 +46,7 @@ with the space before it: `word0 word1 word2`, so what was emitted can be told f
 | `huge-line` | one delta of a megabyte |
 | `crlf`, `comments` | `ok` with CRLF line ends; with comment lines and event names between |
 | `utf8-split` | `naïve 中文 👩‍👩‍👧`, each byte a packet of its own |
+| `surrogates` | half an emoji in each of two chunks, a NUL, a surrogate that is alone |
 | `duplicate` | every chunk of `tokens-3` twice |
 | `tool-calls`, `tool-calls-cut` | a call of `get_time`, its arguments in pieces; the same, cut in the arguments |
 
@@ -490,6 +491,14 @@ async def utf8_split(answer: Answer) -> None:
     answer.raw = byte_by_byte(answer)
     await answer.head()
     await answer.texts(["naïve", " 中文", " 👩‍👩‍👧"])
+    await answer.finish()
+
+
+@fault("surrogates")
+async def surrogates(answer: Answer) -> None:
+    await answer.head()
+    for text in ["a\ud83d", "\ude00b", "\x00c", "\ud800 d"]:
+        await answer.line(f"data: {json.dumps(answer.chunk_json({'content': text}))}")
     await answer.finish()
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conversations.core.errors import MalformedStream
+from conversations.core.text import StorablePieces
 from conversations.core.usage import Usage
 
 
@@ -54,6 +55,7 @@ class CompletionReader:
         self._usage: Usage | None = None
         self._id = ""
         self._language_model = ""
+        self._pieces = StorablePieces()
 
     def read(self, chunk: object) -> Iterator[TextDelta | ToolCallDelta]:
         """Yield what *chunk* adds to the reply. Raises `MalformedStream` where it is no chunk at all."""
@@ -74,7 +76,11 @@ class CompletionReader:
         if not (choices := chunk.get("choices")):
             return
         choice = choices[0]
-        yield from _deltas(choice.get("delta") or {})
+        delta = choice.get("delta") or {}
+        # A refusal is what OpenAI's models write in place of content: the person should read it.
+        if text := self._pieces.take(_text(delta.get("content")) or delta.get("refusal") or ""):
+            yield TextDelta(text)
+        yield from _tool_call_deltas(delta)
         # Some servers send "" on every chunk but the last.
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
 
@@ -97,10 +103,7 @@ def read_usage(usage: Mapping[str, Any]) -> Usage:
     )
 
 
-def _deltas(delta: Mapping[str, Any]) -> Iterator[TextDelta | ToolCallDelta]:
-    # A refusal is what OpenAI's models write in place of content: the person should read it.
-    if text := _text(delta.get("content")) or delta.get("refusal"):
-        yield TextDelta(text)
+def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:
     for position, call in enumerate(delta.get("tool_calls") or ()):
         function = call.get("function") or {}
         yield ToolCallDelta(

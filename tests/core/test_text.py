@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.core.errors import EmptyMessage
-from conversations.core.text import clean_content
+from conversations.core.text import StorablePieces, clean_content
 
 
 @pytest.mark.parametrize("raw", ["", " \n\t", "\x00", "\ud800", " \udfff\x00\n"])
@@ -24,3 +24,18 @@ def test_everything_else_is_kept_as_it_was_typed(content):
 @given(st.text(st.characters(exclude_categories=()), min_size=1))
 def test_what_is_left_can_always_be_encoded(raw):
     assert b"\x00" not in clean_content(f"x{raw}").encode()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "stored"),
+    [
+        (["a\ud83d", "\ude00b"], ["a", "😀b"]),
+        (["\ud83d", "", "\ude00"], ["", "", "😀"]),
+        (["a\ud800", "b"], ["a", "b"]),
+        (["\ude00a\x00", "😀\ud83d\ude00"], ["a", "😀😀"]),
+        (["a\ud83d\ud83d", "\ude00"], ["a", "😀"]),
+    ],
+)
+def test_pieces_become_storable_as_they_come(pieces, stored):
+    storable = StorablePieces()
+    assert [storable.take(piece) for piece in pieces] == stored
