@@ -5,16 +5,20 @@ from __future__ import annotations
 from django.db.models.functions import Now
 
 from conversations.core.errors import ReplyInterrupted
-from conversations.models import Run
+from conversations.models import Completion, Run
 from conversations.services.conversations import sweep_deleted_conversations
 from conversations.services.end_reply import Ending, end_reply
 from conversations.services.ledger import settle_abandoned
+
+from .claim import LEASE
 
 
 def reap_once() -> int:
     """End every reply whose lease is over as interrupted, or as stopped if that was asked. Returns how many."""
     over = Run.objects.filter(state="running", lease_until__lt=Now()).select_related("reply")
-    return sum(_reap(run) for run in over)
+    reaped = sum(_reap(run) for run in over)
+    _settle_left_open()
+    return reaped
 
 
 def _reap(run: Run) -> bool:
@@ -25,6 +29,14 @@ def _reap(run: Run) -> bool:
     if not ended:
         Run.objects.filter(pk=run.pk).update(state="ended", ended_at=Now())
     return ended
+
+
+def _settle_left_open() -> None:
+    """Settle the requests of replies that ended a while ago: whoever should have done it was killed in between."""
+    left_open = Completion.objects.filter(ended_at=None, reply__run__ended_at__lt=Now() - LEASE)
+    for completion in left_open.select_related("reply"):
+        if reply := completion.reply:
+            settle_abandoned(reply.pk, text=reply.content, error_code=reply.error_code or "stopped")
 
 
 def tidy_once() -> None:

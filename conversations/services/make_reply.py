@@ -6,6 +6,7 @@ The worker calls it, gives it a place for the text, and ends the reply by what i
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, Protocol, TypeVar
 
 from channels.db import database_sync_to_async
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from conversations.core.errors import CompletionError, EmptyReply, StreamBroken
@@ -32,6 +34,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 MOST_ATTEMPTS = 3
 LONGEST_WAIT_SECONDS = 20.0
+DATABASE_AWAY_SECONDS = 0.5  # until it is asked again
+logger = logging.getLogger(__name__)
 
 
 class ReplySink(Protocol):
@@ -93,7 +97,7 @@ async def make_reply(
     job = await _in_thread(_prepare)(reply_id)
     sink.record_window(job.window.record)
     for attempt in range(1, MOST_ATTEMPTS + 1):
-        completion = await _in_thread(_open)(job, attempt)
+        completion = await _open_row(job, attempt)
         progress = Progress()
         try:
             await _stream(job, progress, sink, client)
@@ -129,6 +133,16 @@ def _prepare(reply_id: int) -> Job:
 def _store_grounding_tokens(newest: Message, window: Window) -> None:
     if newest.grounding:
         Message.objects.filter(pk=newest.pk).update(grounding_tokens=window.record.grounding.tokens)
+
+
+async def _open_row(job: Job, attempt: int) -> Completion:
+    """Write the row of a request that is about to leave; if it may not leave any more, settle it."""
+    opening = asyncio.ensure_future(_in_thread(_open)(job, attempt))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        await _settle(await opening, Outcome(not_billed=True, error_code="stopped"))
+        raise
 
 
 def _open(job: Job, attempt: int) -> Completion:
@@ -171,7 +185,14 @@ def _wait_seconds(error: CompletionError, attempt: int) -> float:
 
 
 async def _settle(completion: Completion, outcome: Outcome) -> None:
-    await _in_thread(settle_completion)(completion, outcome)
+    """Settle the row, and go on trying while the database is away: the request has been made."""
+    while True:
+        try:
+            await _in_thread(settle_completion)(completion, outcome)
+            return
+        except (OperationalError, InterfaceError):
+            logger.warning("completion %d could not be settled yet", completion.pk, exc_info=True)
+            await asyncio.sleep(DATABASE_AWAY_SECONDS)
 
 
 def _in_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
