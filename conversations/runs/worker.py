@@ -13,6 +13,7 @@ from typing import Any
 
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 
 from conversations.core.errors import CompletionError, ConversationError, ProviderTimedOut, ReplyInterrupted
 from conversations.fanout import RUNS, Subscriber, subscribe, unsubscribe
@@ -29,27 +30,33 @@ logger = logging.getLogger(__name__)
 FLUSH_SECONDS = 0.04
 SAVE_SECONDS = 0.4
 LEASE_SECONDS = 2.0
-REAP_SECONDS = 2.0
 TIDY_SECONDS = 300.0
 # Without a word from `fanout` (another process stored the run) a waiting run is found this late.
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 25.0
+LAST_WORDS_SECONDS = 2.0  # for what is interrupted to be written down
 INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
 
 
 class Making:
-    """A reply being made: its run, its text, the task that makes it and why that was cancelled, if it was."""
+    """A reply being made: its run, its text, and why it was cancelled, if it was.
+
+    *work* makes it and may be cancelled at any time, also before its first step. *task* waits for that and ends the
+    reply; it is never cancelled.
+    """
+
+    work: asyncio.Task[None]
+    task: asyncio.Task[None]
 
     def __init__(self, run: ClaimedRun) -> None:
         self.run = run
         self.live = LiveReply(run.reply_id, run.conversation)
-        self.task: asyncio.Task[None] | None = None
         self.cancelled_as = INTERRUPTED
 
     def cancel(self, ending: Ending) -> None:
-        if self.task and not self.task.cancelling():
+        if not self.work.cancelling():
             self.cancelled_as = ending
-            self.task.cancel()
+            self.work.cancel()
 
 
 class Worker:
@@ -61,37 +68,44 @@ class Worker:
         self._making: dict[int, Making] = {}  # by reply
         self._work = asyncio.Event()
         self._accepting = True
+        self._claiming: asyncio.Task[None] | None = None
         self._duties: list[asyncio.Task[None]] = []
         self._subscriber: Subscriber | None = None
 
     async def start(self) -> None:
         self._subscriber = Subscriber(self._hear)
         subscribe(RUNS, self._subscriber)
+        self._claiming = asyncio.create_task(self._claim_for_ever(), name="claim")
         self._duties = [
-            asyncio.create_task(self._claim_for_ever(), name="claim"),
             asyncio.create_task(_every(FLUSH_SECONDS, self._flush), name="flush"),
             asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
-            asyncio.create_task(_every(LEASE_SECONDS, self._prolong), name="lease"),
-            asyncio.create_task(_every(REAP_SECONDS, _in_thread(reap_once)), name="reap"),
+            asyncio.create_task(_every(LEASE_SECONDS, self._keep_leases), name="lease"),
             asyncio.create_task(_every(TIDY_SECONDS, _in_thread(tidy_once)), name="tidy"),
         ]
 
     async def drain(self, *, timeout_seconds: float = DRAIN_SECONDS) -> None:
-        """Take no more runs, let the running ones end, and interrupt those that take longer."""
+        """Take no more runs, let the running ones end, and interrupt those that take longer.
+
+        What can't be written down even then, because the database is away, is left to the reaper.
+        """
         self._accepting = False
+        self._work.set()
         if self._subscriber:
             unsubscribe(RUNS, self._subscriber)
-        tasks = [making.task for making in self._making.values() if making.task]
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=timeout_seconds)
-            for making in self._making.values():
-                making.cancel(INTERRUPTED)
-            if late:
-                await asyncio.wait(late)
+        if self._claiming:  # not cancelled: what it is about to claim would be nobody's
+            await asyncio.wait([self._claiming], timeout=LAST_WORDS_SECONDS)
+        await self._wait_for_replies(timeout_seconds)
+        for making in self._making.values():
+            making.cancel(INTERRUPTED)
+        await self._wait_for_replies(LAST_WORDS_SECONDS)
         for duty in self._duties:
             duty.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
         await close_completion_client()
+
+    async def _wait_for_replies(self, timeout_seconds: float) -> None:
+        if self._making:
+            await asyncio.wait([making.task for making in self._making.values()], timeout=timeout_seconds)
 
     def _hear(self, payload: str) -> None:
         verb, _, reply_id = payload.partition(" ")
@@ -111,22 +125,26 @@ class Worker:
             return
         for run in await _in_thread(claim_runs)(self.name, limit=free):
             making = self._making[run.reply_id] = Making(run)
-            making.task = asyncio.create_task(self._make(making), name=f"reply {run.reply_id}")
+            making.work = asyncio.create_task(self._make(making), name=f"reply {run.reply_id}")
+            making.task = asyncio.create_task(self._see_through(making), name=f"end of reply {run.reply_id}")
 
     async def _make(self, making: Making) -> None:
-        """Make one reply and end it, whatever happens."""
+        async with asyncio.timeout(settings.REPLY_TIMEOUT_SECONDS):
+            await make_reply(making.run.reply_id, sink=making.live, client=completion_client())
+
+    async def _see_through(self, making: Making) -> None:
+        """Wait for one reply and end it, whatever happens."""
         try:
             ending = await self._ending_of(making)
             making.live.flush()
-            await asyncio.shield(self._end(making, ending))
+            await self._end(making, ending)
         finally:
             del self._making[making.run.reply_id]
             self._work.set()
 
     async def _ending_of(self, making: Making) -> Ending:
         try:
-            async with asyncio.timeout(settings.REPLY_TIMEOUT_SECONDS):
-                await make_reply(making.run.reply_id, sink=making.live, client=completion_client())
+            await making.work
         except asyncio.CancelledError:
             return making.cancelled_as
         except TimeoutError:
@@ -145,8 +163,8 @@ class Worker:
             try:
                 await _in_thread(end_reply)(making.run.reply_id, ending, content=making.live.text)
                 return
-            except Exception:
-                logger.exception("reply %d could not be ended yet", making.run.reply_id)
+            except (OperationalError, InterfaceError):
+                logger.warning("reply %d could not be ended yet", making.run.reply_id, exc_info=True)
                 await asyncio.sleep(SAVE_SECONDS)
 
     async def _flush(self) -> None:
@@ -164,10 +182,12 @@ class Worker:
             replies[reply_id].live.mark_saved(text)
         self._cancel(await _in_thread(stop_requests)(self._run_ids()), Ending("stopped"))
 
-    async def _prolong(self) -> None:
+    async def _keep_leases(self) -> None:
+        """Prolong our leases, then reap: while the database was away, ours may all have run out."""
         if self._making:
             lost = await _in_thread(prolong_leases)(self.name, self._run_ids())
             self._cancel(lost, INTERRUPTED)
+        await _in_thread(reap_once)()
 
     def _run_ids(self) -> list[int]:
         return [making.run.id for making in self._making.values()]

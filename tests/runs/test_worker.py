@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import asyncio
+import json
 from decimal import Decimal
 
 import pytest
 
 from conversations.core.usage import UnitPrices, Usage, cost_usd
+from conversations.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Completion, Message, Run
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
@@ -64,6 +67,24 @@ async def test_stop_closes_the_connection_and_keeps_the_text(worker, provider, u
     completion = await in_thread(Completion.objects.get)
     assert completion.usage_estimated
     assert completion.output_tokens == reply.content_tokens
+
+
+async def test_a_reply_stopped_before_its_first_step_ends_too(worker, provider):
+    provider("endless")
+    loop = asyncio.get_running_loop()
+
+    def stop_as_soon_as_it_is_claimed(payload):
+        """Look at every turn of the loop, so that this comes between the claim and the task's first step."""
+        reply_id = json.loads(payload).get("reply")
+        worker._hear(f"stop {reply_id}")
+        if reply_id not in worker._making:
+            loop.call_soon(stop_as_soon_as_it_is_claimed, payload)
+
+    conversation = await in_thread(lambda: begin(make_user("alice")))
+    subscribe(conversation_topic(conversation.public_id), Subscriber(stop_as_soon_as_it_is_claimed))
+    posted = await in_thread(post, conversation, "Hello")
+    assert (await ended(posted.reply)).state == "stopped"
+    await wait_until(lambda: not worker._making)
 
 
 async def test_stopping_twice_changes_nothing(worker, provider):
