@@ -19,6 +19,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends.db import SessionStore
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest
 
 from chatsite.accounts.models import User
@@ -43,9 +44,35 @@ logger = logging.getLogger(__name__)
 
 SIGNED_OUT = 4401
 READS_TOO_SLOWLY = 1013
-# A page that reads nothing must not fill the memory; it reconnects and asks for what it missed.
-MOST_UNSENT = 1000
 RECHECK_SECONDS = 1.0
+MOST_UNSENT_FRAMES = 1000
+MOST_UNSENT_CHARACTERS = 4_000_000
+# Redis may be away; the page must not wait for it.
+LAYER_PATIENCE_SECONDS = 1.0
+
+
+class Unsent:
+    """What waits to be sent to a page. One that reads nothing must not fill the memory: then all is dropped.
+
+    Such a page is closed, if it still hears that, and asks for what it missed when it comes back.
+    """
+
+    def __init__(self) -> None:
+        self.overflowed = False
+        self._payloads: asyncio.Queue[str] = asyncio.Queue()
+        self._characters = 0
+
+    def put(self, payload: str) -> None:
+        self._characters += len(payload)
+        self._payloads.put_nowait(payload)
+        if self._characters > MOST_UNSENT_CHARACTERS or self._payloads.qsize() > MOST_UNSENT_FRAMES:
+            self.overflowed = True
+            self._payloads = asyncio.Queue()
+
+    async def get(self) -> str:
+        payload = await self._payloads.get()
+        self._characters -= len(payload)
+        return payload
 
 
 class PageConsumer(AsyncWebsocketConsumer):
@@ -53,7 +80,8 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         self.topic: str | None = None
-        self.unsent: asyncio.Queue[str] = asyncio.Queue(MOST_UNSENT)
+        self.topic_elsewhere: str | None = None
+        self.unsent = Unsent()
         self.sending: asyncio.Task[None] | None = None
         self.checked_at = time.monotonic()
         try:
@@ -126,21 +154,29 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def _follow_checked(self, user: User, public_id: uuid.UUID) -> None:
         if conversation_topic(public_id) != self.topic:
             await _in_thread(find_conversation)(user, public_id)
-            await self._follow(public_id)
+        await self._follow(conversation_topic(public_id))
 
-    async def _follow(self, public_id: uuid.UUID | None) -> None:
-        topic = conversation_topic(public_id) if public_id else None
-        if topic == self.topic:
-            return
-        if self.topic:
-            unsubscribe(self.topic, self.subscriber)
-            if self.channel_layer:
-                await self.channel_layer.group_discard(self.topic, self.channel_name)
-        if topic:
-            subscribe(topic, self.subscriber)
-            if self.channel_layer:
-                await self.channel_layer.group_add(topic, self.channel_name)
-        self.topic = topic
+    async def _follow(self, topic: str | None) -> None:
+        if topic != self.topic:
+            if self.topic:
+                unsubscribe(self.topic, self.subscriber)
+            if topic:
+                subscribe(topic, self.subscriber)
+            self.topic = topic
+        if self.channel_layer and topic != self.topic_elsewhere:
+            await self._follow_elsewhere(topic)
+
+    async def _follow_elsewhere(self, topic: str | None) -> None:
+        """Hear other processes too; while Redis is away it is tried again with the next thing the page asks for."""
+        try:
+            async with asyncio.timeout(LAYER_PATIENCE_SECONDS):
+                if self.topic_elsewhere:
+                    await self.channel_layer.group_discard(self.topic_elsewhere, self.channel_name)
+                if topic:
+                    await self.channel_layer.group_add(topic, self.channel_name)
+            self.topic_elsewhere = topic
+        except Exception:
+            logger.warning("a page does not hear the other processes", exc_info=True)
 
     async def fanout_payload(self, event: dict[str, Any]) -> None:
         """A frame from another process; those of this one came directly."""
@@ -148,11 +184,11 @@ class PageConsumer(AsyncWebsocketConsumer):
             self._queue(event["payload"])
 
     def _queue(self, payload: str) -> None:
-        try:
-            self.unsent.put_nowait(payload)
-        except asyncio.QueueFull:
-            if self.sending:
-                self.sending.cancel()
+        if self.unsent.overflowed:
+            return
+        self.unsent.put(payload)
+        if self.unsent.overflowed and self.sending:
+            self.sending.cancel()
 
     async def _send_for_ever(self) -> None:
         try:
@@ -163,13 +199,16 @@ class PageConsumer(AsyncWebsocketConsumer):
         except SignInRequired:
             await self.close(SIGNED_OUT)
         except asyncio.CancelledError:
-            with contextlib.suppress(Exception):
-                await self.close(READS_TOO_SLOWLY)
+            if self.unsent.overflowed:
+                with contextlib.suppress(Exception):
+                    await self.close(READS_TOO_SLOWLY)
             raise
 
     async def _recheck(self) -> None:
+        """Ask again whose socket this is. While the database is away nobody's rights can have changed."""
         if time.monotonic() - self.checked_at > RECHECK_SECONDS:
-            await self._user()
+            with contextlib.suppress(OperationalError, InterfaceError):
+                await self._user()
             self.checked_at = time.monotonic()
 
     async def _user(self) -> User:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable
@@ -25,6 +26,8 @@ from conversations.core.frames import Frame
 logger = logging.getLogger(__name__)
 RUNS = "runs"  # the topic on which workers hear of new runs and of stops
 PROCESS_ID = uuid.uuid4().hex
+PATIENCE_SECONDS = 1.0  # with Redis
+AWAY_SECONDS = 1.0  # until it is tried again
 Deliver = Callable[[str], None]
 
 
@@ -77,19 +80,34 @@ def publish(topic: str, payload: str) -> None:
 def _send_to_other_processes(layer: Any, topic: str, payload: str) -> None:
     event = {"type": "fanout.payload", "origin": PROCESS_ID, "payload": payload}
     if _running_loop() is None:
-        async_to_sync(_send)(layer, topic, event)
+        async_to_sync(_other_processes.send)(layer, topic, event)
         return
-    task = asyncio.ensure_future(_send(layer, topic, event))
+    task = asyncio.ensure_future(_other_processes.send(layer, topic, event))
     _sending.add(task)  # the loop keeps only a weak reference
     task.add_done_callback(_sending.discard)
 
 
-async def _send(layer: Any, topic: str, event: dict[str, str]) -> None:
-    try:
-        await layer.group_send(topic, event)
-    except Exception:
-        # Redis is away: pages of other processes heal by asking again, and poll meanwhile.
-        logger.warning("a frame did not reach the other processes", exc_info=True)
+class _OtherProcesses:
+    """The way to them, by Redis. While that is away frames are dropped at once, because waiting would hold up all else.
+
+    Pages of other processes heal by asking again.
+    """
+
+    def __init__(self) -> None:
+        self._away_until = 0.0
+
+    async def send(self, layer: Any, topic: str, event: dict[str, str]) -> None:
+        if time.monotonic() < self._away_until:
+            return
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await layer.group_send(topic, event)
+        except Exception as error:
+            self._away_until = time.monotonic() + AWAY_SECONDS
+            logger.warning("frames do not reach the other processes: %s", error or type(error).__name__)
+
+
+_other_processes = _OtherProcesses()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:
