@@ -1,0 +1,66 @@
+"""A person's browser without a screen: plain HTTP with cookies."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from http.cookiejar import CookieJar
+from typing import Any
+
+PASSWORD = "correct-horse-battery"
+
+
+class Browser:
+    """Somebody's cookies, and requests with them to the site at *address*."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._cookies = CookieJar()
+        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self._cookies))
+
+    def sign_up(self, email: str) -> None:
+        self.request("/accounts/signup/")
+        status, _ = self.request("/accounts/signup/", email=email, password1=PASSWORD, password2=PASSWORD)
+        assert "sessionid" in self.cookies, f"signing up gave {status}"
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        return {cookie.name: cookie.value or "" for cookie in self._cookies}
+
+    @property
+    def cookie_header(self) -> str:
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
+    def request(self, path: str, *, accept: str = "text/html", **form: str) -> tuple[int, str]:
+        """GET *path*, or POST *form* to it; return status and body, also of a refusal."""
+        return self.send(path, urllib.parse.urlencode(form) if form else None, accept=accept)
+
+    def send(self, path: str, body: str | None, *, accept: str = "text/html") -> tuple[int, str]:
+        """POST *body* as it is, an encoded form or what looks like one."""
+        headers = {"Accept": accept, "X-CSRFToken": self.cookies.get("csrftoken", "")}
+        request = urllib.request.Request(self.address + path, data=body and body.encode(), headers=headers)
+        try:
+            with self._opener.open(request, timeout=30) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, refusal.read().decode()
+
+    def json(self, path: str, **form: str) -> tuple[int, dict[str, Any]]:
+        status, body = self.request(path, accept="application/json", **form)
+        return status, json.loads(body)
+
+    def post(self, conversation: str, content: str, client_id: str | None = None) -> tuple[int, dict[str, Any]]:
+        client_id = client_id or str(uuid.uuid4())
+        return self.json(f"/c/{conversation}/messages/post/", content=content, client_id=client_id)
+
+    def sync(self, conversation: str) -> list[dict[str, Any]]:
+        """Return the stored messages as a page without a socket polls them."""
+        status, snapshot = self.json(f"/c/{conversation}/sync/?from=0")
+        assert status == 200, snapshot
+        return snapshot["messages"]
+
+    def stop(self, conversation: str, reply: int) -> int:
+        return self.json(f"/c/{conversation}/replies/{reply}/stop/", really="yes")[0]

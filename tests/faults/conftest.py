@@ -1,0 +1,122 @@
+"""Fixtures for faults: real processes, a fake provider, and the oracles after every test.
+
+site          one for all tests that leave its processes alone
+new_site      a function that makes a site of one's own, whose processes may be killed
+FAULT_ROUNDS  how often the tests that kill, resend and leave are repeated; 1 unless told otherwise
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from random import Random
+
+import pytest
+
+from tests.upstream import Upstream, serve_upstream
+
+from .browsers import Browser
+from .databases import Database, new_database, prepare, server_address
+from .oracles import check_everything
+from .pages import Page
+from .processes import RedisProcess
+from .sites import Site
+
+ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
+# The server's and Django's own words about a client that sent nonsense come with a traceback; nothing else does.
+UNEXPECTED = re.compile(r"^(?!.*(?:Invalid UTF-8 sequence|RequestDataTooBig)).*\nTraceback", re.MULTILINE)
+NewSite = Callable[..., Site]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "chance" in metafunc.fixturenames:
+        metafunc.parametrize("chance", [Random(seed) for seed in range(ROUNDS)], ids=lambda _: "")
+
+
+@pytest.fixture(scope="session")
+def upstream() -> Iterator[Upstream]:
+    with serve_upstream() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Database:
+    return Database("postgres", server_address())
+
+
+@pytest.fixture(scope="session")
+def template(postgres: Database) -> Iterator[Database]:
+    """A database that every site's is copied from: migrating each would take longer than the tests."""
+    with new_database(postgres) as prepared:
+        prepare(prepared)
+        yield prepared
+
+
+@pytest.fixture(scope="session")
+def shared_site(
+    postgres: Database, template: Database, upstream: Upstream, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Site]:
+    with new_database(postgres, template=template.name) as database:
+        site = Site(database, upstream, tmp_path_factory.mktemp("site"), OPENAI_TIMEOUT_SECONDS="1")
+        site.process = site.serve()
+        yield site
+        site.end()
+
+
+@pytest.fixture(scope="session")
+def shared_browser(shared_site: Site) -> Browser:
+    return shared_site.sign_up()
+
+
+@pytest.fixture
+def site(shared_site: Site, shared_browser: Browser) -> Iterator[Site]:
+    """The shared site; afterwards all that the test did to it is checked, and that nothing raised."""
+    with checked(shared_site):
+        before = shared_site.log.stat().st_size
+        yield shared_site
+    said = shared_site.log.read_text()[before:]
+    assert not UNEXPECTED.search(said), said
+
+
+@pytest.fixture
+def page(site: Site, shared_browser: Browser) -> Page:
+    """A page with a new conversation on the shared site."""
+    return site.open_page(shared_browser)
+
+
+@pytest.fixture
+def new_site(
+    postgres: Database, template: Database, upstream: Upstream, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NewSite]:
+    """Return a function that makes a site with the settings it is given, and no process yet."""
+    with ExitStack() as stack:
+
+        def make(**settings: str) -> Site:
+            database = stack.enter_context(new_database(postgres, template=template.name))
+            site = Site(database, upstream, tmp_path_factory.mktemp("site"), **settings)
+            stack.callback(site.end)
+            return stack.enter_context(checked(site))
+
+        yield make
+
+
+@pytest.fixture
+def redis(redis_server_path: str) -> Iterator[RedisProcess]:
+    process = RedisProcess(redis_server_path)
+    yield process
+    process.kill()
+
+
+@contextmanager
+def checked(site: Site) -> Iterator[Site]:
+    """Let a test use *site*, and ask the oracles once nothing streams there any more."""
+    site.upstream.reset()
+    before = site.newest_message()
+    yield site
+    site.wait_until_quiet()
+    check_everything(site, site.pages, after_message=before)
+    for page in site.pages:
+        page.socket.socket.close()
+    site.pages.clear()

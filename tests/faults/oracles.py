@@ -1,0 +1,85 @@
+"""What must be true after every fault, asked of the database, the upstream and the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conversations.core.text import UNSTORABLE
+
+from .pages import Page
+from .sites import Site
+
+LOST_OR_DOUBLED = "SELECT count(*) FROM conversations_message WHERE client_id = %s AND content = %s"
+MESSAGES = """
+SELECT reply.id, reply.content, reply.state, parent.content AS question,
+       (SELECT count(*) FROM conversations_completion row WHERE row.reply_id = reply.id) AS requests
+FROM conversations_message reply JOIN conversations_message parent ON parent.id = reply.parent_id
+WHERE reply.role = 'assistant' AND reply.id > %s
+"""
+LIVE_RUNS_OF_ENDED = """
+SELECT run.* FROM conversations_run run JOIN conversations_message reply ON reply.id = run.reply_id
+WHERE run.state <> 'ended' AND reply.state <> 'streaming'
+"""
+TWO_PATHS = """
+SELECT conversation_id FROM conversations_message WHERE active
+GROUP BY conversation_id HAVING count(*) <> max(position) + 1 OR count(*) <> count(DISTINCT position)
+"""
+
+
+def check_everything(site: Site, pages: list[Page], *, after_message: int) -> None:
+    """Check what messages above id *after_message* came to, and the invariants of all rows."""
+    replies = site.database.rows(MESSAGES, after_message)
+    check_acknowledged(site, pages)
+    check_rows(site)
+    check_texts(replies, site.upstream.log())
+    check_pages(replies, pages)
+
+
+def check_acknowledged(site: Site, pages: list[Page]) -> None:
+    """Each acknowledged user message is stored exactly once."""
+    acknowledged = {client_id: content for page in pages for client_id, content in page.acknowledged.items()}
+    for client_id, content in acknowledged.items():
+        assert site.database.value(LOST_OR_DOUBLED, client_id, UNSTORABLE.sub("", content)) == 1
+
+
+def check_rows(site: Site) -> None:
+    """Nothing streams for ever, ended replies have no live run, paths are linear, the ledger is settled."""
+    assert not site.database.rows("SELECT id FROM conversations_message WHERE state = 'streaming'")
+    assert not site.database.rows(LIVE_RUNS_OF_ENDED)
+    assert not site.database.rows(TWO_PATHS)
+    assert not site.database.rows(
+        "SELECT id, error_code FROM conversations_completion WHERE ended_at IS NULL OR cost_usd IS NULL"
+    )
+
+
+def check_texts(replies: list[dict[str, Any]], log: list[dict[str, Any]]) -> None:
+    """What is stored is what the upstream emitted, up to the cut, and every request is in the ledger."""
+    emitted: dict[str, list[str]] = {}
+    for exchange in log:
+        question = exchange["body"]["messages"][-1]["content"]
+        emitted.setdefault(question, []).append(storable("".join(exchange["emitted"])))
+    for reply in replies:
+        texts = emitted.get(reply["question"], [])
+        assert not reply["content"] or any(text.startswith(reply["content"]) for text in texts), reply
+        if reply["state"] == "complete":
+            assert reply["content"] in texts
+    for question, texts in emitted.items():
+        rows = sum(reply["requests"] for reply in replies if reply["question"] == question)
+        assert rows >= len(texts), f"{len(texts)} requests left, {rows} are in the ledger"
+
+
+def storable(text: str) -> str:
+    """Return *text* with surrogates paired, and without those that are alone and NUL."""
+    paired = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+    return UNSTORABLE.sub("", paired)
+
+
+def check_pages(replies: list[dict[str, Any]], pages: list[Page]) -> None:
+    """What a page put together from deltas and snapshots is what is stored; neither contradicts the other."""
+    for reply in replies:
+        for page in pages:
+            if known := page.texts.get(reply["id"]):
+                stored = reply["content"][known.start :]
+                assert stored.startswith(known.text) or known.text.startswith(stored), (reply, known)
+                if "length" in page.ends.get(reply["id"], {}):
+                    assert len(reply["content"]) == page.ends[reply["id"]]["length"]

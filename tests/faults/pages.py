@@ -1,0 +1,206 @@
+"""A page without a browser: a socket, and what it knows of each reply by the rule of conversations/core/frames.py."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import struct
+import time
+import uuid
+from dataclasses import dataclass, field
+from socket import SO_LINGER, SOL_SOCKET
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from .browsers import Browser
+
+PATIENCE_SECONDS = 20
+TAIL = re.compile(r'data-tail data-at="(\d+)">(.*?)</div>', re.DOTALL)
+TAGS = re.compile(r"<[^>]*>")
+
+
+@dataclass
+class KnownText:
+    """The code points of a reply from *start* on, without a gap; pieces beyond a gap wait."""
+
+    start: int = 0
+    text: str = ""
+    waiting: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    def take(self, at: int, text: str) -> bool:
+        """Append what is new of *text*; returns False if something is missing before it."""
+        self.waiting.append((at, text))
+        while ready := next((piece for piece in self.waiting if piece[0] <= self.end), None):
+            self.waiting.remove(ready)
+            self.text += ready[1][self.end - ready[0] :]
+        return not self.waiting
+
+    def take_stored(self, at: int, text: str) -> None:
+        """Begin at *at*, if what is stored goes further than what is known."""
+        if at > self.end:
+            self.start, self.text = at, ""
+        self.take(at, text)
+
+
+class Page:
+    """A socket of *browser*'s person that follows *conversation*."""
+
+    def __init__(self, browser: Browser, conversation: str) -> None:
+        self.browser, self.conversation = browser, conversation
+        self.acknowledged: dict[str, str] = {}  # client id → content
+        self.texts: dict[int, KnownText] = {}  # by reply
+        self.ends: dict[int, dict[str, Any]] = {}
+        self.frames: list[dict[str, Any]] = []
+        self._posted: dict[str, str] = {}
+        self.open()
+
+    def open(self) -> None:
+        """Connect, or connect again, and ask for what is stored."""
+        self.socket = open_socket(self.browser)
+        self.sync()
+
+    def leave(self) -> None:
+        """Close the socket as a tab that is closed does."""
+        self.socket.close()
+
+    def vanish(self) -> None:
+        """Be gone without a word: the server gets a reset connection."""
+        self.socket.socket.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+        self.socket.socket.close()
+
+    # What the page says
+
+    def send(self, frame_type: str, **fields: Any) -> None:
+        self.socket.send(json.dumps({"type": frame_type, "conversation": self.conversation, **fields}))
+
+    def sync(self) -> None:
+        self.send("conversation.sync", from_position=0)
+
+    def post(self, content: str = "", *, client_id: str | None = None) -> str:
+        """Send a message and return its content, which no other message has unless it is given."""
+        content, client_id = content or f"Tell me about {uuid.uuid4().hex[:8]}", client_id or str(uuid.uuid4())
+        self._posted[client_id] = content
+        self._newest = client_id
+        self.send("message.post", content=content, client_id=client_id)
+        return content
+
+    def ask(self, content: str = "") -> int:
+        """Post a message and return its reply's id once the page is told that both are stored."""
+        self.post(content)
+        return self.answer()["reply"]
+
+    def answer(self) -> dict[str, Any]:
+        """Return the acknowledgement of this page's newest message, or its refusal."""
+        while (frame := self.wait_for("message.stored", "error"))["client_id"] != self._newest:
+            pass
+        return frame
+
+    def stop(self, reply: int) -> None:
+        self.send("reply.stop", reply=reply)
+
+    def regenerate(self, reply: int) -> int:
+        self.send("reply.regenerate", reply=reply)
+        return self.wait_for("reply.started")["reply"]
+
+    # What the page hears
+
+    def next(self, *, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
+        frame = json.loads(self.socket.recv(timeout=max(seconds, 0)))
+        self.frames.append(frame)
+        if handle := getattr(self, f"_on_{frame['type'].replace('.', '_')}", None):
+            handle(frame)
+        return frame
+
+    def wait_for(self, *types: str, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
+        """Read on until a frame of one of *types* comes, and return it."""
+        deadline = time.monotonic() + seconds
+        while (frame := self.next(seconds=deadline - time.monotonic()))["type"] not in types:
+            pass
+        return frame
+
+    def wait_for_text(self, reply: int, length: int = 1) -> str:
+        """Read on until *length* characters of *reply* are known."""
+        while len(self.texts.setdefault(reply, KnownText()).text) < length:
+            assert reply not in self.ends, f"it ended before: {self.ends[reply]}"
+            self.next()
+        return self.texts[reply].text
+
+    def wait_for_end(self, reply: int, *, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
+        """Read on until *reply* has ended, and return the frame or the snapshot's message that says how."""
+        deadline = time.monotonic() + seconds
+        while reply not in self.ends:
+            self.next(seconds=deadline - time.monotonic())
+        while reply in self.texts and self.texts[reply].waiting:
+            self.sync()
+            self.wait_for("conversation.snapshot")
+        return self.ends[reply]
+
+    def listen(self, *, seconds: float) -> list[dict[str, Any]]:
+        """Return the frames that come within *seconds*."""
+        before, deadline = len(self.frames), time.monotonic() + seconds
+        try:
+            while True:
+                self.next(seconds=deadline - time.monotonic())
+        except TimeoutError:
+            return self.frames[before:]
+
+    def wait_until_closed(self) -> int | None:
+        """Read on until the server closes the socket, and return its code."""
+        try:
+            while True:
+                self.next()
+        except ConnectionClosed as closed:
+            return closed.rcvd.code if closed.rcvd else None
+
+    def _on_message_stored(self, frame: dict[str, Any]) -> None:
+        if frame["client_id"] in self._posted:
+            self.acknowledged[frame["client_id"]] = self._posted[frame["client_id"]]
+
+    def _on_reply_delta(self, frame: dict[str, Any]) -> None:
+        if not self.texts.setdefault(frame["reply"], KnownText()).take(frame["at"], frame["text"]):
+            self.sync()
+
+    def _on_reply_done(self, frame: dict[str, Any]) -> None:
+        self.ends[frame["reply"]] = frame
+
+    _on_reply_failed = _on_reply_done
+
+    def _on_conversation_snapshot(self, frame: dict[str, Any]) -> None:
+        for message in frame["messages"]:
+            if message["role"] != "assistant":
+                continue
+            known = self.texts.setdefault(message["id"], KnownText())
+            if message["state"] != "streaming":
+                self.ends.setdefault(message["id"], message)
+                if known.end < message["length"]:
+                    self.texts[message["id"]] = KnownText(text=shown_text(message))
+            elif tail := TAIL.search(message["html"]):
+                known.take_stored(int(tail[1]), html.unescape(tail[2]))
+
+
+def open_socket(browser: Browser, **headers: str) -> ClientConnection:
+    """Connect as a page of *browser* does; *headers* replace its own."""
+    headers = {"Origin": browser.address, "Cookie": browser.cookie_header, **headers}
+    address = browser.address.replace("http://", "ws://") + "/ws/"
+    return connect(
+        address,
+        additional_headers={name: value for name, value in headers.items() if value},
+        compression=None,
+        max_size=None,
+        proxy=None,
+        close_timeout=1,
+        legacy=True,  # as a test holds it for longer than a block
+    )
+
+
+def shown_text(message: dict[str, Any]) -> str:
+    """Return the words of a snapshot's message as they are read."""
+    content = message["html"].split("data-content", 1)[1].split(">", 1)[1].split("<footer", 1)[0]
+    return html.unescape(TAGS.sub("", content)).strip()

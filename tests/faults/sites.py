@@ -1,0 +1,121 @@
+"""A whole site: a database, web and worker processes, the fake provider, and people who use it."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+from tests.upstream import Upstream
+
+from .browsers import Browser
+from .databases import Database
+from .pages import Page
+from .processes import SiteProcess, free_port, wait_for
+
+# The default scenario's language model is changed by `answer_with`; any that is named here can be.
+LANGUAGE_MODELS = (
+    "ok", "echo", "slow", "endless", "hang-before", "tokens-500", "tokens-20000", "paced-100-20", "paced-60-50",
+    "paced-200-10", "paced-400-20", "cut-after-5", "cut-before", "eof-after-5", "no-finish", "bad-json-after-3",
+    "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200", "status-401", "status-503",
+    "status-503-times-1", "huge-line", "surrogates", "length",
+)  # fmt: skip
+BEGIN = """
+INSERT INTO conversations_conversation
+       (public_id, owner_id, scenario_id, title, archived, starred, created_at, last_active_at)
+SELECT %s, account.id, scenario.id, '', false, false, now(), now()
+FROM accounts_user account, conversations_scenario scenario WHERE account.email = %s AND scenario.is_default
+"""
+ENDED = "SELECT state, content, error_code FROM conversations_message WHERE id = %s AND state <> 'streaming'"
+
+
+NOTHING_STREAMS = "SELECT NOT EXISTS (SELECT FROM conversations_message WHERE state = 'streaming')"
+
+
+class Site:
+    """Processes that serve one database on one port. All of them are ended by `end`."""
+
+    def __init__(self, database: Database, upstream: Upstream, folder: Path, **settings: str) -> None:
+        self.database, self.upstream = database, upstream
+        self.log = folder / "site.log"
+        port = free_port()
+        self.address = f"http://127.0.0.1:{port}"
+        self.pages: list[Page] = []
+        self._processes: list[SiteProcess] = []
+        self.settings = {
+            "DATABASE_URL": database.url,
+            "VAR_DIR": str(folder / "var"),
+            "PORT": str(port),
+            "SECRET_KEY": "a-secret-of-the-faults-that-outlives-a-restart",
+            "OPENAI_BASE_URL": upstream.base_url,
+            "OPENAI_API_KEY": "sk-canary-1234567890",
+            "LANGUAGE_MODELS": ", ".join(
+                f"{name} context_window=16384 encoding=o200k_base input_usd=1 output_usd=2" for name in LANGUAGE_MODELS
+            ),
+            "MESSAGES_PER_MINUTE": "0",
+            **settings,
+        }
+
+    # Processes
+
+    def serve(self, **settings: str) -> SiteProcess:
+        return self._start("serve", settings)
+
+    def run_worker(self, **settings: str) -> SiteProcess:
+        return self._start("run_worker", settings)
+
+    def _start(self, command: str, settings: dict[str, str]) -> SiteProcess:
+        process = SiteProcess(command, self.settings | settings, self.log)
+        self._processes.append(process)
+        return process
+
+    def end(self) -> None:
+        for page in self.pages:
+            page.socket.socket.close()
+        for process in self._processes:
+            process.end()
+
+    # People
+
+    def sign_up(self) -> Browser:
+        self.person = f"{uuid.uuid4().hex[:8]}@example.org"
+        browser = Browser(self.address)
+        browser.sign_up(self.person)
+        return browser
+
+    def begin(self) -> str:
+        """Begin a conversation of the person who signed up last, and return its id."""
+        public_id = str(uuid.uuid4())
+        self.database.rows(BEGIN, public_id, self.person)
+        return public_id
+
+    def open_page(self, browser: Browser, conversation: str | None = None) -> Page:
+        page = Page(browser, conversation or self.begin())
+        page.wait_for("conversation.snapshot")
+        self.pages.append(page)
+        return page
+
+    # The provider and what is stored
+
+    def answer_with(self, language_model: str) -> None:
+        """Let the provider do from now on what tests/upstream.py says of *language_model*."""
+        assert language_model in LANGUAGE_MODELS, f"add {language_model} to LANGUAGE_MODELS"
+        self.database.rows("UPDATE conversations_scenario SET language_model = %s", language_model)
+
+    def wait_for_end(self, reply: int, *, seconds: float = 20) -> dict[str, Any]:
+        """Return state, content and error code of *reply* once it has ended, as they are stored."""
+        return wait_for(lambda: self.database.rows(ENDED, reply), seconds=seconds, what=f"reply {reply} has ended")[0]
+
+    def newest_message(self) -> int:
+        return self.database.value("SELECT coalesce(max(id), 0) FROM conversations_message")
+
+    def wait_until_quiet(self) -> None:
+        """Return once nothing streams any more: also a killed worker's lease is over by then."""
+        wait_for(lambda: self.database.value(NOTHING_STREAMS), seconds=20, what="nothing streams any more")
+
+    def ledger(self, reply: int) -> list[dict[str, Any]]:
+        return self.database.rows("SELECT * FROM conversations_completion WHERE reply_id = %s ORDER BY id", reply)
+
+    def requests_about(self, content: str) -> list[dict[str, Any]]:
+        """Return the provider's log of the requests that answer *content*."""
+        return [exchange for exchange in self.upstream.log() if exchange["body"]["messages"][-1]["content"] == content]

@@ -1,0 +1,83 @@
+"""Who may open a socket: a signed-in person, from the site's own pages."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from .pages import open_socket
+
+FOREIGN = [
+    "",  # no Origin at all
+    "null",
+    "https://evil.example",
+    "http://127.0.0.1",
+    "http://127.0.0.1:1",
+    "http://evil.127.0.0.1.example",
+    "https://{host}",
+    "ws://{host}",
+    "http://{host}.evil.example",
+    "http://evil.example/{host}",
+    "http://user@evil.example",
+    "file://",
+]
+MALFORMED = [
+    "http://127.0.0.1:port",
+    "http://127.0.0.1:99999",
+    "http://[::1",
+    "http://[not-an-address]",
+    "//",
+    "http://",
+    "é",
+    "a b",
+]
+
+
+def handshake(browser, **headers):
+    """Return the status with which the server answers the handshake, 101 if it takes it."""
+    try:
+        open_socket(browser, **headers).close()
+    except InvalidStatus as refused:
+        return refused.response.status_code
+    return 101
+
+
+@pytest.mark.parametrize("origin", FOREIGN + MALFORMED)
+def test_another_origin_is_refused(site, shared_browser, origin):
+    host = shared_browser.address.removeprefix("http://")
+    assert handshake(shared_browser, Origin=origin.replace("{host}", host)) == 403
+
+
+@pytest.mark.parametrize("cookie", ["", "sessionid=", "sessionid=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "sessionid=é;=;;"])
+def test_nobody_is_refused(site, shared_browser, cookie):
+    assert handshake(shared_browser, Cookie=cookie) == 403
+
+
+def test_a_person_on_the_sites_own_page_is_let_in(site, shared_browser):
+    assert handshake(shared_browser) == 101
+
+
+def test_both_names_of_this_machine_are_its_own(site, shared_browser):
+    assert handshake(shared_browser, Origin=shared_browser.address.replace("127.0.0.1", "localhost")) == 101
+
+
+def test_two_origins_are_not_the_sites_own(site, shared_browser):
+    """The last header would decide, were it believed: browsers send one."""
+    port = int(shared_browser.address.rpartition(":")[2])
+    lines = [
+        "GET /ws/ HTTP/1.1",
+        f"Host: 127.0.0.1:{port}",
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "Origin: https://evil.example",
+        f"Cookie: {shared_browser.cookie_header}",
+        "X-Forwarded-Host: evil.example",
+        "X_Origin: 127.0.0.1",
+    ]
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        assert connection.recv(100).startswith(b"HTTP/1.1 403")

@@ -1,0 +1,80 @@
+"""The acknowledgement gets lost and the page sends again: the same client id is the same message."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from .crowds import at_once
+
+
+def stored(frame):
+    return (frame["message"], frame["reply"])
+
+
+def is_answered_once(site, content, reply):
+    assert site.wait_for_end(reply)["state"] == "complete"
+    return len(site.requests_about(content)) == len(site.ledger(reply)) == 1
+
+
+def test_a_message_sent_again_is_the_same_message(site, page, chance):
+    site.answer_with("ok")
+    client_id = str(uuid.uuid4())
+    content = page.post(client_id=client_id)
+    first = stored(page.wait_for("message.stored"))
+    for _ in range(chance.randint(1, 5)):
+        page.post(content, client_id=client_id)
+        assert site.database.value("SELECT id FROM conversations_message WHERE client_id = %s", client_id) == first[0]
+    assert is_answered_once(site, content, first[1])
+
+
+def test_who_sends_again_is_told_again_what_was_stored(site, page):
+    site.answer_with("ok")
+    client_id = str(uuid.uuid4())
+    content = page.post(client_id=client_id)
+    first = stored(page.wait_for("message.stored"))
+    page.post(content, client_id=client_id)
+    assert stored(page.wait_for("message.stored")) == first
+
+
+def test_two_sockets_that_send_the_same_at_once_send_it_once(site, page, shared_browser, chance):
+    site.answer_with("ok")
+    content, client_id = f"once {uuid.uuid4()}", str(uuid.uuid4())
+    pages = [page, site.open_page(shared_browser, page.conversation)]
+    at_once(lambda sender: sender.post(content, client_id=client_id), pages)
+    replies = {stored(sender.wait_for("message.stored")) for sender in pages}
+    assert len(replies) == 1
+    assert is_answered_once(site, content, replies.pop()[1])
+
+
+def test_http_and_a_socket_that_send_the_same_at_once_send_it_once(site, page, shared_browser, chance):
+    site.answer_with("ok")
+    content, client_id = f"once {uuid.uuid4()}", str(uuid.uuid4())
+    senders = [
+        lambda: page.post(content, client_id=client_id),
+        lambda: shared_browser.post(page.conversation, content, client_id),
+    ]
+    _, (status, answer) = at_once(lambda send: send(), senders)
+    assert status in (200, 201)
+    assert stored(page.wait_for("message.stored")) == stored(answer)
+    assert is_answered_once(site, content, answer["reply"])
+
+
+def test_the_first_message_sent_twice_at_once_begins_one_conversation(site, shared_browser, chance):
+    site.answer_with("ok")
+    conversation, content, client_id = str(uuid.uuid4()), f"once {uuid.uuid4()}", str(uuid.uuid4())
+    answers = at_once(lambda _: shared_browser.post(conversation, content, client_id), range(3))
+    assert sorted(status for status, _ in answers) == [200, 200, 201]
+    assert len({stored(answer) for _, answer in answers}) == 1
+    assert is_answered_once(site, content, answers[0][1]["reply"])
+
+
+@pytest.mark.parametrize("other_content", ["", "something else"])
+def test_the_same_client_id_never_stores_a_second_content(site, page, other_content):
+    site.answer_with("ok")
+    client_id = str(uuid.uuid4())
+    content = page.post(client_id=client_id)
+    reply = page.wait_for("message.stored")["reply"]
+    page.send("message.post", content=other_content or content, client_id=client_id)
+    assert is_answered_once(site, content, reply)

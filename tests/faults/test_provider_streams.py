@@ -1,0 +1,72 @@
+"""What breaks at the provider, seen through the whole product: right state, right words, the text kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.core.errors import sentence_for
+
+from .pages import shown_text
+
+# Language model → state, error code, what is kept.
+FAULTS = {
+    "cut-after-5": ("failed", "stream_broken", "word0 word1 word2 word3 word4"),
+    "eof-after-5": ("failed", "stream_broken", "word0 word1 word2 word3 word4"),
+    "no-finish": ("failed", "stream_broken", "Hello from the upstream."),
+    "bad-json-after-3": ("failed", "malformed_stream", "word0 word1 word2"),
+    "not-a-chunk": ("failed", "malformed_stream", "word0"),
+    "error-in-stream-after-3": ("failed", "provider_unavailable", "word0 word1 word2"),
+    "hang-after-3": ("failed", "provider_timed_out", "word0 word1 word2"),
+    "html-200": ("failed", "malformed_stream", ""),
+    "status-401": ("failed", "credentials_rejected", ""),
+    "status-503-times-1": ("complete", "", "Hello from the upstream."),
+    "length": ("complete", "", "word0 word1 word2"),
+    "huge-line": ("complete", "", "x" * 1_000_000),
+}
+
+
+@pytest.mark.parametrize("language_model", FAULTS)
+def test_the_end_says_what_happened_and_the_text_is_kept(site, page, language_model):
+    site.answer_with(language_model)
+    reply = page.ask()
+    ended = site.wait_for_end(reply)
+    assert tuple(ended[name] for name in ("state", "error_code", "content")) == FAULTS[language_model]
+
+
+def test_the_page_is_told_why_and_after_a_reload_reads_the_same(site, page, shared_browser):
+    site.answer_with("cut-after-5")
+    frame = page.wait_for_end(page.ask())
+    assert (frame["code"], frame["message"]) == ("stream_broken", sentence_for("stream_broken"))
+    reloaded = shared_browser.sync(page.conversation)[-1]
+    assert shown_text(reloaded).startswith("word0 word1 word2 word3 word4")
+    assert frame["message"] in reloaded["html"]
+
+
+def test_a_reply_that_failed_can_be_made_again(site, page):
+    site.answer_with("cut-after-5")
+    failed = page.ask()
+    page.wait_for_end(failed)
+    site.answer_with("ok")
+    assert page.wait_for_end(page.regenerate(failed))["state"] == "complete"
+
+
+@pytest.mark.parametrize("language_model", ["hang-before", "hang-headers", "cut-before"])
+def test_what_never_began_is_asked_for_again_and_then_given_up(site, page, language_model):
+    site.answer_with(language_model)
+    reply = page.ask()
+    assert site.wait_for_end(reply)["state"] == "failed"
+    assert [row["attempt"] for row in site.ledger(reply)] == [1, 2, 3]
+
+
+def test_the_key_is_never_shown(site, page):
+    site.answer_with("status-401")
+    page.wait_for_end(page.ask())
+    assert "sk-canary" not in str(page.frames) + site.log.read_text()
+
+
+def test_characters_that_cannot_be_stored_do_not_keep_a_reply_from_ending(site, page):
+    """Half of an emoji in each of two chunks, NUL, and a surrogate that is alone."""
+    site.answer_with("surrogates")
+    reply = page.ask()
+    ended = site.wait_for_end(reply)
+    assert (ended["state"], ended["content"]) == ("complete", "a😀bc d")

@@ -1,0 +1,91 @@
+"""Stop ends a reply soon, wherever it is, keeps what has come, and closes the connection to the provider."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+ENDED_WITHIN_SECONDS = 1.0
+
+
+def stop_by_socket(page, reply):
+    page.stop(reply)
+
+
+def stop_by_http(page, reply):
+    assert page.browser.stop(page.conversation, reply) == 200
+
+
+WAYS = pytest.mark.parametrize("stop", [stop_by_socket, stop_by_http])
+
+
+@WAYS
+def test_stopping_in_the_middle_keeps_the_text(site, page, chance, stop):
+    site.answer_with("endless")
+    reply = page.ask()
+    page.wait_for_text(reply, chance.randint(1, 500))
+    asked_at = time.time()
+    stop(page, reply)
+    assert page.wait_for_end(reply)["state"] == "stopped"
+    assert site.wait_for_end(reply)["content"] == page.texts[reply].text
+    assert site.upstream.wait_until_ended()["ended_at"] - asked_at < ENDED_WITHIN_SECONDS
+
+
+@WAYS
+@pytest.mark.parametrize("language_model", ["hang-before", "hang-headers"])
+def test_stopping_before_the_first_token(site, page, stop, language_model):
+    site.answer_with(language_model)
+    reply = page.ask()
+    site.upstream.wait_for_requests(1)
+    asked_at = time.time()
+    stop(page, reply)
+    assert page.wait_for_end(reply)["state"] == "stopped"
+    assert site.upstream.wait_until_ended()["ended_at"] - asked_at < ENDED_WITHIN_SECONDS
+    assert site.wait_for_end(reply)["content"] == ""
+
+
+def test_stopping_at_once_after_sending(site, page, chance):
+    site.answer_with("endless")
+    reply = page.ask()
+    page.stop(reply)
+    assert page.wait_for_end(reply)["state"] == "stopped"
+
+
+def test_stopping_twice_is_stopping_once(site, page):
+    site.answer_with("endless")
+    reply = page.ask()
+    page.wait_for_text(reply)
+    for _ in range(3):
+        page.stop(reply)
+    assert page.wait_for_end(reply)["state"] == "stopped"
+    assert not [frame for frame in page.listen(seconds=0.2) if frame["type"] == "error"]
+
+
+def test_stopping_after_the_end_changes_nothing(site, page):
+    site.answer_with("ok")
+    reply = page.ask()
+    page.wait_for_end(reply)
+    page.stop(reply)
+    assert stop_by_http(page, reply) is None
+    assert site.wait_for_end(reply)["state"] == "complete"
+
+
+def test_the_next_message_is_answered_after_a_stop(site, page):
+    site.answer_with("endless")
+    reply = page.ask()
+    page.wait_for_text(reply)
+    page.stop(reply)
+    page.wait_for_end(reply)
+    site.answer_with("ok")
+    assert page.wait_for_end(page.ask())["state"] == "complete"
+
+
+def test_stopping_someone_elses_reply_stops_nothing(site, page, shared_browser):
+    site.answer_with("paced-60-50")
+    reply = page.ask()
+    page.wait_for_text(reply)
+    other = site.open_page(shared_browser)
+    other.stop(reply)
+    assert other.wait_for("error")["code"] == "conversation_not_found"
+    assert page.wait_for_end(reply)["state"] == "complete"
