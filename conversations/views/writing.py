@@ -8,7 +8,6 @@ from dataclasses import asdict
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from conversations.access import find_conversation
@@ -49,7 +48,7 @@ def post(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
         )
     if wants_json(request):
         return JsonResponse(_acknowledgement(posted), status=201 if posted.created else 200)
-    return redirect(f"{reverse('conversations:conversation', args=[public_id])}#message-{posted.message.pk}")
+    return redirect("conversations:conversation", public_id)
 
 
 def _acknowledgement(posted: PostedMessage) -> dict[str, int | bool]:
@@ -93,4 +92,5 @@ def estimate(request: HttpRequest) -> HttpResponse:
 def _done(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"reply": reply_id})
-    return redirect(f"{reverse('conversations:conversation', args=[public_id])}#message-{reply_id}")
+    # Without a fragment: browsers do not refresh an address that has one.
+    return redirect("conversations:conversation", public_id)

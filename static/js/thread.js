@@ -64,8 +64,10 @@ export class Thread {
   /** Draw the line above which the model no longer sees the conversation. */
   placeHorizon(firstPosition = Number(this.list.dataset.firstSeen)) {
     this.list.dataset.firstSeen = firstPosition;
-    const first = this.articles.find((article) => Number(article.dataset.position) >= firstPosition);
-    this.horizon.hidden = !firstPosition || !first;
+    const { articles } = this;
+    const first = articles.find((article) => Number(article.dataset.position) >= firstPosition);
+    const isOnPage = first && Number(articles[0].dataset.position) <= firstPosition;
+    this.horizon.hidden = !firstPosition || !isOnPage;
     if (!this.horizon.hidden && this.horizon.nextElementSibling !== first) {
       first.before(this.horizon);
     }

@@ -7,20 +7,30 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.chatsite.test_serve import environment, free_port, serving
-from tests.people import PASSWORD
 from tests.source import PROJECT
 
 TOKENS_PER_SECOND = 100
 PATIENCE_MS = 15_000
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-numbers = count(1)
+MAKE_PEOPLE = """
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from chatsite.accounts.models import User
+for number in range(100):
+    user = User.objects.create(email=f"person{number}@example.org", password="!")
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    print(session.session_key)
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -106,22 +116,23 @@ def _note_violation(text: str, complaints: list[str]) -> None:
         complaints.append(text)
 
 
-@pytest.fixture
-def signed_up(open_page: Callable[..., Page]) -> Callable[..., Page]:
-    """Open the page of a new person, signed in, at a conversation that has not begun."""
-
-    def sign_up(**options: object) -> Page:
-        page = open_page("/accounts/signup/", **options)
-        page.get_by_label("Email").fill(f"person{next(numbers)}@example.org")
-        for field in page.locator("input[type=password]").all():
-            field.fill(PASSWORD)
-        page.locator("main button[type=submit]").click()
-        page.wait_for_url("/")  # and until its scripts have run
-        return page
-
-    return sign_up
+@pytest.fixture(scope="package")
+def sessions(site: Site) -> Iterator[str]:
+    """The sessions of new people, one for each test: signing all of them up by hand meets the limit on attempts."""
+    return iter(site.run(MAKE_PEOPLE).split())
 
 
 @pytest.fixture
-def page(signed_up: Callable[..., Page]) -> Page:
-    return signed_up()
+def signed_in(site: Site, sessions: Iterator[str], open_page: Callable[..., Page]) -> Callable[..., Page]:
+    """Open the page of a new person, at a conversation that has not begun."""
+
+    def sign_in(**options: object) -> Page:
+        cookie = {"name": "sessionid", "value": next(sessions), "domain": "127.0.0.1", "path": "/", "expires": -1}
+        return open_page("/", storage_state={"cookies": [cookie], "origins": []}, **options)
+
+    return sign_in
+
+
+@pytest.fixture
+def page(signed_in: Callable[..., Page]) -> Page:
+    return signed_in()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -52,8 +53,11 @@ def content_of(reply: Locator) -> str:
     return reply.locator("[data-content]").inner_text()
 
 
-def block_socket(page: Page) -> None:
-    page.route_web_socket("**/ws/", lambda socket: socket.close())
+def block_socket(page: Page) -> Callable[[], None]:
+    """Let no socket of *page* connect; return what lets them connect again."""
+    blocked = [True]
+    page.route_web_socket("**/ws/", lambda socket: socket.close() if blocked else socket.connect_to_server())
+    return blocked.clear
 
 
 def draft_kept(page: Page) -> list[str]:

@@ -25,6 +25,7 @@ def test_renaming_is_given_up_with_escape(page):
     say(page, "My name is Andrew")
     listed(page, "My name is Andrew").hover()
     page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    expect(page.get_by_label("Title")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_label("Title")).to_be_hidden()
     expect(page.get_by_role("heading", level=1)).to_have_text("My name is Andrew")

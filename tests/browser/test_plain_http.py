@@ -29,13 +29,13 @@ def test_a_reply_is_stopped_without_the_socket(page_without_socket):
     expect(page.locator('[data-state="stopped"]')).to_be_visible()
 
 
-def test_the_socket_is_used_again_once_it_connects(page_without_socket):
-    page = page_without_socket
-    expect(page.get_by_text("No live connection right now")).to_be_visible()
-    page.unroute_all()
+def test_the_socket_is_used_again_once_it_connects(page):
+    unblock_socket = block_socket(page)
     page.reload()
-    say(page, "My name is Andrew")
+    expect(page.get_by_text("No live connection right now")).to_be_visible()
+    unblock_socket()
     expect(page.get_by_text("No live connection right now")).to_be_hidden()
+    expect(say(page, "My name is Andrew")).to_contain_text("quote")
 
 
 @pytest.fixture

@@ -11,11 +11,22 @@ from tests.people import PASSWORD
 from .talking import CONVERSATION_PATH, begin_long_reply, content_of, messages, replies, say, streaming, write
 
 
-def test_a_new_person_says_their_name_and_is_quoted(page):
+def test_a_new_person_signs_up_says_their_name_and_is_quoted(open_page):
+    page = open_page("/accounts/signup/")
+    page.get_by_label("Email").fill("andrew@example.org")
+    give_password(page)
     say(page, "My name is Andrew")
     expect(say(page, "What is my name?")).to_contain_text("Andrew")
     expect(page).to_have_url(CONVERSATION_PATH)
     expect(page.get_by_role("heading", level=1)).to_have_text("My name is Andrew")
+
+
+def give_password(page):
+    """Fill every field for it, send the form, and wait for the page of a new conversation."""
+    for field in page.locator("input[type=password]").all():
+        field.fill(PASSWORD)
+    page.locator("main button[type=submit]").click()
+    page.wait_for_url("/")
 
 
 def test_a_new_conversation_joins_the_list_under_today(page):
@@ -85,10 +96,7 @@ def test_the_inspector_shows_each_message_that_the_model_saw(page):
 def test_the_first_admin_finds_the_conversation_in_the_review(site, open_page):
     page = open_page(site.first_admin_link)
     page.get_by_label("Email").fill("admin@example.org")
-    for field in page.locator("input[type=password]").all():
-        field.fill(PASSWORD)
-    page.locator("main button[type=submit]").click()
-    page.wait_for_url("/")
+    give_password(page)
     say(page, "A conversation to review")
     page.get_by_role("link", name="Review the site").click()
     page.goto("/admin/conversations/conversation/")
