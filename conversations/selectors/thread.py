@@ -20,9 +20,9 @@ MOST_IN_A_SNAPSHOT = 200
 class ThreadMessage:
     """A message as it is shown.
 
-    *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code point
-    *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply. *error*
-    is the sentence that says why a reply is not whole, or nothing.
+    *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
+    point *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply.
+    *error* is the sentence that says why a reply is not whole, or nothing.
     """
 
     pk: int
