@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import pytest
+
+from conversations.core.errors import MessageTooLong, SystemPromptTooLong
+from conversations.models import Message, Scenario
+from conversations.services.build_window import build_window, draft_message, passages, stored_message
+from conversations.services.end_reply import Ending, end_reply
+from conversations.services.estimate_draft import estimate_draft
+from conversations.services.language import language_of
+from tests.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation(settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    return begin(make_user("alice"))
+
+
+def talk(conversation, *contents):
+    """Post *contents* in turn, each answered with “Reply to …”."""
+    for content in contents:
+        posted = post(conversation, content)
+        end_reply(posted.reply.pk, Ending("complete"), content=f"Reply to {content}")
+    conversation.refresh_from_db()
+
+
+def window_for(conversation, content="And now?"):
+    position = conversation.head.position + 1 if conversation.head else 0
+    return build_window(
+        conversation, draft_message(content, position=position, language=language_of(conversation.scenario))
+    )
+
+
+def sent(window):
+    return [message.content for message in window.prompt]
+
+
+def test_the_active_path_is_sent_oldest_first(conversation):
+    talk(conversation, "one", "two")
+    assert sent(window_for(conversation)) == ["one", "Reply to one", "two", "Reply to two", "And now?"]
+
+
+def test_the_system_prompt_comes_first_and_pins_after_it(conversation):
+    Scenario.objects.update(system_prompt="Be kind.")
+    conversation.scenario.refresh_from_db()
+    talk(conversation, "one", "two")
+    Message.objects.filter(content="two").update(pinned=True)
+    assert sent(window_for(conversation))[:3] == ["Be kind.", "two", "one"]
+
+
+def test_an_excluded_message_never_leaves(conversation):
+    talk(conversation, "one", "two")
+    Message.objects.filter(content="one").update(excluded=True, pinned=True)
+    assert "one" not in sent(window_for(conversation))
+
+
+def test_a_branch_that_is_not_active_is_not_sent(conversation):
+    talk(conversation, "one")
+    reply = conversation.head
+    Message.objects.filter(pk=reply.pk).update(active=False)
+    Message.objects.create(
+        conversation=conversation,
+        parent=reply.parent,
+        position=1,
+        role="assistant",
+        content="Other",
+        encoding="o200k_base",
+    )
+    assert sent(window_for(conversation)) == ["one", "Other", "And now?"]
+
+
+def test_grounding_of_older_messages_is_never_sent_again(conversation):
+    talk(conversation, "one")
+    Message.objects.filter(content="one").update(grounding=[{"text": "CANARY", "source": "book", "score": 1}])
+    assert "CANARY" not in "".join(sent(window_for(conversation)))
+
+
+def test_the_newest_stored_message_is_sent_with_its_grounding(conversation):
+    message = post(conversation, "one", grounding=[{"text": "CANARY", "source": "book", "score": 1}]).message
+    newest = stored_message(message, language_of(conversation.scenario))
+    window = build_window(conversation, newest, grounding=passages(message.grounding))
+    assert "[1] book\nCANARY" in window.prompt[-1].content
+    assert window.prompt[-1].content.endswith("Question:\none")
+
+
+def test_counts_in_another_encoding_are_made_once_and_stored(conversation, settings):
+    talk(conversation, "Antidisestablishmentarianism, 反对建制主义")
+    settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4 context_window=4096 encoding=cl100k_base"
+    window = window_for(conversation)
+    message = Message.objects.get(position=0)
+    language = language_of(conversation.scenario)
+    assert (message.encoding, message.content_tokens) == ("cl100k_base", language.count_text(message.content))
+    assert window.record.entries[0].tokens == message.content_tokens + language.model.chat_format.overhead_tokens
+
+
+def test_a_long_history_is_read_only_as_far_as_it_fits(conversation, django_assert_num_queries):
+    talk(conversation, *(f"message {number}" for number in range(5)))
+    assert conversation.scenario
+    with django_assert_num_queries(2):  # the pins, and one range of the path
+        window_for(conversation)
+
+
+def test_a_system_prompt_that_is_too_long_is_its_own_fault(conversation):
+    Scenario.objects.update(system_prompt="word " * 5000)
+    with pytest.raises(SystemPromptTooLong):
+        post(begin(make_user("bob")), "Hello")
+    assert not Message.objects.exists()
+
+
+def test_the_estimate_is_what_will_be_sent(conversation):
+    talk(conversation, "one", "two")
+    estimate = estimate_draft(user=conversation.owner, conversation=conversation, content="three")
+    assert estimate.prompt_tokens == window_for(conversation, "three").record.prompt_tokens
+    assert (estimate.content_tokens, estimate.tokens_over, estimate.problem) == (1, 0, "")
+
+
+def test_the_estimate_says_by_how_much_a_draft_is_too_long(conversation):
+    estimate = estimate_draft(user=conversation.owner, conversation=conversation, content=" word" * 5000)
+    with pytest.raises(MessageTooLong) as refused:
+        post(conversation, " word" * 5000)
+    assert estimate.tokens_over == refused.value.tokens_over > 0
+    assert estimate.problem == str(refused.value)
+
+
+def test_the_estimate_of_a_new_conversation_stores_nothing(conversation):
+    owner = conversation.owner
+    conversation.delete()
+    assert estimate_draft(user=owner, conversation=None, content="Hello").prompt_tokens > 0
+    assert not owner.conversations.exists()
