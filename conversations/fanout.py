@@ -10,7 +10,6 @@ worker and the sockets of its own process there is no channel layer: it cost two
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 import uuid
@@ -66,7 +65,7 @@ def conversation_topic(public_id: uuid.UUID) -> str:
 
 def publish_frame(frame: Frame, public_id: uuid.UUID) -> None:
     """Send *frame* to everybody who follows the conversation."""
-    publish(conversation_topic(public_id), json.dumps(frame.to_wire(), ensure_ascii=False, separators=(",", ":")))
+    publish(conversation_topic(public_id), frame.to_json())
 
 
 def publish(topic: str, payload: str) -> None:
