@@ -54,7 +54,7 @@ def time_zone(request: HttpRequest) -> dt.tzinfo:
     """Return the viewer's time zone as their page has told it by cookie; UTC until then."""
     try:
         return zoneinfo.ZoneInfo(request.COOKIES.get("tz", "").replace("%2F", "/"))
-    except (ValueError, OSError):  # no such zone, or not the name of one
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         return dt.UTC
 
 

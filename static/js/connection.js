@@ -36,15 +36,19 @@ export class Connection {
     });
   }
 
-  /** Send a message; resolved when it is stored, rejected with a `Refusal` or `Unreachable` when it is not. */
+  /**
+   * Send a message; rejected with a `Refusal` or `Unreachable` when it was not stored.
+   * @returns {Promise<{cleaned: boolean}>} whether characters had to be taken out of it
+   */
   async post(content, clientId) {
     const fits = content.length <= LARGEST_FRAME_CHARACTERS;
     const frame = { type: "message.post", conversation: this.conversation, client_id: clientId, content };
-    if (!(this.isStored && fits && this.socket.send(frame) && (await this.#acknowledged(clientId)))) {
-      await postForm(this.urls.messages, { client_id: clientId, content });
-    }
+    const isSent = this.isStored && fits && this.socket.send(frame);
+    const stored = isSent && (await this.#acknowledged(clientId));
+    const answer = stored || (await postForm(this.urls.messages, { client_id: clientId, content }));
     this.isStored = true;
     this.sync();
+    return answer;
   }
 
   stop(reply, url) {
@@ -92,10 +96,10 @@ export class Connection {
     }
   }
 
-  /** Resolve to whether the socket said so in time; reject if it refused. */
+  /** Resolve to the frame that says so, or to nothing if none came in time; reject if the socket refused. */
   #acknowledged(clientId) {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.unacknowledged.get(clientId)?.resolve(false), ACKNOWLEDGE_MS);
+      const timer = setTimeout(() => this.unacknowledged.get(clientId)?.resolve(), ACKNOWLEDGE_MS);
       const settle = (done) => (value) => {
         clearTimeout(timer);
         this.unacknowledged.delete(clientId);
@@ -108,7 +112,7 @@ export class Connection {
   #received(frame) {
     const waiting = this.unacknowledged.get(frame.client_id);
     if (waiting && frame.type === "message.stored") {
-      waiting.resolve(true);
+      waiting.resolve(frame);
     } else if (waiting && frame.type === "error") {
       waiting.reject(new Refusal(frame));
       return;
@@ -124,7 +128,7 @@ export class Connection {
 
   #lost(failures) {
     for (const { resolve } of [...this.unacknowledged.values()]) {
-      resolve(false);
+      resolve();
     }
     if (failures >= FAILURES_UNTIL_HTTP) {
       this.onWay(true);

@@ -66,8 +66,9 @@ startShortcuts({
 });
 
 async function send(content, clientId) {
-  await connection.post(content, clientId);
+  const { cleaned } = await connection.post(content, clientId);
   draft.moveTo(conversation);
   follow.toNewest();
   history.replaceState(null, "", urls.conversation);
+  composer.showError(cleaned ? page.dataset.textCleaned : "");
 }

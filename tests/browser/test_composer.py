@@ -98,3 +98,11 @@ def test_the_meter_tells_what_a_message_takes_before_it_is_sent(page):
 def test_the_meter_tells_by_how_many_tokens_a_message_is_too_long(page):
     composer(page).fill(TOO_LONG)
     expect(meter(page)).to_contain_text("tokens too long")
+
+
+def test_characters_that_cannot_be_stored_are_taken_out_with_a_notice(page):
+    say(page, "A conversation")
+    composer(page).evaluate("e => { e.value = 'half a \\ud83d pair' }")
+    composer(page).press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("were taken out of your message")
+    expect(messages(page).nth(2)).to_contain_text("half a  pair", use_inner_text=True)

@@ -1,0 +1,109 @@
+"""Pages and pieces of a conversation over plain HTTP."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.urls import reverse
+
+from conversations.models import Message
+from conversations.selectors.conversations import list_conversations
+from conversations.services.conversations import rename_conversation
+from conversations.views import page_context
+from tests.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def alice(client):
+    user = make_user("alice")
+    client.force_login(user, "allauth.account.auth_backends.AuthenticationBackend")
+    return user
+
+
+def of(name, conversation):
+    return reverse(f"conversations:{name}", args=[conversation.public_id])
+
+
+@pytest.mark.parametrize("query", ["before=-1", "before=x", "before=99999999999999999999", "before=½", "before=%00"])
+def test_a_position_that_is_none_is_refused(client, alice, query):
+    assert client.get(f"{of('older', begin(alice))}?{query}").status_code == 400
+
+
+@pytest.mark.parametrize("query", ["before=yesterday", "before=2026-11-21T10:00", "before=%00", "current=x"])
+def test_a_moment_that_is_none_is_refused(client, alice, query):
+    assert client.get(f"{reverse('conversations:list')}?{query}").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "zone", ["", "Mars/Olympus", "../../etc/passwd", "x" * 5_000, "Europe%2FBerlin", "Europe/Berlin"]
+)
+def test_any_time_zone_in_the_cookie_shows_the_list(client, alice, zone):
+    begin(alice)
+    client.cookies["tz"] = zone
+    assert "Today" in client.get("/").content.decode()
+
+
+def test_a_sync_is_the_snapshot_frame_from_a_position_on(client, alice):
+    posted = post(begin(alice), "Hello")
+    snapshot = client.get(f"{of('sync', posted.message.conversation)}?from=1").json()
+    assert snapshot["type"] == "conversation.snapshot"
+    assert [message["id"] for message in snapshot["messages"]] == [posted.reply.pk]
+
+
+def test_an_older_piece_ends_below_the_position(client, alice):
+    conversation = begin(alice)
+    post(conversation, "Hello")
+    piece = client.get(f"{of('older', conversation)}?before=1", headers={"hx-request": "true"}).content.decode()
+    assert 'data-position="0"' in piece
+    assert 'data-position="1"' not in piece
+    assert "<html" not in piece
+
+
+def test_what_a_person_wrote_is_never_markup(client, alice):
+    conversation = post(begin(alice), "<script>alert(1)</script>").message.conversation
+    rename_conversation(conversation, title='"><script>alert(2)</script>')
+    page = client.get(of("conversation", conversation)).content.decode()
+    assert "<script>alert" not in page
+
+
+def test_a_streaming_reply_is_drawn_with_its_open_text(client, alice):
+    posted = post(begin(alice), "Hello")
+    Message.objects.filter(pk=posted.reply.pk).update(content="One block.\n\nand an <open> tail")
+    page = client.get(of("conversation", posted.message.conversation)).content.decode()
+    assert '<div class="tail" data-tail data-at="12">and an &lt;open&gt; tail</div>' in page
+
+
+def test_the_list_goes_on_where_its_page_ended(client, alice, monkeypatch):
+    monkeypatch.setattr(page_context, "CONVERSATIONS_PER_PAGE", 2)
+    for number in range(3):
+        post(begin(alice), f"Conversation {number}")
+    first = client.get("/").context
+    more = client.get(
+        reverse("conversations:list"), {"before": first["list_before"]}, headers={"hx-request": "true"}
+    ).content.decode()
+    assert "Conversation 0" in more
+    assert "Conversation 1" not in more
+    assert "Today" not in more
+
+
+def test_a_window_of_a_reply_without_a_request_is_not_found(client, alice):
+    posted = post(begin(alice), "Hello")
+    url = reverse("conversations:window", args=[posted.message.conversation.public_id, posted.reply.pk])
+    assert client.get(url).status_code == 404
+
+
+def test_a_deleted_conversation_is_brought_back_only_by_its_owner(client, alice):
+    conversation = begin(alice)
+    client.post(of("delete", conversation))
+    assert client.get(of("conversation", conversation)).status_code == 404
+    client.post(of("restore", conversation))
+    assert list_conversations(alice) == [conversation]
+
+
+def test_an_estimate_needs_no_conversation(client, alice):
+    answer = client.post(reverse("conversations:estimate"), {"content": "Hello", "conversation": ""}).json()
+    assert answer["content_tokens"] == 1
+    assert client.post(reverse("conversations:estimate"), {"conversation": str(uuid.uuid4())}).status_code == 404

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+from conversations.core.budget import ChatFormat, LanguageModel
+from conversations.core.history import HistoryMessage
+from conversations.core.messages import PromptMessage
+from conversations.core.policy import Policy
+from conversations.core.prompt import Passage
+from conversations.core.window import Turn, compute_window
+from conversations.views.strata import PANE_HEIGHT, strata_of
+
+TINY = LanguageModel("tiny", 2_000, 100, "characters", ChatFormat())
+
+
+def message(position, role, content):
+    return HistoryMessage(position, PromptMessage(role, content), len(content))
+
+
+def record():
+    turn = Turn(message(2, "user", "q" * 50), system_prompt="s" * 40, grounding=[Passage("g" * 300, "a source")])
+    older = [message(1, "assistant", "a" * 200), message(0, "user", "u" * 100)]
+    return compute_window(turn, older, language_model=TINY, policy=Policy(), count_text=len).record
+
+
+def test_the_layers_hold_every_token_of_the_prompt():
+    strata = strata_of(record())
+    assert [stratum.kind for stratum in strata] == ["system", "format", "older", "grounding", "newest"]
+    assert sum(stratum.tokens for stratum in strata) == record().prompt_tokens
+
+
+def test_the_layers_lie_on_each_other_without_a_gap():
+    strata = strata_of(record())
+    assert abs(strata[0].y + strata[0].height - PANE_HEIGHT) < 0.1
+    for lower, upper in pairwise(strata):
+        assert abs(upper.y + upper.height - lower.y) < 0.1

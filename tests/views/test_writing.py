@@ -1,0 +1,90 @@
+"""Plain HTTP: what is sent, what is refused, and with which status."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.urls import reverse
+
+from conversations.models import Conversation, Message
+from tests.people import begin, make_user, path_of, post
+
+pytestmark = pytest.mark.django_db(transaction=True)
+JSON = {"accept": "application/json"}
+
+
+@pytest.fixture
+def alice(client):
+    user = make_user("alice")
+    client.force_login(user, "allauth.account.auth_backends.AuthenticationBackend")
+    return user
+
+
+def send(client, public_id, content, *, client_id=None, headers=JSON):
+    url = reverse("conversations:post", args=[public_id])
+    return client.post(url, {"content": content, "client_id": client_id or uuid.uuid4()}, headers=headers)
+
+
+def test_the_first_message_begins_its_conversation(client, alice):
+    public_id = uuid.uuid4()
+    assert send(client, public_id, "Hello").status_code == 201
+    assert path_of(Conversation.objects.get(public_id=public_id, owner=alice))[0] == ("user", "complete", "Hello")
+
+
+def test_a_plain_form_leads_to_the_conversation(client, alice):
+    public_id = uuid.uuid4()
+    response = send(client, public_id, "line\r\nline", headers={})
+    assert response.url == reverse("conversations:conversation", args=[public_id])
+    assert Message.objects.get(role="user").content == "line\nline"
+
+
+def test_the_same_client_id_is_the_same_message(client, alice):
+    public_id, client_id = uuid.uuid4(), uuid.uuid4()
+    first = send(client, public_id, "Hello", client_id=client_id)
+    again = send(client, public_id, "Hello", client_id=client_id)
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json()["message"] == again.json()["message"]
+    assert Message.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "code"),
+    [("", 400, "message_empty"), (" \n\t", 400, "message_empty"), ("window " * 5_000, 413, "message_too_long")],
+)
+def test_a_message_that_is_refused_begins_nothing(client, alice, content, status, code):
+    response = send(client, uuid.uuid4(), content)
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert not Conversation.objects.exists()
+
+
+def test_a_refused_form_comes_back_with_its_text(client, alice):
+    response = send(client, uuid.uuid4(), "window " * 5_000, headers={})
+    assert response.status_code == 413
+    assert "tokens too long" in response.content.decode()
+    assert "window " * 5_000 in response.content.decode()
+
+
+def test_a_second_message_is_refused_while_a_reply_is_written(client, alice):
+    conversation = begin(alice)
+    post(conversation, "Hello")
+    response = send(client, conversation.public_id, "Hello again")
+    assert (response.status_code, response.json()["code"]) == (409, "reply_in_progress")
+
+
+def test_too_many_messages_in_a_minute_are_refused(client, alice, settings):
+    settings.MESSAGES_PER_MINUTE = 1
+    assert send(client, uuid.uuid4(), "Hello").status_code == 201
+    assert send(client, uuid.uuid4(), "Hello").status_code == 429
+
+
+@pytest.mark.parametrize("client_id", ["", "not-an-id", "\x00"])
+def test_nonsense_for_a_client_id_is_refused(client, alice, client_id):
+    url = reverse("conversations:post", args=[uuid.uuid4()])
+    response = client.post(url, {"content": "Hello", "client_id": client_id}, headers=JSON)
+    assert (response.status_code, response.json()["code"]) == (400, "frame_invalid")
+
+
+def test_whoever_is_signed_out_is_told_so_or_led_to_the_door(client):
+    assert send(client, uuid.uuid4(), "Hello").status_code == 401
+    assert send(client, uuid.uuid4(), "Hello", headers={}).url.startswith(reverse("account_login"))
