@@ -15,7 +15,7 @@ export class Composer {
     this.field = form.elements.content;
     this.error = form.querySelector("[data-error]");
     this.field.value ||= draft.content;
-    this.field.addEventListener("input", () => this.#changed());
+    this.field.addEventListener("input", () => this.#typed());
     this.field.addEventListener("keydown", (event) => this.#keyPressed(event));
     form.addEventListener("submit", (event) => this.#submitted(event));
     this.#changed();
@@ -23,6 +23,12 @@ export class Composer {
 
   focus() {
     this.field.focus();
+  }
+
+  /** What was wrong with the last attempt is being mended. */
+  #typed() {
+    this.showError("");
+    this.#changed();
   }
 
   #changed() {
