@@ -1,5 +1,3 @@
-import itertools
-
 from conversations.core.budget import ChatFormat
 from conversations.core.history import group_into_units, sendable
 
@@ -56,7 +54,7 @@ def test_a_tool_call_or_result_without_words_is_not_empty():
 
 
 def test_it_reads_no_further_than_the_unit_that_is_asked_for():
-    endless = (message(position, "x") for position in itertools.count(10, -1))
+    endless = (message(position, "x") for position in range(10, 0, -1))
     found = group_into_units(endless)
     assert [next(found).messages[0].position, next(found).messages[0].position] == [10, 9]
     assert next(endless).position == 8

@@ -1,7 +1,5 @@
 """The window by example. That the same holds for any conversation is in test_window_promises."""
 
-import itertools
-
 import pytest
 
 from conversations.core import window as window_module
@@ -179,7 +177,7 @@ def test_it_may_skip_a_message_that_is_too_large():
 
 def test_it_does_not_read_a_whole_conversation_to_skip_it(monkeypatch):
     monkeypatch.setattr(window_module, "MOST_SKIPPED", 3)
-    older = (message(position, "l" * 100) for position in itertools.count(1_000, -1))
+    older = (message(position, "l" * 100) for position in range(1_000, 0, -1))
     chosen = window(message(1_001, "newest"), older, policy=Policy(skip_oversized=True))
     assert list(reasons(chosen)) == [1_000, 999, 998]
 
