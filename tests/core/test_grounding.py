@@ -75,6 +75,11 @@ def test_the_language_model_is_told_how_many_passages_did_not_fit():
     assert "2 more passages" in packed.text
 
 
+def test_passages_that_are_cheaper_together_than_alone_are_all_sent():
+    packed = pack(SENTENCES, WORDS, SENTENCES, limit_tokens=45, count_text=lambda text: 30 + len(text) // 10)
+    assert not packed.left_out
+
+
 @pytest.mark.parametrize("limit_tokens", [0, 1, 5])
 def test_no_room_is_no_grounding(limit_tokens):
     assert pack(SENTENCES, limit_tokens=limit_tokens).tokens == 0
