@@ -7,7 +7,6 @@ import pytest
 
 from conversations.core import errors
 from conversations.core.errors import (
-    CompletionError,
     ContextTooLong,
     ConversationError,
     FrameError,
@@ -94,10 +93,11 @@ def test_what_a_provider_rejected_is_not_tried_again():
     }
 
 
-@pytest.mark.parametrize("error", [error for error in CLASSES if issubclass(error, CompletionError)])
-def test_a_stored_code_gives_its_sentence_back(error):
-    assert sentence_for(error.code) == str(example(error))
+@pytest.mark.parametrize("error", CLASSES)
+def test_a_stored_code_with_its_params_gives_its_sentence_back(error):
+    assert sentence_for(error.code, example(error).params) == str(example(error))
 
 
-def test_an_unknown_code_gives_a_sentence_all_the_same():
-    assert sentence_for("of another version") == str(ConversationError())
+@pytest.mark.parametrize(("code", "params"), [("of another version", {}), ("message_too_long", {}), ("", {"a": 1})])
+def test_what_another_version_stored_gives_a_sentence_all_the_same(code, params):
+    assert sentence_for(code, params) == str(ConversationError())
