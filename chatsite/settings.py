@@ -102,7 +102,13 @@ if DATABASE_URL:
         raise ImproperlyConfigured(f"DATABASE_URL: {error}") from None
 else:
     _database = {"ENGINE": "chatsite.postgres", "NAME": "windowseat", "EMBEDDED_DIR": VAR_DIR / "postgres"}
-_database.setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 15}
+_database.setdefault("OPTIONS", {})["pool"] = {
+    "min_size": 1,
+    "max_size": DATABASE_POOL_SIZE,
+    # While the database is away people are told so this soon, and this long after its return it is found again.
+    "timeout": 5,
+    "reconnect_timeout": 5,
+}
 DATABASES = {"default": {**_database, "CONN_HEALTH_CHECKS": True}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
