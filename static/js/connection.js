@@ -13,6 +13,7 @@ const POLL_MS = 1_000;
 const IDLE_POLL_MS = 10_000;
 const ACKNOWLEDGE_MS = 5_000;
 const SYNC_PAUSE_MS = 500;
+const SILENCE_MS = 3_000;
 const LARGEST_FRAME_CHARACTERS = 30_000;
 
 export class Connection {
@@ -29,6 +30,8 @@ export class Connection {
     Object.assign(this, { conversation, urls, isStored, whereabouts, onFrame, onWay });
     this.unacknowledged = new Map();
     this.lastSyncAt = -SYNC_PAUSE_MS;
+    this.heardAt = performance.now();
+    setInterval(() => this.#breakSilence(), SILENCE_MS);
     this.socket = new Socket(urls.socket, {
       onOpen: () => this.#opened(),
       onFrame: (frame) => this.#received(frame),
@@ -109,7 +112,15 @@ export class Connection {
     });
   }
 
+  /** Ask when a reply streams and the socket says nothing: the process that makes it may be one it can't hear. */
+  #breakSilence() {
+    if (this.whereabouts().isStreaming && performance.now() - this.heardAt >= SILENCE_MS) {
+      this.sync();
+    }
+  }
+
   #received(frame) {
+    this.heardAt = performance.now();
     const waiting = this.unacknowledged.get(frame.client_id);
     if (waiting && frame.type === "message.stored") {
       waiting.resolve(frame);
