@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from random import Random
 
 import pytest
@@ -21,13 +21,12 @@ from .browsers import Browser
 from .databases import Database, new_database, prepare, server_address
 from .oracles import check_everything
 from .pages import Page
-from .processes import RedisProcess
 from .sites import Site
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
 # The server's and Django's own words about a client that sent nonsense come with a traceback; nothing else does.
 UNEXPECTED = re.compile(r"^(?!.*(?:Invalid UTF-8 sequence|RequestDataTooBig)).*\nTraceback", re.MULTILINE)
-NewSite = Callable[..., Site]
+MakeSite = Callable[..., AbstractContextManager[Site]]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -55,14 +54,26 @@ def template(postgres: Database) -> Iterator[Database]:
 
 
 @pytest.fixture(scope="session")
-def shared_site(
+def make_site(
     postgres: Database, template: Database, upstream: Upstream, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Site]:
-    with new_database(postgres, template=template.name) as database:
-        site = Site(database, upstream, tmp_path_factory.mktemp("site"), OPENAI_TIMEOUT_SECONDS="1")
+) -> MakeSite:
+    """A context manager that makes a site with the settings it is given, and no process yet."""
+
+    @contextmanager
+    def make(**settings: str) -> Iterator[Site]:
+        with new_database(postgres, template=template.name) as database:
+            site = Site(database, upstream, tmp_path_factory.mktemp("site"), **settings)
+            yield site
+            site.end()
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def shared_site(make_site: MakeSite) -> Iterator[Site]:
+    with make_site(OPENAI_TIMEOUT_SECONDS="1") as site:
         site.process = site.serve()
         yield site
-        site.end()
 
 
 @pytest.fixture(scope="session")
@@ -87,26 +98,10 @@ def page(site: Site, shared_browser: Browser) -> Page:
 
 
 @pytest.fixture
-def new_site(
-    postgres: Database, template: Database, upstream: Upstream, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[NewSite]:
-    """Return a function that makes a site with the settings it is given, and no process yet."""
+def new_site(make_site: MakeSite) -> Iterator[Callable[..., Site]]:
+    """A function that makes a site for one test, with the oracles."""
     with ExitStack() as stack:
-
-        def make(**settings: str) -> Site:
-            database = stack.enter_context(new_database(postgres, template=template.name))
-            site = Site(database, upstream, tmp_path_factory.mktemp("site"), **settings)
-            stack.callback(site.end)
-            return stack.enter_context(checked(site))
-
-        yield make
-
-
-@pytest.fixture
-def redis(redis_server_path: str) -> Iterator[RedisProcess]:
-    process = RedisProcess(redis_server_path)
-    yield process
-    process.kill()
+        yield lambda **settings: stack.enter_context(checked(stack.enter_context(make_site(**settings))))
 
 
 @contextmanager

@@ -5,11 +5,14 @@ from __future__ import annotations
 import html
 import json
 import re
+import socket
 import struct
 import time
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from socket import SO_LINGER, SOL_SOCKET
+from socket import SO_LINGER, SO_RCVBUF, SOL_SOCKET
+from types import MappingProxyType
 from typing import Any
 
 from websockets.exceptions import ConnectionClosed
@@ -52,18 +55,19 @@ class KnownText:
 class Page:
     """A socket of *browser*'s person that follows *conversation*."""
 
-    def __init__(self, browser: Browser, conversation: str) -> None:
+    def __init__(self, browser: Browser, conversation: str, *, reads_little: bool = False) -> None:
         self.browser, self.conversation = browser, conversation
         self.acknowledged: dict[str, str] = {}  # client id → content
         self.texts: dict[int, KnownText] = {}  # by reply
         self.ends: dict[int, dict[str, Any]] = {}
         self.frames: list[dict[str, Any]] = []
         self._posted: dict[str, str] = {}
+        self._connect = open_deaf_socket if reads_little else open_socket
         self.open()
 
     def open(self) -> None:
         """Connect, or connect again, and ask for what is stored."""
-        self.socket = open_socket(self.browser)
+        self.socket = self._connect(self.browser)
         self.sync()
 
     def leave(self) -> None:
@@ -185,8 +189,18 @@ class Page:
                 known.take_stored(int(tail[1]), html.unescape(tail[2]))
 
 
-def open_socket(browser: Browser, **headers: str) -> ClientConnection:
-    """Connect as a page of *browser* does; *headers* replace its own."""
+def open_deaf_socket(browser: Browser) -> ClientConnection:
+    """Connect with next to no room for what has not been read: whoever does not read, the server soon feels it."""
+    deaf = socket.socket()
+    deaf.setsockopt(SOL_SOCKET, SO_RCVBUF, 2**16)
+    deaf.connect(("127.0.0.1", int(browser.address.rpartition(":")[2])))
+    return open_socket(browser, sock=deaf, max_queue=1)
+
+
+def open_socket(
+    browser: Browser, headers: Mapping[str, str] = MappingProxyType({}), **options: Any
+) -> ClientConnection:
+    """Connect as a page of *browser* does; *headers* replace its own, and an empty one is left out."""
     headers = {"Origin": browser.address, "Cookie": browser.cookie_header, **headers}
     address = browser.address.replace("http://", "ws://") + "/ws/"
     return connect(
@@ -196,6 +210,7 @@ def open_socket(browser: Browser, **headers: str) -> ClientConnection:
         max_size=None,
         proxy=None,
         close_timeout=1,
+        **options,
         legacy=True,  # as a test holds it for longer than a block
     )
 

@@ -15,7 +15,7 @@ from .processes import SiteProcess, free_port, wait_for
 
 # The default scenario's language model is changed by `answer_with`; any that is named here can be.
 LANGUAGE_MODELS = (
-    "ok", "echo", "slow", "endless", "hang-before", "tokens-500", "tokens-20000", "paced-100-20", "paced-60-50",
+    "ok", "echo", "slow", "endless", "hang-before", "tokens-500", "tokens-20000", "paced-100-20", "paced-60-20",
     "paced-200-10", "paced-400-20", "cut-after-5", "cut-before", "eof-after-5", "no-finish", "bad-json-after-3",
     "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200", "status-401", "status-503",
     "status-503-times-1", "huge-line", "surrogates", "length",
@@ -89,8 +89,8 @@ class Site:
         self.database.rows(BEGIN, public_id, self.person)
         return public_id
 
-    def open_page(self, browser: Browser, conversation: str | None = None) -> Page:
-        page = Page(browser, conversation or self.begin())
+    def open_page(self, browser: Browser, conversation: str | None = None, **options: bool) -> Page:
+        page = Page(browser, conversation or self.begin(), **options)
         page.wait_for("conversation.snapshot")
         self.pages.append(page)
         return page
@@ -101,6 +101,14 @@ class Site:
         """Let the provider do from now on what tests/upstream.py says of *language_model*."""
         assert language_model in LANGUAGE_MODELS, f"add {language_model} to LANGUAGE_MODELS"
         self.database.rows("UPDATE conversations_scenario SET language_model = %s", language_model)
+
+    def ask(self, page: Page, language_model: str) -> int:
+        """Let *page* ask for a reply of *language_model*; returns its id once the provider has the request."""
+        self.answer_with(language_model)
+        before = len(self.upstream.log())
+        reply = page.ask()
+        self.upstream.wait_for_requests(before + 1)
+        return reply
 
     def wait_for_end(self, reply: int, *, seconds: float = 20) -> dict[str, Any]:
         """Return state, content and error code of *reply* once it has ended, as they are stored."""

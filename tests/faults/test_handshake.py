@@ -38,7 +38,7 @@ MALFORMED = [
 def handshake(browser, **headers):
     """Return the status with which the server answers the handshake, 101 if it takes it."""
     try:
-        open_socket(browser, **headers).close()
+        open_socket(browser, headers).close()
     except InvalidStatus as refused:
         return refused.response.status_code
     return 101

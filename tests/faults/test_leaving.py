@@ -37,7 +37,7 @@ def test_who_returns_in_the_middle_sees_the_text_so_far_and_the_rest_live(site, 
 
 
 def test_a_second_page_opened_in_the_middle_sees_the_same(site, page, shared_browser):
-    site.answer_with("paced-60-50")
+    site.answer_with("paced-60-20")
     reply = page.ask()
     page.wait_for_text(reply, 50)
     second = site.open_page(shared_browser, page.conversation)
@@ -47,7 +47,7 @@ def test_a_second_page_opened_in_the_middle_sees_the_same(site, page, shared_bro
 
 
 def test_a_page_that_follows_another_conversation_hears_nothing_of_the_first(site, page, shared_browser):
-    site.answer_with("paced-60-50")
+    site.answer_with("paced-60-20")
     reply = page.ask()
     page.wait_for_text(reply)
     page.send("conversation.sync", conversation=site.begin(), from_position=0)

@@ -9,7 +9,7 @@ from .crowds import at_once
 
 @pytest.mark.parametrize("count", [2, 6])
 def test_one_message_is_taken_and_the_others_are_refused(site, page, shared_browser, chance, count):
-    site.answer_with("paced-60-50")
+    site.answer_with("paced-60-20")
     pages = [page, *(site.open_page(shared_browser, page.conversation) for _ in range(count - 1))]
     contents = at_once(lambda sender: sender.post(), pages)
     answers = [sender.answer() for sender in pages]
@@ -20,7 +20,7 @@ def test_one_message_is_taken_and_the_others_are_refused(site, page, shared_brow
 
 
 def test_all_pages_see_the_same_in_the_end(site, page, shared_browser, chance):
-    site.answer_with("paced-60-50")
+    site.answer_with("paced-60-20")
     pages = [page, *(site.open_page(shared_browser, page.conversation) for _ in range(3))]
     at_once(lambda sender: sender.post(), pages)
     reply = pages[0].wait_for("message.stored")["reply"]

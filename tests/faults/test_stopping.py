@@ -82,7 +82,7 @@ def test_the_next_message_is_answered_after_a_stop(site, page):
 
 
 def test_stopping_someone_elses_reply_stops_nothing(site, page, shared_browser):
-    site.answer_with("paced-60-50")
+    site.answer_with("paced-60-20")
     reply = page.ask()
     page.wait_for_text(reply)
     other = site.open_page(shared_browser)

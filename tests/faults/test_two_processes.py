@@ -1,0 +1,132 @@
+"""The web process and the worker apart, without Redis and with it: each may die alone."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from tests.browser.conftest import ARGUMENTS
+from tests.browser.talking import replies, streaming, write
+
+from .conftest import checked
+from .pages import shown_text
+from .processes import RedisProcess, wait_for
+
+FULL_TEXT = " ".join(f"word{number}" for number in range(400))
+
+
+@pytest.fixture(scope="module", params=["without Redis", pytest.param("with Redis", marks=pytest.mark.redis)])
+def split_site(request, make_site):
+    """A site whose web process makes no replies; `redis` is None without it."""
+    redis = RedisProcess(request.getfixturevalue("redis_server_path")) if request.param == "with Redis" else None
+    with make_site(RUN_WORKER="off", **({"REDIS_URL": redis.url} if redis else {})) as site:
+        site.redis = redis
+        site.web, site.worker = site.serve(), site.run_worker()
+        site.browser = site.sign_up()
+        yield site
+    if redis:
+        redis.kill()
+
+
+@pytest.fixture
+def site(split_site):
+    with checked(split_site):
+        yield split_site
+
+
+@pytest.fixture
+def page(site):
+    return site.open_page(site.browser)
+
+
+def stored_length(site, page):
+    return site.browser.sync(page.conversation)[-1]["length"]
+
+
+def wait_for_some_text(site, page, reply, length):
+    """Live, if the processes have Redis between them; else by asking, as a page does."""
+    if site.redis:
+        page.wait_for_text(reply, length)
+    wait_for(lambda: stored_length(site, page) >= length)
+
+
+def test_the_reply_comes_from_the_other_process(site, page):
+    site.answer_with("paced-60-20")
+    reply = page.ask()
+    wait_for_some_text(site, page, reply, 50)
+    assert site.wait_for_end(reply)["state"] == "complete"
+    page.sync()
+    assert page.wait_for_end(reply)["state"] == "complete"
+
+
+def test_stop_reaches_the_other_process_within_a_second(site, page):
+    site.answer_with("endless")
+    reply = page.ask()
+    wait_for_some_text(site, page, reply, 50)
+    asked_at = time.time()
+    page.stop(reply)
+    assert site.upstream.wait_until_ended()["ended_at"] - asked_at < 1
+    assert site.wait_for_end(reply)["state"] == "stopped"
+
+
+def test_a_killed_web_process_does_not_end_the_reply(site, page, chance):
+    site.answer_with("paced-400-20")
+    reply = page.ask()
+    wait_for_some_text(site, page, reply, chance.randint(1, 500))
+    site.web.kill()
+    site.web = site.serve()
+    page.open()
+    assert site.wait_for_end(reply)["content"] == FULL_TEXT
+    page.sync()
+    assert page.wait_for_end(reply)["state"] == "complete"
+    assert shown_text(site.browser.sync(page.conversation)[-1]).startswith(FULL_TEXT)
+    assert len(site.ledger(reply)) == 1
+
+
+@pytest.mark.browser
+def test_a_page_shows_the_reply_of_a_process_that_its_socket_cannot_hear(site, page, chromium_path):
+    site.answer_with("paced-100-20")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
+        context = chromium.new_context(base_url=site.address)
+        context.add_cookies([{"name": n, "value": v, "url": site.address} for n, v in site.browser.cookies.items()])
+        shown = context.new_page()
+        shown.goto(f"/c/{page.conversation}/")
+        write(shown, "Tell me about silence")
+        expect(replies(shown)).to_contain_text("word99", timeout=15_000)
+        expect(streaming(shown)).to_have_count(0, timeout=15_000)
+        chromium.close()
+
+
+def test_a_killed_redis_loses_nothing(site, page):
+    if not site.redis:
+        return
+    site.answer_with("paced-400-20")
+    reply = page.ask()
+    page.wait_for_text(reply, 50)
+    site.redis.kill()
+    before = stored_length(site, page)
+    wait_for(lambda: stored_length(site, page) > before + 50)
+    site.redis.start()
+    page.sync()
+    frames = page.listen(seconds=1)
+    assert page.wait_for_end(reply)["state"] == "complete"
+    assert page.texts[reply].text == site.wait_for_end(reply)["content"] == FULL_TEXT
+    assert [frame["type"] for frame in frames].count("reply.delta") > 1, "live again after Redis is back"
+
+
+def test_messages_can_be_sent_while_redis_is_away(site, page):
+    if not site.redis:
+        return
+    site.answer_with("ok")
+    site.redis.kill()
+    reply = page.ask()
+    assert site.wait_for_end(reply)["state"] == "complete"
+    page.sync()
+    assert page.wait_for_end(reply)["state"] == "complete"
+    status, answer = site.browser.post(page.conversation, "and over HTTP")
+    assert status == 201
+    site.wait_for_end(answer["reply"])
+    site.redis.start()
