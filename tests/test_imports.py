@@ -16,8 +16,8 @@ from tests.source import imports, module_name, python_files
 FLOORS = """
 chatsite
 consumers · views · admin · runs · urls · routing · forms · apps · checks · management · migrations · templatetags
-services · selectors · access · grounding · tools
-models | providers | rendering | fanout
+services · selectors · access · sign_ins · grounding · tools
+models | providers | rendering | fanout | threads
 chatsite.accounts
 core | chatsite.postgres
 """

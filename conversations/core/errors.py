@@ -28,7 +28,7 @@ A class states its sentence as a template, so that the edge can translate it: `e
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 
@@ -263,9 +263,12 @@ class FrameError(ConversationError):
         super().__init__()
 
 
-def sentence_for(code: str) -> str:
-    """Return the sentence of the error with that *code*, as stored with a reply that failed."""
-    return _SENTENCES.get(code, ConversationError.template)
+def sentence_for(code: str, params: Mapping[str, object] | None = None) -> str:
+    """Return the sentence of the error with that *code*, as both are stored with a reply that failed."""
+    try:
+        return _TEMPLATES[code] % (params or {})
+    except (KeyError, TypeError, ValueError):  # stored by another version
+        return ConversationError.template
 
 
 def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
@@ -274,4 +277,4 @@ def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
         yield from _tree(child)
 
 
-_SENTENCES = {error.code: error.template for error in _tree(ConversationError) if "%" not in error.template}
+_TEMPLATES = {error.code: error.template for error in _tree(ConversationError)}

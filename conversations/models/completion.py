@@ -61,6 +61,7 @@ class Completion(models.Model):
         indexes = [
             models.Index(fields=["user", "created_at"], name="completion_user_day"),
             models.Index(fields=["created_at"], name="completion_day"),
+            models.Index(fields=["conversation", "-id"], name="completion_newest"),
             models.Index(fields=["id"], condition=Q(ended_at=None), name="completion_open"),
         ]
         constraints = [

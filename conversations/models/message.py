@@ -44,6 +44,7 @@ class Message(models.Model):
     excluded = models.BooleanField(default=False)
     state = models.CharField(max_length=12, choices=MessageState, default=MessageState.COMPLETE)
     error_code = models.CharField(max_length=50, blank=True)
+    error_params = models.JSONField(default=dict)
     client_id = models.UUIDField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
 

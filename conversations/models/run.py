@@ -26,6 +26,7 @@ class Run(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["id"], condition=Q(state="waiting"), name="run_waiting"),
+            models.Index(fields=["created_at"], name="run_by_time"),
             models.Index(fields=["lease_until"], condition=Q(state="running"), name="run_running"),
         ]
         constraints = [

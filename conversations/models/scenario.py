@@ -33,7 +33,7 @@ class Scenario(models.Model):
     is_default = models.BooleanField(default=False, help_text="New conversations start with it.")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    policy_name = models.CharField("window policy", max_length=30, choices=PolicyName, default=PolicyName.SLIDING)
+    policy_name = models.CharField("window policy", max_length=200, choices=PolicyName, default=PolicyName.SLIDING)
     last_messages = models.PositiveIntegerField(
         default=20, help_text="How many messages the policy “last n messages” keeps."
     )
@@ -57,6 +57,12 @@ class Scenario(models.Model):
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint("is_default", condition=models.Q(is_default=True), name="scenario_one_default"),
+            models.CheckConstraint(
+                condition=models.Q(last_messages__gte=1)
+                & (models.Q(cap_tokens=None) | models.Q(cap_tokens__gte=1))
+                & (models.Q(message_cap_tokens=None) | models.Q(message_cap_tokens__gte=1)),
+                name="scenario_limits_are_above_0",
+            ),
             models.CheckConstraint(
                 condition=models.Q(grounding_share__gte=0, grounding_share__lte=1), name="scenario_grounding_share"
             ),

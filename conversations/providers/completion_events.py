@@ -16,6 +16,8 @@ from conversations.core.errors import MalformedStream
 from conversations.core.text import StorablePieces
 from conversations.core.usage import Usage
 
+MOST_TOKENS = 2**31 - 1  # what the ledger's columns hold
+
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
@@ -72,7 +74,7 @@ class CompletionReader:
         self._id = self._id or chunk.get("id") or ""
         self._language_model = self._language_model or chunk.get("model") or ""
         if usage := chunk.get("usage"):
-            self._usage = read_usage(usage)
+            self._usage = read_usage(usage) or self._usage
         if not (choices := chunk.get("choices")):
             return
         choice = choices[0]
@@ -85,22 +87,33 @@ class CompletionReader:
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
 
 
-def read_usage(usage: Mapping[str, Any]) -> Usage:
-    """Return the tokens that a provider reports.
+def read_usage(usage: Mapping[str, Any]) -> Usage | None:
+    """Return the tokens that a provider reports, or None where they are no numbers of tokens.
 
     Some (xAI, Gemini) leave reasoning out of the completion tokens and only add it to the total; it is output too.
     """
-    input_tokens = int(usage.get("prompt_tokens") or 0)
-    total_tokens = int(usage.get("total_tokens") or 0)
     input_details = usage.get("prompt_tokens_details") or {}
     output_details = usage.get("completion_tokens_details") or {}
-    cached = input_details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens") or 0  # the latter is DeepSeek's
-    return Usage(
-        input_tokens=input_tokens,
-        output_tokens=max(int(usage.get("completion_tokens") or 0), total_tokens - input_tokens),
-        cached_input_tokens=min(int(cached), input_tokens),
-        reasoning_tokens=int(output_details.get("reasoning_tokens") or 0),
-    )
+    cached = input_details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens")  # the latter is DeepSeek's
+    try:
+        input_tokens = _tokens(usage.get("prompt_tokens"))
+        spoken_and_reasoned = _tokens(usage.get("total_tokens")) - input_tokens
+        return Usage(
+            input_tokens=input_tokens,
+            output_tokens=max(_tokens(usage.get("completion_tokens")), spoken_and_reasoned),
+            cached_input_tokens=min(_tokens(cached), input_tokens),
+            reasoning_tokens=_tokens(output_details.get("reasoning_tokens")),
+        )
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def _tokens(reported: Any) -> int:
+    """Return a number of tokens. Raises `ValueError` where the ledger could not hold it."""
+    tokens = int(reported or 0)
+    if not 0 <= tokens <= MOST_TOKENS:
+        raise ValueError(reported)
+    return tokens
 
 
 def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 
 from conversations.core.frames import Frame, ReplyDelta, ReplyHtml, WindowRecorded
 from conversations.core.record import WindowRecord
 from conversations.fanout import publish_frame
-from conversations.rendering import BlockStream
+from conversations.rendering import BlockStream, RenderedBlock
 
 
 class LiveReply:
     """Collects the text of a reply. All offsets are code points.
 
-    `flush` sends what is new, `unsaved` hands out the whole text if it has grown since `mark_saved`.
+    `flush` sends what is new, `unsaved` hands out the whole text if it has grown since `mark_saved`. Of the lines that
+    are whole, `render_lines` makes blocks; `send_blocks` sends them.
     """
 
     def __init__(self, reply_id: int, conversation: uuid.UUID) -> None:
@@ -23,6 +25,7 @@ class LiveReply:
         self._sent_length = 0
         self._fresh: list[str] = []
         self._saved_length = 0
+        self._unrendered: list[str] = []
         self._blocks = BlockStream()
 
     @property
@@ -44,7 +47,7 @@ class LiveReply:
         self._fresh.append(text)
 
     def flush(self) -> None:
-        """Send the text that came since the last time as one delta, and the blocks that it finished as HTML."""
+        """Send the text that came since the last time as one delta."""
         if not self._fresh:
             return
         text = "".join(self._fresh)
@@ -52,7 +55,25 @@ class LiveReply:
         self._publish(ReplyDelta(self._conversation, self.reply_id, self._sent_length, text))
         self._sent.append(text)
         self._sent_length += len(text)
-        for block in self._blocks.feed(text):
+        self._unrendered.append(text)
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether a line has come to its end: only then can a block be finished."""
+        return any("\n" in text for text in self._unrendered)
+
+    def take_lines(self) -> str:
+        """Return what has been sent since the last time, to be given to `render`."""
+        text = "".join(self._unrendered)
+        self._unrendered.clear()
+        return text
+
+    def render(self, text: str) -> list[RenderedBlock]:
+        """Return the blocks that *text* finishes. May be called in another thread, but only once at a time."""
+        return self._blocks.feed(text)
+
+    def send_blocks(self, blocks: Iterable[RenderedBlock]) -> None:
+        for block in blocks:
             self._publish(ReplyHtml(self._conversation, self.reply_id, block.start, block.end, str(block.html)))
 
     def unsaved(self) -> str | None:
@@ -67,3 +88,8 @@ class LiveReply:
 
     def _publish(self, frame: Frame) -> None:
         publish_frame(frame, self._conversation)
+
+
+def render_lines(lines: Iterable[tuple[LiveReply, str]]) -> list[tuple[LiveReply, list[RenderedBlock]]]:
+    """Render the text of several replies."""
+    return [(live, live.render(text)) for live, text in lines]

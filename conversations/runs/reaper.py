@@ -2,43 +2,66 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.sessions.backends.db import SessionStore
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from conversations.core.errors import ReplyInterrupted
 from conversations.models import Completion, Run
 from conversations.services.conversations import sweep_deleted_conversations
-from conversations.services.end_reply import Ending, end_reply
-from conversations.services.ledger import settle_abandoned
+from conversations.services.end_reply import INTERRUPTED, STOPPED, end_reply
+from conversations.services.ledger import Outcome, settle_abandoned, settle_completion
 
 from .claim import LEASE
+
+logger = logging.getLogger(__name__)
+LONGEST_REQUEST = dt.timedelta(hours=1)
 
 
 def reap_once() -> int:
     """End every reply whose lease is over as interrupted, or as stopped if that was asked. Returns how many."""
     over = Run.objects.filter(state="running", lease_until__lt=Now()).select_related("reply")
-    reaped = sum(_reap(run) for run in over)
-    _settle_left_open()
+    reaped = sum(_survives(_reap, run) for run in over)
+    for completion in _left_open():
+        _survives(_settle, completion)
     return reaped
 
 
+def tidy_once() -> None:
+    """What is done now and then: sweep what was deleted a while ago, and sessions that are over."""
+    sweep_deleted_conversations()
+    SessionStore.clear_expired()
+
+
+def _survives(duty: Callable[[Any], bool], row: Any) -> bool:
+    """Do *duty* for one row; a row that can't be ended must not keep the others from it."""
+    try:
+        return duty(row)
+    except Exception:
+        logger.exception("%s could not be ended", row)
+        return False
+
+
 def _reap(run: Run) -> bool:
-    state = "stopped" if run.stop_requested_at else "interrupted"
-    error_code = "" if run.stop_requested_at else ReplyInterrupted.code
-    ended = end_reply(run.reply_id, Ending(state, error_code))  # type: ignore[arg-type]
-    settle_abandoned(run.reply_id, text=run.reply.content, error_code=error_code or "stopped")
+    ending = STOPPED if run.stop_requested_at else INTERRUPTED
+    ended = end_reply(run.reply_id, ending)
+    settle_abandoned(run.reply_id, text=run.reply.content, error_code=ending.error_code)
     if not ended:
         Run.objects.filter(pk=run.pk).update(state="ended", ended_at=Now())
     return ended
 
 
-def _settle_left_open() -> None:
-    """Settle the requests of replies that ended a while ago: whoever should have done it was killed in between."""
-    left_open = Completion.objects.filter(ended_at=None, reply__run__ended_at__lt=Now() - LEASE)
-    for completion in left_open.select_related("reply"):
-        if reply := completion.reply:
-            settle_abandoned(reply.pk, text=reply.content, error_code=reply.error_code or "stopped")
+def _left_open() -> QuerySet[Completion]:
+    """Return the requests of replies that ended a while ago or are gone: who should have settled them was killed."""
+    nobodys = Q(reply__run__ended_at__lt=Now() - LEASE) | Q(reply=None, created_at__lt=Now() - LONGEST_REQUEST)
+    return Completion.objects.filter(nobodys, ended_at=None).select_related("reply")
 
 
-def tidy_once() -> None:
-    """What is done now and then: sweep conversations that were deleted a while ago."""
-    sweep_deleted_conversations()
+def _settle(completion: Completion) -> bool:
+    reply = completion.reply
+    outcome = Outcome(text=reply.content if reply else "", error_code=reply.error_code if reply else "")
+    return settle_completion(completion, outcome)

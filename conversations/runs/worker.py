@@ -11,18 +11,18 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
-from conversations.core.errors import CompletionError, ConversationError, ProviderTimedOut, ReplyInterrupted
+from conversations.core.errors import CompletionError, ConversationError
 from conversations.fanout import RUNS, Subscriber, subscribe, unsubscribe
 from conversations.providers.clients import close_completion_client, completion_client
-from conversations.services.end_reply import Ending, end_reply
+from conversations.services.end_reply import COMPLETE, INTERRUPTED, STOPPED, Ending, end_reply
 from conversations.services.make_reply import make_reply
+from conversations.threads import in_worker_thread
 
 from .claim import ClaimedRun, claim_runs, prolong_leases, save_texts, stop_requests
-from .live_reply import LiveReply
+from .live_reply import LiveReply, render_lines
 from .reaper import reap_once, tidy_once
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,6 @@ TIDY_SECONDS = 300.0
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 25.0
 LAST_WORDS_SECONDS = 2.0  # for what is interrupted to be written down
-INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
 
 
 class Making:
@@ -56,7 +55,7 @@ class Making:
     def cancel(self, ending: Ending) -> None:
         if not self.work.cancelling():
             self.cancelled_as = ending
-            self.work.cancel()
+            self.work.cancel(ending.error_code)
 
 
 class Worker:
@@ -78,9 +77,10 @@ class Worker:
         self._claiming = asyncio.create_task(self._claim_for_ever(), name="claim")
         self._duties = [
             asyncio.create_task(_every(FLUSH_SECONDS, self._flush), name="flush"),
+            asyncio.create_task(_every(FLUSH_SECONDS, self._render), name="render"),
             asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
             asyncio.create_task(_every(LEASE_SECONDS, self._keep_leases), name="lease"),
-            asyncio.create_task(_every(TIDY_SECONDS, _in_thread(tidy_once)), name="tidy"),
+            asyncio.create_task(_every(TIDY_SECONDS, in_worker_thread(tidy_once)), name="tidy"),
         ]
 
     async def drain(self, *, timeout_seconds: float = DRAIN_SECONDS) -> None:
@@ -110,7 +110,7 @@ class Worker:
     def _hear(self, payload: str) -> None:
         verb, _, reply_id = payload.partition(" ")
         if verb == "stop" and (making := self._making.get(int(reply_id))):
-            making.cancel(Ending("stopped"))
+            making.cancel(STOPPED)
         self._work.set()
 
     async def _claim_for_ever(self) -> None:
@@ -123,14 +123,13 @@ class Worker:
     async def _claim(self) -> None:
         if (free := self._at_once - len(self._making)) <= 0:
             return
-        for run in await _in_thread(claim_runs)(self.name, limit=free):
+        for run in await in_worker_thread(claim_runs)(self.name, limit=free):
             making = self._making[run.reply_id] = Making(run)
             making.work = asyncio.create_task(self._make(making), name=f"reply {run.reply_id}")
             making.task = asyncio.create_task(self._see_through(making), name=f"end of reply {run.reply_id}")
 
     async def _make(self, making: Making) -> None:
-        async with asyncio.timeout(settings.REPLY_TIMEOUT_SECONDS):
-            await make_reply(making.run.reply_id, sink=making.live, client=completion_client())
+        await make_reply(making.run.reply_id, sink=making.live, client=completion_client())
 
     async def _see_through(self, making: Making) -> None:
         """Wait for one reply and end it, whatever happens."""
@@ -147,21 +146,19 @@ class Worker:
             await making.work
         except asyncio.CancelledError:
             return making.cancelled_as
-        except TimeoutError:
-            return Ending("failed", ProviderTimedOut.code)
         except ConversationError as error:
             logger.warning("reply %d failed: %s %s", making.run.reply_id, error.code, _detail(error))
-            return Ending("failed", error.code)
+            return Ending.failed(error)
         except Exception:
             logger.exception("reply %d failed", making.run.reply_id)
-            return Ending("failed", ConversationError.code)
-        return Ending("complete")
+            return Ending.failed(ConversationError())
+        return COMPLETE
 
     async def _end(self, making: Making, ending: Ending) -> None:
         """Write the end, and go on trying while the database is away: until then the text is only here."""
         while True:
             try:
-                await _in_thread(end_reply)(making.run.reply_id, ending, content=making.live.text)
+                await in_worker_thread(end_reply)(making.run.reply_id, ending, content=making.live.text)
                 return
             except (OperationalError, InterfaceError):
                 logger.warning("reply %d could not be ended yet", making.run.reply_id, exc_info=True)
@@ -171,23 +168,30 @@ class Worker:
         for making in tuple(self._making.values()):
             making.live.flush()
 
+    async def _render(self) -> None:
+        """Send finished blocks as HTML. Some take long, so they are rendered beside the loop, and no delta waits."""
+        lines = [(making.live, making.live.take_lines()) for making in self._making.values() if making.live.has_lines]
+        if lines:
+            for live, blocks in await in_worker_thread(render_lines)(lines):
+                live.send_blocks(blocks)
+
     async def _save(self) -> None:
         if not self._making:
             return
         replies = {making.run.reply_id: making for making in self._making.values()}
         unsaved = {reply_id: making.live.unsaved() for reply_id, making in replies.items()}
         texts = {reply_id: text for reply_id, text in unsaved.items() if text is not None}
-        await _in_thread(save_texts)(texts)
+        await in_worker_thread(save_texts)(texts)
         for reply_id, text in texts.items():
             replies[reply_id].live.mark_saved(text)
-        self._cancel(await _in_thread(stop_requests)(self._run_ids()), Ending("stopped"))
+        self._cancel(await in_worker_thread(stop_requests)(self._run_ids()), STOPPED)
 
     async def _keep_leases(self) -> None:
         """Prolong our leases, then reap: while the database was away, ours may all have run out."""
         if self._making:
-            lost = await _in_thread(prolong_leases)(self.name, self._run_ids())
+            lost = await in_worker_thread(prolong_leases)(self.name, self._run_ids())
             self._cancel(lost, INTERRUPTED)
-        await _in_thread(reap_once)()
+        await in_worker_thread(reap_once)()
 
     def _run_ids(self) -> list[int]:
         return [making.run.id for making in self._making.values()]
@@ -210,10 +214,6 @@ async def _survive(duty: Callable[[], Awaitable[Any]]) -> None:
         await duty()
     except Exception:
         logger.exception("the run worker could not do a duty; it will be tried again")
-
-
-def _in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-    return database_sync_to_async(function, thread_sensitive=False)
 
 
 def _detail(error: ConversationError) -> str:

@@ -72,9 +72,7 @@ def thread_from(conversation: Conversation, from_position: int) -> ThreadPage:
 
 def latest_completion(conversation: Conversation) -> Completion | None:
     """Return the newest request made for an active reply: its window is what the model saw last."""
-    return (
-        conversation.completions.filter(purpose="reply", reply__active=True).order_by("-reply__position", "-id").first()
-    )
+    return conversation.completions.filter(purpose="reply", reply__active=True).order_by("-id").first()
 
 
 def _page(oldest_first: Iterable[Message]) -> ThreadPage:
@@ -86,7 +84,8 @@ def _page(oldest_first: Iterable[Message]) -> ThreadPage:
 
 def _last_completions(messages: Iterable[Message]) -> dict[int, Completion]:
     replies = [message.pk for message in messages if message.role == "assistant"]
-    return {row.reply_id: row for row in Completion.objects.filter(reply_id__in=replies).order_by("id")}
+    last = Completion.objects.filter(reply_id__in=replies).order_by("reply_id", "-id").distinct("reply_id")
+    return {row.reply_id: row for row in last.defer("window") if row.reply_id}
 
 
 def _shown(message: Message, completion: Completion | None) -> ThreadMessage:
@@ -101,7 +100,7 @@ def _shown(message: Message, completion: Completion | None) -> ThreadMessage:
         html=html,
         tail=message.content[tail_at:],
         tail_at=tail_at,
-        error=sentence_for(message.error_code) if message.error_code else "",
+        error=sentence_for(message.error_code, message.error_params) if message.error_code else "",
         completion=completion,
     )
 

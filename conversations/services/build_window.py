@@ -7,6 +7,7 @@ from typing import Any
 
 from conversations.core.history import HistoryMessage
 from conversations.core.messages import PromptMessage
+from conversations.core.policy import FULL
 from conversations.core.prompt import Passage
 from conversations.core.window import Turn, Window, compute_window
 from conversations.models import Conversation, Message
@@ -17,22 +18,33 @@ from .language import Language, language_of
 
 def build_window(conversation: Conversation, newest: HistoryMessage, *, grounding: Sequence[Passage] = ()) -> Window:
     """Compute the window that answers *newest*, a user message stored or still a draft. Raises `PromptError`."""
-    scenario = conversation.scenario
-    language = language_of(scenario)
     history = read_history(conversation.pk, before=newest.position)
-    pins = tuple(_counted(history.pins, language))
-    return compute_window(
-        Turn(newest, scenario.system_prompt, grounding=grounding, pins=pins),
-        _counted(history.newest_first, language),
-        language_model=language.model,
-        policy=scenario.policy,
-        count_text=language.count_text,
-    )
+    return _window(conversation, newest, history.pins, history.newest_first, grounding)
 
 
 def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
-    """Raise the `PromptError` that sending *newest* would raise."""
-    build_window(conversation, newest)
+    """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
+    history = read_history(conversation.pk, before=newest.position)
+    older = history.newest_first if conversation.scenario.policy.name == FULL else ()
+    _window(conversation, newest, history.pins, older)
+
+
+def _window(
+    conversation: Conversation,
+    newest: HistoryMessage,
+    pins: Iterable[HistoryRow],
+    older: Iterable[HistoryRow],
+    grounding: Sequence[Passage] = (),
+) -> Window:
+    scenario = conversation.scenario
+    language = language_of(scenario)
+    return compute_window(
+        Turn(newest, scenario.system_prompt, grounding=grounding, pins=tuple(_counted(pins, language))),
+        _counted(older, language),
+        language_model=language.language_model,
+        policy=scenario.policy,
+        count_text=language.count_text,
+    )
 
 
 def draft_message(content: str, *, position: int, language: Language) -> HistoryMessage:
@@ -61,9 +73,9 @@ def passages(grounding: Iterable[dict[str, Any]]) -> list[Passage]:
 
 def _counted(rows: Iterable[HistoryRow], language: Language) -> Iterator[HistoryMessage]:
     """Yield *rows* with their stored counts; what another encoding counted is counted once more, and stored."""
-    encoding = language.model.encoding
+    encoding = language.language_model.encoding
     for row in rows:
-        if row.encoding == encoding:
+        if row.encoding == encoding and (row.content_tokens or not row.content):  # a reply is counted when it ends
             yield row.to_history()
         else:
             yield _recount(row, language).to_history()
@@ -72,6 +84,6 @@ def _counted(rows: Iterable[HistoryRow], language: Language) -> Iterator[History
 def _recount(row: HistoryRow, language: Language) -> HistoryRow:
     tokens = language.content_tokens(row.to_history().message)
     Message.objects.filter(pk=row.id).exclude(state="streaming").update(
-        content_tokens=tokens, encoding=language.model.encoding
+        content_tokens=tokens, encoding=language.language_model.encoding
     )
-    return row._replace(content_tokens=tokens, encoding=language.model.encoding)
+    return row._replace(content_tokens=tokens, encoding=language.language_model.encoding)

@@ -6,6 +6,7 @@ import datetime as dt
 import uuid
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import User
@@ -13,8 +14,11 @@ from conversations.core.errors import ConversationNotFound
 from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation, Scenario
 
+from .stop_reply import stop_reply
+
 TITLE_CHARACTERS = 60
 KEPT_AFTER_DELETION = dt.timedelta(hours=1)
+SWEPT_AT_ONCE = 100
 
 
 def start_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
@@ -23,12 +27,19 @@ def start_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
     The page chooses the id before anything is sent, so that sending again after a lost answer begins nothing twice.
     Raises `ConversationNotFound` if the id is someone else's.
     """
-    conversation, _ = Conversation.objects.select_related("scenario").get_or_create(
+    existing = Conversation.objects.select_related("scenario").filter(public_id=public_id).first()
+    conversation = existing or _begin(user, public_id)
+    if conversation.owner_id != user.pk or conversation.deleted_at:
+        raise ConversationNotFound
+    return conversation
+
+
+def _begin(user: User, public_id: uuid.UUID) -> Conversation:
+    """Store a new conversation; of two that begin the same at once, one stores it and both get it."""
+    conversation, _ = Conversation.objects.get_or_create(
         public_id=public_id,
         defaults={"owner": user, "scenario": default_scenario(), "last_active_at": timezone.now()},
     )
-    if conversation.owner_id != user.pk or conversation.deleted_at:
-        raise ConversationNotFound
     return conversation
 
 
@@ -59,7 +70,9 @@ def rename_conversation(conversation: Conversation, *, title: str) -> None:
 
 
 def delete_conversation(conversation: Conversation) -> None:
-    """Take the conversation away. It can be brought back until it is swept."""
+    """Take the conversation away and stop its reply. It can be brought back until it is swept."""
+    for reply in conversation.messages.filter(state="streaming"):
+        stop_reply(conversation=conversation, reply_id=reply.pk)
     Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(deleted_at=timezone.now())
 
 
@@ -74,9 +87,14 @@ def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
 
 def sweep_deleted_conversations() -> int:
     """Delete for good what was taken away long enough ago; the ledger keeps its amounts. Returns how many."""
-    over = timezone.now() - KEPT_AFTER_DELETION
-    swept = 0
-    for conversation in Conversation.objects.filter(deleted_at__lt=over)[:100]:
-        conversation.delete()
-        swept += 1
-    return swept
+    over = Conversation.objects.filter(deleted_at__lt=timezone.now() - KEPT_AFTER_DELETION)
+    return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+
+
+def _sweep(over: QuerySet[Conversation], pk: int) -> bool:
+    """Delete one conversation, unless its owner brings it back at this moment."""
+    with transaction.atomic():
+        conversation = over.select_for_update(skip_locked=True).filter(pk=pk).first()
+        if conversation:
+            conversation.delete()
+    return conversation is not None

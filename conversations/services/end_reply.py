@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
 from django.db import transaction
 from django.db.models.functions import Now
 
-from conversations.core.errors import sentence_for
+from conversations.core.errors import ConversationError, ReplyInterrupted, sentence_for
 from conversations.core.frames import Frame, ReplyDone, ReplyFailed
 from conversations.core.messages import PromptMessage
 from conversations.fanout import publish_frame
@@ -22,10 +23,20 @@ FinalState = Literal["complete", "stopped", "interrupted", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a reply ended; *error_code* is that of the `ConversationError` that ended it, if one did."""
+    """How a reply ended; if a `ConversationError` ended it, its code and the params of its sentence."""
 
     state: FinalState
     error_code: str = ""
+    error_params: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def failed(cls, error: ConversationError) -> Ending:
+        return cls("failed", error.code, error.params)
+
+
+COMPLETE = Ending("complete")
+STOPPED = Ending("stopped")
+INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
 
 
 def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> bool:
@@ -46,9 +57,10 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> b
             reply.content = content
         language = language_of(reply.conversation.scenario)
         reply.content_tokens = language.content_tokens(PromptMessage("assistant", reply.content))
-        reply.encoding = language.model.encoding
-        reply.state, reply.error_code = ending.state, ending.error_code
-        reply.save(update_fields=["content", "content_tokens", "encoding", "state", "error_code"])
+        reply.encoding = language.language_model.encoding
+        reply.state = ending.state
+        reply.error_code, reply.error_params = ending.error_code, dict(ending.error_params)
+        reply.save()
         Run.objects.filter(reply_id=reply_id).update(state="ended", ended_at=Now())
         transaction.on_commit(partial(publish_frame, _frame(reply), reply.conversation.public_id))
     return True
@@ -58,5 +70,5 @@ def _frame(reply: Message) -> Frame:
     conversation = reply.conversation.public_id
     if reply.state in ("complete", "stopped"):
         return ReplyDone(conversation, reply.pk, reply.position, reply.state, len(reply.content))
-    message = sentence_for(reply.error_code)
+    message = sentence_for(reply.error_code, reply.error_params)
     return ReplyFailed(conversation, reply.pk, reply.position, reply.state, reply.error_code, message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chatsite.accounts.models import User
+from conversations.core.budget import budget_tokens
 from conversations.core.errors import PromptError
 from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation
@@ -36,7 +37,7 @@ def estimate_draft(*, user: User, conversation: Conversation | None, content: st
     try:
         record = build_window(conversation, draft).record
     except PromptError as error:
-        limit = language.model.context_window_tokens - language.model.reply_reserve_tokens
+        limit = budget_tokens(language.language_model, cap_tokens=conversation.scenario.policy.cap_tokens)
         return DraftEstimate(
             draft.content_tokens, limit + error.tokens_over, limit, draft.position, error.tokens_over, str(error)
         )

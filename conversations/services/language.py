@@ -21,7 +21,7 @@ class Language:
     count_text: CountText
 
     @property
-    def model(self) -> LanguageModel:
+    def language_model(self) -> LanguageModel:
         return self.configured.language_model
 
     def unit_prices(self, *, at: dt.datetime) -> UnitPrices | None:
@@ -29,7 +29,7 @@ class Language:
 
     def content_tokens(self, message: PromptMessage) -> int:
         """Count what *message* adds to the chat format's overhead: the number stored with its row."""
-        return content_tokens(message, count_text=self.count_text, chat_format=self.model.chat_format)
+        return content_tokens(message, count_text=self.count_text, chat_format=self.language_model.chat_format)
 
 
 def language_of(scenario: Scenario) -> Language:

@@ -17,7 +17,11 @@ MINUTE = dt.timedelta(minutes=1)
 
 
 def check_limits(user: User) -> None:
-    """Raise a `LimitReached` that says when it opens again."""
+    """Raise a `LimitReached` that says when it opens again.
+
+    Locks the person's row until the transaction ends, so that of many messages sent at once each sees those before it.
+    """
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
     check_message_rate(user, limit=settings.MESSAGES_PER_MINUTE)
     check_money(user, limit_usd=settings.MONEY_PER_DAY_USD)
 

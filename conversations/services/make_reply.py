@@ -10,11 +10,10 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from channels.db import database_sync_to_async
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
@@ -25,12 +24,12 @@ from conversations.models import Completion, Message
 from conversations.providers.completion_events import CompletionEnd, TextDelta
 from conversations.providers.completion_requests import CompletionRequest
 from conversations.providers.completions import CompletionClient
+from conversations.threads import in_worker_thread
 
 from .build_window import build_window, passages, stored_message
 from .language import language_of
 from .ledger import Outcome, open_completion, settle_completion
 
-P = ParamSpec("P")
 R = TypeVar("R")
 MOST_ATTEMPTS = 3
 LONGEST_WAIT_SECONDS = 20.0
@@ -47,8 +46,8 @@ class ReplySink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A reply to be made, with the prompt that asks for it."""
+class PreparedReply:
+    """A reply to be made, with the window whose prompt asks for it."""
 
     reply: Message
     window: Window
@@ -68,14 +67,21 @@ class Progress:
             self.first_token = time.monotonic()
         self.pieces.append(text)
 
-    def outcome(self, error: CompletionError | None = None, *, error_code: str = "") -> Outcome:
+    def outcome(self, ended_by: BaseException | None = None) -> Outcome:
+        """Return what the ledger keeps. A cancellation carries its error code, or none if a person stopped it."""
         end = self.end
+        error = ended_by if isinstance(ended_by, CompletionError) else None
+        error_code, finish_reason = "", end.finish_reason if end else None
+        if error:
+            error_code = error.code
+        elif ended_by:
+            error_code, finish_reason = "".join(ended_by.args), "stopped"
         return Outcome(
             text="".join(self.pieces),
             usage=end.usage if end else None,
             not_billed=error is not None and not error.may_be_billed,
-            finish_reason=(end.finish_reason or "") if end else "",
-            error_code=error.code if error else error_code,
+            finish_reason=finish_reason or "",
+            error_code=error_code,
             provider_request_id=end.provider_request_id if end else error.request_id if error else "",
             time_to_first_token_seconds=self.first_token and self.first_token - self.started,
             duration_seconds=time.monotonic() - self.started,
@@ -92,42 +98,44 @@ async def make_reply(
     """Make the reply, appending to *sink*. Returns when it is complete.
 
     Raises the `ConversationError` that ended it otherwise. A cancellation closes the connection to the provider and
-    settles the ledger before it goes on.
+    settles the ledger before it goes on; its message is the error code, empty if a person stopped the reply.
     """
-    job = await _in_thread(_prepare)(reply_id)
-    sink.record_window(job.window.record)
+    prepared = await in_worker_thread(_prepare)(reply_id)
+    sink.record_window(prepared.window.record)
     for attempt in range(1, MOST_ATTEMPTS + 1):
-        completion = await _open_row(job, attempt)
         progress = Progress()
         try:
-            await _stream(job, progress, sink, client)
-        except CompletionError as error:
-            await _settle(completion, progress.outcome(error))
-            wait_seconds = _wait_seconds(error, attempt)
-            if (
-                not error.retryable
-                or progress.pieces
-                or attempt == MOST_ATTEMPTS
-                or wait_seconds > LONGEST_WAIT_SECONDS
-            ):
-                raise
-            await sleep(wait_seconds)
-        except asyncio.CancelledError:
-            # Shielded: the row must be settled even if the worker is told twice to stop.
-            await asyncio.shield(_settle(completion, progress.outcome(error_code="stopped")))
-            raise
-        else:
-            await _settle(completion, progress.outcome())
+            await _attempt(prepared, attempt, progress, sink, client)
             return
+        except CompletionError as error:
+            wait_seconds = _wait_seconds(error, attempt)
+            may_help = error.retryable and attempt < MOST_ATTEMPTS and wait_seconds <= LONGEST_WAIT_SECONDS
+            if progress.pieces or not may_help:
+                raise
+        await sleep(wait_seconds)
 
 
-def _prepare(reply_id: int) -> Job:
+async def _attempt(
+    prepared: PreparedReply, attempt: int, progress: Progress, sink: ReplySink, client: CompletionClient
+) -> None:
+    """Make one request, with its row of the ledger."""
+    completion = await _open_row(prepared, attempt)
+    try:
+        await _stream(prepared, progress, sink, client)
+    except (CompletionError, asyncio.CancelledError) as ended_by:
+        await _see_through(_settle(completion, progress.outcome(ended_by)))
+        raise
+    with suppress(asyncio.CancelledError):  # the reply is whole: it is too late to stop it
+        await _see_through(_settle(completion, progress.outcome()))
+
+
+def _prepare(reply_id: int) -> PreparedReply:
     reply = Message.objects.select_related("parent", "conversation__scenario").get(pk=reply_id)
     newest, conversation = reply.answered_message, reply.conversation
     language = language_of(conversation.scenario)
     window = build_window(conversation, stored_message(newest, language), grounding=passages(newest.grounding))
     _store_grounding_tokens(newest, window)
-    return Job(reply, window)
+    return PreparedReply(reply, window)
 
 
 def _store_grounding_tokens(newest: Message, window: Window) -> None:
@@ -135,24 +143,25 @@ def _store_grounding_tokens(newest: Message, window: Window) -> None:
         Message.objects.filter(pk=newest.pk).update(grounding_tokens=window.record.grounding.tokens)
 
 
-async def _open_row(job: Job, attempt: int) -> Completion:
+async def _open_row(prepared: PreparedReply, attempt: int) -> Completion:
     """Write the row of a request that is about to leave; if it may not leave any more, settle it."""
-    opening = asyncio.ensure_future(_in_thread(_open)(job, attempt))
+    opening = asyncio.ensure_future(in_worker_thread(_open)(prepared, attempt))
     try:
-        return await asyncio.shield(opening)
-    except asyncio.CancelledError:
-        await _settle(await opening, Outcome(not_billed=True, error_code="stopped"))
+        return await _see_through(opening)
+    except asyncio.CancelledError as cancelled:
+        outcome = Outcome(not_billed=True, finish_reason="stopped", error_code="".join(cancelled.args))
+        await _see_through(_settle(opening.result(), outcome))
         raise
 
 
-def _open(job: Job, attempt: int) -> Completion:
-    prices = language_of(job.reply.conversation.scenario).unit_prices(at=timezone.now())
-    return open_completion(job.reply, job.window.record, attempt=attempt, prices=prices)
+def _open(prepared: PreparedReply, attempt: int) -> Completion:
+    prices = language_of(prepared.reply.conversation.scenario).unit_prices(at=timezone.now())
+    return open_completion(prepared.reply, prepared.window.record, attempt=attempt, prices=prices)
 
 
-async def _stream(job: Job, progress: Progress, sink: ReplySink, client: CompletionClient) -> None:
+async def _stream(prepared: PreparedReply, progress: Progress, sink: ReplySink, client: CompletionClient) -> None:
     """Follow one completion to its end. Raises `StreamBroken` if it ends without saying why."""
-    async with aclosing(client.stream(_request(job))) as events:
+    async with aclosing(client.stream(_request(prepared))) as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 progress.add(event.text)
@@ -165,12 +174,12 @@ async def _stream(job: Job, progress: Progress, sink: ReplySink, client: Complet
         raise EmptyReply
 
 
-def _request(job: Job) -> CompletionRequest:
-    conversation = job.reply.conversation
-    record = job.window.record
+def _request(prepared: PreparedReply) -> CompletionRequest:
+    conversation = prepared.reply.conversation
+    record = prepared.window.record
     return CompletionRequest(
         language_model=record.language_model,
-        prompt=job.window.prompt,
+        prompt=prepared.window.prompt,
         max_output_tokens=record.reply_reserve_tokens,
         sampling=conversation.scenario.sampling,
         cache_key=str(conversation.public_id),
@@ -188,13 +197,18 @@ async def _settle(completion: Completion, outcome: Outcome) -> None:
     """Settle the row, and go on trying while the database is away: the request has been made."""
     while True:
         try:
-            await _in_thread(settle_completion)(completion, outcome)
+            await in_worker_thread(settle_completion)(completion, outcome)
             return
         except (OperationalError, InterfaceError):
             logger.warning("completion %d could not be settled yet", completion.pk, exc_info=True)
             await asyncio.sleep(DATABASE_AWAY_SECONDS)
 
 
-def _in_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
-    in_thread: Callable[P, Awaitable[R]] = database_sync_to_async(function, thread_sensitive=False)
-    return in_thread
+async def _see_through(work: Awaitable[R]) -> R:
+    """Return what *work* returns; told to stop meanwhile, wait for its end and stop then."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise

@@ -9,20 +9,20 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.access import require_active
-from conversations.core.errors import ConversationNotFound, ReplyInProgress
+from conversations.core.errors import ReplyInProgress
 from conversations.core.frames import MessageStored
 from conversations.core.text import clean_content
 from conversations.fanout import RUNS, publish, publish_frame
-from conversations.models import Conversation, Message, Run
+from conversations.models import Conversation, Message
 
 from .build_window import check_it_fits, draft_message
 from .conversations import title_from
-from .language import Language, language_of
+from .language import language_of
 from .limits import check_limits
+from .path import add_reply, lock_conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,8 @@ def post_message(
     if found := _find_posted(conversation, client_id):
         return found
     cleaned = clean_content(content)
-    check_limits(user)
     with transaction.atomic():
+        check_limits(user)
         locked = lock_conversation(conversation)
         if found := _find_posted(locked, client_id):  # the same message, sent twice at once
             return found
@@ -78,20 +78,9 @@ def _find_posted(conversation: Conversation, client_id: uuid.UUID) -> PostedMess
     message = conversation.messages.filter(client_id=client_id).first()
     if message is None:
         return None
-    return PostedMessage(message, message.children.filter(active=True).get(), created=False)
-
-
-def lock_conversation(conversation: Conversation) -> Conversation:
-    """Lock the conversation's row: whoever wants to add to the path waits here."""
-    locked = (
-        Conversation.objects.select_for_update(of=("self",))
-        .select_related("scenario", "head")
-        .filter(pk=conversation.pk, deleted_at=None)
-        .first()
-    )
-    if locked is None:
-        raise ConversationNotFound
-    return locked
+    # The newest, should it have been made again; on a branch that is no longer shown none is active.
+    reply = message.children.order_by("-id")[0]
+    return PostedMessage(message, reply, created=False)
 
 
 def _refuse_while_replying(conversation: Conversation) -> None:
@@ -118,31 +107,13 @@ def _store(
         role="user",
         content=content,
         content_tokens=draft.content_tokens,
-        encoding=language.model.encoding,
+        encoding=language.language_model.encoding,
         grounding=list(grounding),
         client_id=client_id,
     )
-    reply = add_reply(conversation, message, language)
     conversation.title = conversation.title or title_from(content)
-    conversation.save(update_fields=["title"])
+    reply = add_reply(conversation, message, language)
     return PostedMessage(message, reply, created=True, cleaned=was_cleaned)
-
-
-def add_reply(conversation: Conversation, message: Message, language: Language) -> Message:
-    """Store the empty reply to *message*, the run that will make it, and the conversation's new head."""
-    reply = Message.objects.create(
-        conversation=conversation,
-        parent=message,
-        position=message.position + 1,
-        role="assistant",
-        state="streaming",
-        encoding=language.model.encoding,
-    )
-    Run.objects.create(reply=reply)
-    conversation.head = reply
-    conversation.last_active_at = timezone.now()
-    conversation.save(update_fields=["head", "last_active_at"])
-    return reply
 
 
 def _announce(conversation: Conversation, posted: PostedMessage) -> None:

@@ -12,23 +12,26 @@ from conversations.core.errors import NothingToRetry, ReplyInProgress
 from conversations.fanout import RUNS, publish
 from conversations.models import Conversation, Message
 
+from .build_window import check_it_fits, stored_message
 from .language import language_of
 from .limits import check_limits
-from .post_message import add_reply, lock_conversation
+from .path import add_reply, lock_conversation
 
 
 def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -> Message:
     """Return the new, still empty sibling of the last reply. Raises `NothingToRetry` if *reply_id* isn't the last."""
     require_active(user)
-    check_limits(user)
     with transaction.atomic():
+        check_limits(user)
         locked = lock_conversation(conversation)
         reply = find_reply(locked, reply_id)
         if not reply.has_ended:
             raise ReplyInProgress
         if locked.head_id != reply.pk or reply.parent is None or reply.parent.role != "user":
             raise NothingToRetry
+        language = language_of(locked.scenario)
+        check_it_fits(locked, stored_message(reply.parent, language))  # or the old reply would be gone for nothing
         Message.objects.filter(pk=reply.pk).update(active=False)
-        sibling = add_reply(locked, reply.parent, language_of(locked.scenario))
+        sibling = add_reply(locked, reply.parent, language)
         transaction.on_commit(partial(publish, RUNS, "waiting"))
     return sibling

@@ -8,7 +8,7 @@ from conversations.access import find_reply
 from conversations.fanout import RUNS, publish
 from conversations.models import Conversation, Run
 
-from .end_reply import Ending, end_reply
+from .end_reply import STOPPED, end_reply
 
 
 def stop_reply(*, conversation: Conversation, reply_id: int) -> None:
@@ -18,5 +18,5 @@ def stop_reply(*, conversation: Conversation, reply_id: int) -> None:
         return
     Run.objects.filter(reply=reply, stop_requested_at=None).exclude(state="ended").update(stop_requested_at=Now())
     if Run.objects.filter(reply=reply, state="waiting").exists():
-        end_reply(reply.pk, Ending("stopped"))
+        end_reply(reply.pk, STOPPED)
     publish(RUNS, f"stop {reply.pk}")

@@ -21,8 +21,8 @@ def abandoned():
     """A reply of a worker that died after a few words, its request still open in the ledger."""
     reply = post(begin(make_user("alice")), "Hello").reply
     claim_runs("dead", limit=1)
-    job = _prepare(reply.pk)
-    open_completion(job.reply, job.window.record, attempt=1, prices=None)
+    prepared = _prepare(reply.pk)
+    open_completion(prepared.reply, prepared.window.record, attempt=1, prices=None)
     save_texts({reply.pk: "As I was say"})
     return reply
 
