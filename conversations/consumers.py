@@ -10,19 +10,16 @@ import asyncio
 import contextlib
 import json
 import logging
-import time
 import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.contrib.auth import get_user
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest
 
 from chatsite.accounts.models import User
+from chatsite.accounts.sessions import user_of
 from conversations.access import find_conversation, require_active
 from conversations.core.errors import ConversationError, FrameError, SignInRequired
 from conversations.core.frames import (
@@ -38,13 +35,13 @@ from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, sub
 from conversations.services.post_message import PostedMessage, post_message
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
+from conversations.sign_ins import sign_ins
 from conversations.views.snapshot import conversation_snapshot
 
 logger = logging.getLogger(__name__)
 
 SIGNED_OUT = 4401
 READS_TOO_SLOWLY = 1013
-RECHECK_SECONDS = 1.0
 MOST_UNSENT_FRAMES = 1000
 MOST_UNSENT_CHARACTERS = 4_000_000
 # Redis may be away; the page must not wait for it.
@@ -83,7 +80,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.topic_elsewhere: str | None = None
         self.unsent = Unsent()
         self.sending: asyncio.Task[None] | None = None
-        self.checked_at = time.monotonic()
+        self.doubting: asyncio.Task[None] | None = None
         try:
             await self._user()
         except SignInRequired:
@@ -92,13 +89,17 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.subscriber = Subscriber(self._queue)
         await self.accept()
         self.sending = asyncio.create_task(self._send_for_ever())
+        sign_ins().watch(self.scope["session"].session_key, self._doubt)
 
     async def disconnect(self, code: int) -> None:
+        sign_ins().forget(self._doubt)
         if self.sending:
             self.sending.cancel()
         await self._follow(None)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self.unsent.overflowed:  # it is being closed, and would not read the answer
+            return
         frame: Frame | None = None
         try:
             frame = parse_frame(_decode(text_data))
@@ -120,7 +121,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             conversation=getattr(frame, "conversation", None),
             client_id=getattr(frame, "client_id", None),
         )
-        self._queue(_encode(answer))
+        self._queue(answer.to_json())
 
     # What a page may ask for
 
@@ -129,7 +130,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         await self._follow_checked(user, frame.conversation)
         posted = await _in_thread(_post)(user, frame)
         if not posted.created:
-            self._queue(_encode(posted.to_frame(frame.conversation)))
+            self._queue(posted.to_frame(frame.conversation).to_json())
 
     async def _stop(self, user: User, frame: ReplyStop) -> None:
         await _in_thread(_stop)(user, frame)
@@ -140,7 +141,7 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def _send_snapshot(self, user: User, frame: ConversationSync) -> None:
         """Follow first and read then: what is written between the two comes twice rather than never."""
         await self._follow_checked(user, frame.conversation)
-        self._queue(_encode(await _in_thread(_snapshot)(user, frame)))
+        self._queue((await _in_thread(_snapshot)(user, frame)).to_json())
 
     _HANDLERS: dict[type[Frame], Callable[..., Awaitable[None]]] = {
         MessagePost: _post,
@@ -193,23 +194,24 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def _send_for_ever(self) -> None:
         try:
             while True:
-                payload = await self.unsent.get()
-                await self._recheck()
-                await self.send(text_data=payload)
-        except SignInRequired:
-            await self.close(SIGNED_OUT)
+                await self.send(text_data=await self.unsent.get())
         except asyncio.CancelledError:
             if self.unsent.overflowed:
                 with contextlib.suppress(Exception):
                     await self.close(READS_TOO_SLOWLY)
             raise
 
-    async def _recheck(self) -> None:
-        """Ask again whose socket this is. While the database is away nobody's rights can have changed."""
-        if time.monotonic() - self.checked_at > RECHECK_SECONDS:
+    def _doubt(self) -> None:
+        self.doubting = asyncio.create_task(self._close_unless_signed_in())
+
+    async def _close_unless_signed_in(self) -> None:
+        try:
             with contextlib.suppress(OperationalError, InterfaceError):
                 await self._user()
-            self.checked_at = time.monotonic()
+        except SignInRequired:
+            if self.sending:
+                self.sending.cancel()
+            await self.close(SIGNED_OUT)
 
     async def _user(self) -> User:
         return await _in_thread(_load_user)(self.scope["session"].session_key)
@@ -217,9 +219,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
 def _load_user(session_key: str | None) -> User:
     """Return whose session it is now, not when the socket was opened. Raises `SignInRequired`."""
-    request = HttpRequest()
-    request.session = SessionStore(session_key)  # type: ignore[assignment]
-    user = get_user(request)
+    user = user_of(session_key)
     require_active(user)
     return user  # type: ignore[return-value]
 
@@ -247,10 +247,6 @@ def _decode(text_data: str | None) -> object:
         return json.loads(text_data or "")
     except (ValueError, RecursionError):
         raise FrameError("not JSON") from None
-
-
-def _encode(frame: Frame) -> str:
-    return json.dumps(frame.to_wire(), ensure_ascii=False, separators=(",", ":"))
 
 
 def _in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:

@@ -201,6 +201,21 @@ async def test_a_deactivated_person_gets_no_more_deltas(worker, page, alice, con
     assert await page.close_code() == 4401
 
 
+async def test_signing_out_closes_a_socket_on_which_nothing_happens(page):
+    await in_thread(Session.objects.all().delete)
+    assert await page.close_code() == 4401
+
+
+async def test_signing_out_leaves_the_sockets_of_others_open(page):
+    mine = await in_thread(Session.objects.get)
+    other = await Page.open(await in_thread(make_user, "bob"))
+    await in_thread(mine.delete)
+    assert await page.close_code() == 4401
+    await other.send("conversation.sync", conversation=uuid.uuid4(), from_position=0)
+    assert (await other.receive("error"))["code"] == "conversation_not_found"
+    await other.communicator.disconnect()
+
+
 @pytest.mark.parametrize(
     "origin", [None, "null", "https://elsewhere.example", "http://127.0.0.1.elsewhere.example", "http://127.0.0.1:1"]
 )

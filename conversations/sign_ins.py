@@ -1,0 +1,71 @@
+"""Who is still signed in, asked once a second for all open sockets together.
+
+Asked by each socket for itself, it was a fifth of the server's work while replies stream.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from weakref import WeakKeyDictionary
+
+from channels.db import database_sync_to_async
+from django.db import InterfaceError, OperationalError
+
+from chatsite.accounts.sessions import users_of
+from conversations.access import require_active
+from conversations.core.errors import SignInRequired
+
+CHECK_SECONDS = 1.0
+Doubt = Callable[[], None]
+
+
+class SignIns:
+    """The sessions of the open sockets of one event loop; whoever waits for a doubt is called in that loop."""
+
+    def __init__(self) -> None:
+        self._session_keys: dict[Doubt, str] = {}
+        self._checking: asyncio.Task[None] | None = None
+
+    def watch(self, session_key: str, doubt: Doubt) -> None:
+        """Call *doubt*, once a second, while the session may no longer be an active person's."""
+        self._session_keys[doubt] = session_key
+        if self._checking is None:
+            self._checking = asyncio.create_task(self._check_for_ever())
+
+    def forget(self, doubt: Doubt) -> None:
+        self._session_keys.pop(doubt, None)
+        if self._checking and not self._session_keys:
+            self._checking.cancel()
+            self._checking = None
+
+    async def _check_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(CHECK_SECONDS)
+            with suppress(OperationalError, InterfaceError):  # while it is away, nobody's rights can change
+                await self._check()
+
+    async def _check(self) -> None:
+        asked = dict(self._session_keys)
+        signed_in = await database_sync_to_async(_signed_in, thread_sensitive=False)(set(asked.values()))
+        for doubt, session_key in asked.items():
+            if session_key not in signed_in and doubt in self._session_keys:
+                doubt()
+
+
+def sign_ins() -> SignIns:
+    """Return the running event loop's."""
+    return _of_loop.setdefault(asyncio.get_running_loop(), SignIns())
+
+
+_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, SignIns] = WeakKeyDictionary()
+
+
+def _signed_in(session_keys: Collection[str]) -> set[str]:
+    signed_in = set()
+    for session_key, user in users_of(session_keys).items():
+        with suppress(SignInRequired):
+            require_active(user)
+            signed_in.add(session_key)
+    return signed_in

@@ -1,0 +1,59 @@
+"""Whose sessions they are: asked of many at once, the answer is that of asking for each."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from chatsite.accounts.sessions import user_of, users_of
+from tests.people import make_user
+from tests.sockets import sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+def test_every_session_has_its_user(alice, django_assert_num_queries):
+    bob = make_user("bob")
+    expected = {sign_in(alice): alice, sign_in(bob): bob, sign_in(bob): bob}
+    with django_assert_num_queries(2):
+        assert users_of(expected.keys()) == expected
+    assert {key: user_of(key) for key in expected} == expected
+
+
+def change_password(user):
+    user.set_password("another-horse-battery")
+    user.save()
+
+
+def let_expire(user):
+    Session.objects.update(expire_date=timezone.now())
+
+
+def sign_out(user):
+    Session.objects.all().delete()
+
+
+def damage(user):
+    Session.objects.update(session_data="not signed")
+
+
+@pytest.mark.parametrize("lose", [change_password, let_expire, sign_out, damage, lambda user: user.delete()])
+def test_a_session_that_is_nobodys_any_more_is_left_out(alice, lose):
+    key = sign_in(alice)
+    lose(alice)
+    assert users_of([key]) == {}
+    assert not user_of(key).is_authenticated
+
+
+def test_a_session_without_anybody_signed_in_is_left_out(db):
+    visitor = SessionStore()
+    visitor["theme"] = "dark"
+    visitor.save()
+    assert users_of([visitor.session_key, "forged"]) == {}
