@@ -14,7 +14,9 @@ from django.urls import reverse
 
 from conversations import urls
 from conversations.models import Conversation, Message
-from conversations.services.end_reply import Ending, end_reply
+from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.ledger import open_completion
+from conversations.services.make_reply import prepare_reply
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +32,7 @@ ROUTES = {
     "sync": ("GET", 200),
     "stop": ("POST", 302),
     "regenerate": ("POST", 302),
-    "window": ("GET", 404),  # nothing was sent yet
+    "window": ("GET", 200),
     "rename": ("POST", 302),
     "delete": ("POST", 302),
     "restore": ("POST", 302),
@@ -42,7 +44,9 @@ SECRET = "the canary sings at dawn"
 @pytest.fixture
 def conversation():
     conversation = begin(make_user("alice"))
-    end_reply(post(conversation, SECRET).reply.pk, Ending("complete"), content=f"Indeed, {SECRET}")
+    prepared = prepare_reply(post(conversation, SECRET).reply.pk)
+    open_completion(prepared.reply, prepared.window.record, attempt=1, prices=None)
+    end_reply(prepared.reply.pk, COMPLETE, content=f"Indeed, {SECRET}")
     return conversation
 
 

@@ -100,7 +100,7 @@ async def make_reply(
     Raises the `ConversationError` that ended it otherwise. A cancellation closes the connection to the provider and
     settles the ledger before it goes on; its message is the error code, empty if a person stopped the reply.
     """
-    prepared = await in_worker_thread(_prepare)(reply_id)
+    prepared = await in_worker_thread(prepare_reply)(reply_id)
     sink.record_window(prepared.window.record)
     for attempt in range(1, MOST_ATTEMPTS + 1):
         progress = Progress()
@@ -129,7 +129,7 @@ async def _attempt(
         await _see_through(_settle(completion, progress.outcome()))
 
 
-def _prepare(reply_id: int) -> PreparedReply:
+def prepare_reply(reply_id: int) -> PreparedReply:
     reply = Message.objects.select_related("parent", "conversation__scenario").get(pk=reply_id)
     newest, conversation = reply.answered_message, reply.conversation
     language = language_of(conversation.scenario)

@@ -54,12 +54,19 @@ def test_a_chunk_that_says_nothing_yields_nothing(silent):
         chunk({"content": [{"type": "text"}]}),
         chunk({"tool_calls": [5]}),
         chunk({"tool_calls": [{"index": "first"}]}),
-        {"usage": {"prompt_tokens": "many"}},
     ],
 )
 def test_nonsense_is_a_malformed_stream(nonsense):
     with pytest.raises(MalformedStream):
         read(nonsense)
+
+
+@pytest.mark.parametrize("tokens", ["many", -5, 10**10, float("inf"), float("nan")])
+@pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens", "total_tokens"])
+def test_usage_that_is_no_number_of_tokens_is_none_and_spoils_nothing(name, tokens):
+    reader = CompletionReader()
+    list(reader.read({"usage": {"prompt_tokens": 5, "completion_tokens": 2} | {name: tokens}}))
+    assert reader.end().usage is None
 
 
 def test_text_comes_as_it_is():

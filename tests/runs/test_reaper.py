@@ -10,7 +10,7 @@ from conversations.runs.claim import claim_runs, prolong_leases, save_texts
 from conversations.runs.reaper import reap_once
 from conversations.services.end_reply import Ending, end_reply
 from conversations.services.ledger import open_completion
-from conversations.services.make_reply import _prepare
+from conversations.services.make_reply import prepare_reply
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def abandoned():
     """A reply of a worker that died after a few words, its request still open in the ledger."""
     reply = post(begin(make_user("alice")), "Hello").reply
     claim_runs("dead", limit=1)
-    prepared = _prepare(reply.pk)
+    prepared = prepare_reply(reply.pk)
     open_completion(prepared.reply, prepared.window.record, attempt=1, prices=None)
     save_texts({reply.pk: "As I was say"})
     return reply

@@ -6,9 +6,12 @@ from decimal import Decimal
 
 import pytest
 
+from conversations.core.errors import sentence_for
 from conversations.core.usage import UnitPrices, Usage, cost_usd
 from conversations.fanout import Subscriber, conversation_topic, subscribe
-from conversations.models import Completion, Message, Run
+from conversations.models import Completion, Message, Run, Scenario
+from conversations.runs.worker import Worker
+from conversations.services.conversations import delete_conversation
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
 from tests.people import begin, make_user, path_of, post
@@ -85,6 +88,50 @@ async def test_a_reply_stopped_before_its_first_step_ends_too(worker, provider):
     posted = await in_thread(post, conversation, "Hello")
     assert (await ended(posted.reply)).state == "stopped"
     await wait_until(lambda: not worker._making)
+
+
+async def test_a_stop_is_no_failure_to_the_ledger(worker, provider):
+    provider("endless")
+    posted = await in_thread(ask)
+    await text_has_come(posted.reply)
+    await in_thread(stop_reply, conversation=posted.message.conversation, reply_id=posted.reply.pk)
+    await ended(posted.reply)
+    completion = await in_thread(Completion.objects.get)
+    assert (completion.error_code, completion.finish_reason) == ("", "stopped")
+
+
+async def test_deleting_the_conversation_stops_its_reply(worker, provider, upstream):
+    provider("endless")
+    posted = await in_thread(ask)
+    await text_has_come(posted.reply)
+    await in_thread(delete_conversation, posted.message.conversation)
+    assert (await ended(posted.reply)).state == "stopped"
+    assert upstream.wait_until_ended()["ended"] == "disconnected"
+
+
+async def test_a_provider_that_takes_too_long_altogether_is_cut_off(worker, provider, settings):
+    settings.REPLY_TIMEOUT_SECONDS = 1
+    provider("endless")
+    reply = await ended((await in_thread(ask)).reply)
+    completion = await in_thread(Completion.objects.get)
+    assert (reply.state, reply.error_code, completion.error_code) == ("failed", *["provider_timed_out"] * 2)
+    assert reply.content
+
+
+async def test_a_refusal_in_the_worker_keeps_its_numbers(worker, provider):
+    def shrink_the_window(posted):
+        Scenario.objects.update(cap_tokens=20)
+        return posted
+
+    provider("ok")
+    await worker.drain(timeout_seconds=0)
+    posted = await in_thread(lambda: shrink_the_window(ask("word " * 50)))
+    other = Worker()
+    await other.start()
+    reply = await ended(posted.reply)
+    await other.drain(timeout_seconds=0)
+    assert reply.error_code == "message_too_long"
+    assert "tokens too long" in sentence_for(reply.error_code, reply.error_params)
 
 
 async def test_stopping_twice_changes_nothing(worker, provider):

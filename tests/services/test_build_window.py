@@ -93,7 +93,9 @@ def test_counts_in_another_encoding_are_made_once_and_stored(conversation, setti
     message = Message.objects.get(position=0)
     language = language_of(conversation.scenario)
     assert (message.encoding, message.content_tokens) == ("cl100k_base", language.count_text(message.content))
-    assert window.record.entries[0].tokens == message.content_tokens + language.language_model.chat_format.overhead_tokens
+    assert (
+        window.record.entries[0].tokens == message.content_tokens + language.language_model.chat_format.overhead_tokens
+    )
 
 
 def test_a_long_history_is_read_only_as_far_as_it_fits(conversation, django_assert_num_queries):

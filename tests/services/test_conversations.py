@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+
+import pytest
+from django.utils import timezone
+
+from conversations.core.errors import ConversationNotFound, MessageTooLong, NothingToRetry
+from conversations.models import Completion, Conversation, Message, Scenario
+from conversations.services.conversations import (
+    default_scenario,
+    delete_conversation,
+    rename_conversation,
+    restore_conversation,
+    start_conversation,
+    sweep_deleted_conversations,
+    title_from,
+)
+from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.regenerate_reply import regenerate_reply
+from tests.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db
+LONG_AGO = dt.timedelta(days=1)
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+def answered(conversation, content="Hello"):
+    posted = post(conversation, content)
+    end_reply(posted.reply.pk, COMPLETE, content="Hi")
+    conversation.refresh_from_db()
+    return posted.reply
+
+
+def test_beginning_the_same_conversation_twice_begins_one(alice):
+    public_id = uuid.uuid4()
+    first, second = (start_conversation(user=alice, public_id=public_id) for _ in range(2))
+    assert first == second
+
+
+def test_there_is_one_default_scenario():
+    assert default_scenario() == default_scenario()
+    assert Scenario.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        ("Hello", "Hello"),
+        ("\n\n  First line  \nsecond", "First line"),
+        ("word " * 30, "word word word word word word word word word word word word…"),
+        ("x" * 100, "x" * 60 + "…"),
+        (" \n ", ""),
+    ],
+)
+def test_the_title_is_the_first_line_shortened_at_a_word(content, title):
+    assert title_from(content) == title
+
+
+def test_a_name_is_cleaned_and_shortened(alice):
+    conversation = begin(alice)
+    rename_conversation(conversation, title="  a\x00b \n c " + "x" * 500)
+    conversation.refresh_from_db()
+    assert conversation.title.startswith("ab c x")
+    assert len(conversation.title) == 200
+
+
+def test_what_is_deleted_can_be_brought_back(alice):
+    conversation = begin(alice)
+    delete_conversation(conversation)
+    restore_conversation(user=alice, public_id=conversation.public_id)
+    conversation.refresh_from_db()
+    assert conversation.deleted_at is None
+
+
+def test_nobody_brings_back_what_is_somebody_elses(alice):
+    conversation = begin(alice)
+    delete_conversation(conversation)
+    with pytest.raises(ConversationNotFound):
+        restore_conversation(user=make_user("charlie"), public_id=conversation.public_id)
+
+
+def test_what_was_deleted_long_ago_is_swept_and_the_ledger_stays(alice):
+    conversation = begin(alice)
+    reply = answered(conversation)
+    Completion.objects.create(
+        user=alice, conversation=conversation, reply=reply, language_model="m", window={}, estimated_input_tokens=7
+    )
+    delete_conversation(conversation)
+    assert sweep_deleted_conversations() == 0
+    Conversation.objects.update(deleted_at=timezone.now() - LONG_AGO)
+    assert sweep_deleted_conversations() == 1
+    assert not Message.objects.exists()
+    completion = Completion.objects.get()
+    assert (completion.user, completion.conversation, completion.reply) == (alice, None, None)
+
+
+def test_only_the_last_reply_can_be_made_again(alice):
+    conversation = begin(alice)
+    first = answered(conversation)
+    answered(conversation, "And?")
+    with pytest.raises(NothingToRetry):
+        regenerate_reply(user=alice, conversation=conversation, reply_id=first.pk)
+
+
+def test_a_reply_that_could_not_be_made_again_is_left_as_it_is(alice):
+    conversation = begin(alice)
+    reply = answered(conversation, "word " * 50)
+    Scenario.objects.update(cap_tokens=20)
+    with pytest.raises(MessageTooLong):
+        regenerate_reply(user=alice, conversation=conversation, reply_id=reply.pk)
+    reply.refresh_from_db()
+    assert reply.active
+    assert Message.objects.count() == 2
