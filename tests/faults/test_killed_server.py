@@ -17,9 +17,9 @@ def killed(new_site, chance):
     site = new_site()
     process = site.serve()
     browser = site.sign_up()
-    pages = {name: site.open_page(browser) for name in ("paced-400-20", "endless", "hang-before")}
+    pages = {name: site.open_page(browser) for name in ("paced-250-20", "endless", "hang-before")}
     replies = {name: site.ask(page, name) for name, page in pages.items()}
-    for name in ("paced-400-20", "endless"):
+    for name in ("paced-250-20", "endless"):
         pages[name].wait_for_text(replies[name], chance.randint(1, 800))
     process.kill()
     site.serve()

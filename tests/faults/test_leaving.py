@@ -9,7 +9,7 @@ from .pages import Page
 
 @pytest.mark.parametrize("go", [Page.leave, Page.vanish])
 def test_a_reply_goes_on_when_its_reader_is_gone(site, page, chance, go):
-    site.answer_with("paced-100-20")
+    site.answer_with("paced-60-20")
     reply = page.ask()
     page.wait_for_text(reply, chance.randint(1, 200))
     go(page)
@@ -26,7 +26,7 @@ def test_a_message_is_answered_though_its_sender_left_at_once(site, page, shared
 
 
 def test_who_returns_in_the_middle_sees_the_text_so_far_and_the_rest_live(site, page, chance):
-    site.answer_with("paced-100-20")
+    site.answer_with("paced-60-20")
     reply = page.ask()
     page.wait_for_text(reply, chance.randint(1, 200))
     page.vanish()

@@ -14,10 +14,12 @@ from .conftest import checked
 from .pages import shown_text
 from .processes import RedisProcess, wait_for
 
-FULL_TEXT = " ".join(f"word{number}" for number in range(400))
+FULL_TEXT = " ".join(f"word{number}" for number in range(250))
+REDIS = pytest.param("with Redis", marks=pytest.mark.redis)
+WITH_REDIS = pytest.mark.parametrize("split_site", [REDIS], indirect=True)
 
 
-@pytest.fixture(scope="module", params=["without Redis", pytest.param("with Redis", marks=pytest.mark.redis)])
+@pytest.fixture(scope="module", params=["without Redis", REDIS])
 def split_site(request, make_site):
     """A site whose web process makes no replies; `redis` is None without it."""
     redis = RedisProcess(request.getfixturevalue("redis_server_path")) if request.param == "with Redis" else None
@@ -72,7 +74,7 @@ def test_stop_reaches_the_other_process_within_a_second(site, page):
 
 
 def test_a_killed_web_process_does_not_end_the_reply(site, page, chance):
-    site.answer_with("paced-400-20")
+    site.answer_with("paced-250-20")
     reply = page.ask()
     wait_for_some_text(site, page, reply, chance.randint(1, 500))
     site.web.kill()
@@ -87,7 +89,7 @@ def test_a_killed_web_process_does_not_end_the_reply(site, page, chance):
 
 @pytest.mark.browser
 def test_a_page_shows_the_reply_of_a_process_that_its_socket_cannot_hear(site, page, chromium_path):
-    site.answer_with("paced-100-20")
+    site.answer_with("paced-60-20")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
         context = chromium.new_context(base_url=site.address)
@@ -95,15 +97,14 @@ def test_a_page_shows_the_reply_of_a_process_that_its_socket_cannot_hear(site, p
         shown = context.new_page()
         shown.goto(f"/c/{page.conversation}/")
         write(shown, "Tell me about silence")
-        expect(replies(shown)).to_contain_text("word99", timeout=15_000)
+        expect(replies(shown)).to_contain_text("word59", timeout=15_000)
         expect(streaming(shown)).to_have_count(0, timeout=15_000)
         chromium.close()
 
 
+@WITH_REDIS
 def test_a_killed_redis_loses_nothing(site, page):
-    if not site.redis:
-        return
-    site.answer_with("paced-400-20")
+    site.answer_with("paced-250-20")
     reply = page.ask()
     page.wait_for_text(reply, 50)
     site.redis.kill()
@@ -117,9 +118,8 @@ def test_a_killed_redis_loses_nothing(site, page):
     assert [frame["type"] for frame in frames].count("reply.delta") > 1, "live again after Redis is back"
 
 
+@WITH_REDIS
 def test_messages_can_be_sent_while_redis_is_away(site, page):
-    if not site.redis:
-        return
     site.answer_with("ok")
     site.redis.kill()
     reply = page.ask()
