@@ -9,16 +9,9 @@ from itertools import groupby
 
 from conversations.core.record import LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion
+from conversations.selectors.window import LEFT_OUT_BECAUSE
 
 KINDS = {"system": "System prompt", "pin": "Pinned messages", "older": "Older messages", "newest": "Newest message"}
-REASONS = {
-    "does_not_fit": "no room left",
-    "oversized": "too large for the room left",
-    "excluded": "excluded by a person",
-    "empty": "without content",
-    "incomplete_tool_turn": "tool call without its result",
-    "policy": "beyond the policy's number of messages",
-}
 Slice = tuple[str, str, int, tuple[WindowEntry, ...]]
 
 
@@ -82,7 +75,7 @@ class ShownWindow:
     def left_out(self) -> list[tuple[LeftOutMessage, str]]:
         """The messages that were looked at and not sent, each with its reason in words."""
         left_out = self.record.left_out if self.record else ()
-        return [(message, REASONS.get(message.reason, message.reason)) for message in left_out]
+        return [(message, LEFT_OUT_BECAUSE.get(message.reason, message.reason)) for message in left_out]
 
     @property
     def has_unknown_cost(self) -> bool:

@@ -36,7 +36,6 @@ class GroundingPassage:
     """A passage by *number*, from 1 in order of rank; *cut* if only its beginning was sent."""
 
     number: int
-    source: str
     score: float | None
     cut: bool = False
 

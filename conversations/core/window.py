@@ -248,7 +248,7 @@ class _Filling:
     def _grounding_record(self) -> GroundingRecord:
         included = len(self.packed.included)
         passages = [
-            GroundingPassage(number, passage.source, passage.score, cut=self.packed.last_is_cut and number == included)
+            GroundingPassage(number, passage.score, cut=self.packed.last_is_cut and number == included)
             for number, passage in enumerate(self.turn.grounding, start=1)
         ]
         return GroundingRecord(

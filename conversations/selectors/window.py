@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from conversations.core.errors import ConversationNotFound
@@ -41,10 +41,11 @@ class LeftOutRow:
 
 @dataclass(frozen=True, slots=True)
 class PassageRow:
-    """A passage that was looked up; *state* is `sent`, `cut` or `left out`."""
+    """A passage that was looked up; *state* is `sent`, `cut` or `left out`. Its words are the message's own."""
 
     passage: GroundingPassage
     state: str
+    source: str
     excerpt: str
 
 
@@ -109,17 +110,16 @@ def _row(entry: WindowEntry, record: WindowRecord, words: Mapping[int | None, st
 
 
 def _passages(newest: Message, record: WindowRecord) -> list[PassageRow]:
-    def rows(passages: Iterable[GroundingPassage], state: str) -> list[PassageRow]:
-        return [
-            PassageRow(passage, "cut" if passage.cut else state, _words_of(newest, passage)) for passage in passages
-        ]
+    included, left_out = record.grounding.included, record.grounding.left_out
+    return [
+        *(_passage(newest, passage, "cut" if passage.cut else "sent") for passage in included),
+        *(_passage(newest, passage, "left out") for passage in left_out),
+    ]
 
-    return rows(record.grounding.included, "sent") + rows(record.grounding.left_out, "left out")
 
-
-def _words_of(newest: Message, passage: GroundingPassage) -> str:
-    index = passage.number - 1
-    return _excerpt(newest.grounding[index]["text"]) if index < len(newest.grounding) else ""
+def _passage(newest: Message, passage: GroundingPassage, state: str) -> PassageRow:
+    words = newest.grounding[passage.number - 1]
+    return PassageRow(passage, state, words.get("source", ""), _excerpt(words["text"]))
 
 
 def _excerpt(content: str) -> str:

@@ -26,8 +26,8 @@ RECORD = WindowRecord(
     grounding=GroundingRecord(
         tokens=20,
         limit_tokens=363,
-        included=(GroundingPassage(1, "a.txt", 0.5), GroundingPassage(2, "b.txt", None, cut=True)),
-        left_out=(GroundingPassage(3, "", 0.1),),
+        included=(GroundingPassage(1, 0.5), GroundingPassage(2, None, cut=True)),
+        left_out=(GroundingPassage(3, 0.1),),
     ),
 )
 
