@@ -7,9 +7,10 @@ from weakref import WeakKeyDictionary
 
 from django.conf import settings
 
-from .completions import CompletionClient, Timeouts
+from .completions import CompletionClient
 from .demo import DEMO_BASE_URL, demo_http_client
 from .language_models import demo_is_used
+from .waiting import Timeouts
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, CompletionClient] = WeakKeyDictionary()
 

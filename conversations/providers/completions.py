@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, closing, contextmanager, suppress
 from typing import Final
 
 import aiohttp
@@ -30,12 +30,14 @@ from conversations.core.errors import (
 from .completion_events import CompletionEvent, CompletionReader
 from .completion_requests import CompletionRequest
 from .dialects import OPENAI_BASE_URL
+from .event_stream import EventReader
 from .refusals import Refusal, redact, refusal_error, refusal_inside, retry_after_seconds
+from .waiting import Patience, Timeouts
 
 # The aiohttp transport reads "no limit" as its own default of 100 connections, so a number has to be named.
 CONNECTIONS: Final = 10_000
 
-_END: Final = object()
+LAST_BYTE_SECONDS: Final = 0.5  # between the last event and the end of the stream
 _SHORTEST_KEY: Final = 8  # what is shorter is a word such as "none", and may stand in a log
 
 # All that a request can raise. The order matters: the first class that fits decides.
@@ -69,16 +71,6 @@ _KNOWN: Final = tuple(_ERRORS)
 _WITHOUT_REFUSAL: Final = (openai.APIConnectionError, openai.APIResponseValidationError)
 
 
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """How long to wait: for a connection, for the first chunk, between two chunks, and for the whole reply."""
-
-    connect_seconds: float = 10
-    first_byte_seconds: float = 60
-    idle_seconds: float = 60
-    total_seconds: float = 900
-
-
 class CompletionClient:
     """A provider at *base_url*. Belongs to one event loop; *http_client* replaces the way to the network."""
 
@@ -110,51 +102,50 @@ class CompletionClient:
         Closing the iterator, or cancelling the task that is in it, closes the connection to the provider.
         Raises a `CompletionError`, before the first piece or after it.
         """
-        reader = CompletionReader()
-        waiting = _Waiting(self.timeouts)
-        stream = await self._open(request, waiting)
-        try:
-            async with aclosing(self._chunks(stream, waiting)) as chunks:
-                async for chunk in chunks:
-                    for event in reader.read(chunk):
-                        yield event
-        except CompletionError:
-            # Only the usage comes after a finish reason: a reply that is whole stays whole.
-            if reader.finish_reason is None:
-                raise
-        finally:
-            await stream.close()
+        with closing(Patience(self.timeouts)) as patience:
+            stream = await self._open(request, patience)
+            reader = CompletionReader()
+            try:
+                async with aclosing(self._chunks(stream.response, patience)) as chunks:
+                    async for chunk in chunks:
+                        for event in reader.read(chunk):
+                            yield event
+            except CompletionError:
+                # Only the usage comes after a finish reason: a reply that is whole stays whole.
+                if reader.finish_reason is None:
+                    raise
+            finally:
+                await stream.close()
         yield reader.end(request_id=_request_id(stream.response))
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._openai.close()
 
-    async def _open(self, request: CompletionRequest, waiting: _Waiting) -> AsyncStream[object]:
+    async def _open(self, request: CompletionRequest, patience: Patience) -> AsyncStream[object]:
         """Send the request and return once the provider has accepted it."""
-        with self._translated_errors(in_stream=False):
-            async with waiting.for_first_byte():
-                return await self._openai.post(
-                    "/chat/completions",
-                    cast_to=object,
-                    body=request.to_wire(base_url=self.base_url),
-                    stream=True,
-                    stream_cls=AsyncStream[object],
-                )
+        with self._translated_errors(in_stream=False), patience:
+            return await self._openai.post(
+                "/chat/completions",
+                cast_to=object,
+                body=request.to_wire(base_url=self.base_url),
+                stream=True,
+                stream_cls=AsyncStream[object],
+            )
 
-    async def _chunks(self, stream: AsyncStream[object], waiting: _Waiting) -> AsyncGenerator[object]:
-        """Yield each chunk of *stream* as the object that its JSON is."""
+    async def _chunks(self, response: httpx2.Response, patience: Patience) -> AsyncGenerator[object]:
+        """Yield each chunk of the stream as the object that its JSON is."""
+        has_begun = False
         with self._translated_errors(in_stream=True):
-            async with waiting.for_first_byte():
-                chunk = await anext(stream, _END)
-            if chunk is _END:
-                raise _nothing_came(stream.response)
-            while chunk is not _END:
-                if refusal := refusal_inside(chunk):
-                    raise refusal_error(refusal)
-                yield chunk
-                async with waiting.for_next():
-                    chunk = await anext(stream, _END)
+            async with aclosing(_events(response, patience)) as events:
+                async for data in events:
+                    chunk = json.loads(data)
+                    if refusal := refusal_inside(chunk):
+                        raise refusal_error(refusal)
+                    has_begun = True
+                    yield chunk
+        if not has_begun:
+            raise _nothing_came(response)
 
     @contextmanager
     def _translated_errors(self, *, in_stream: bool) -> Iterator[None]:
@@ -167,21 +158,28 @@ class CompletionClient:
             raise error from exc
 
 
-class _Waiting:
-    """The times that are left of one attempt, which begins when this is made."""
+async def _events(response: httpx2.Response, patience: Patience) -> AsyncGenerator[str]:
+    """Yield the data of each event up to `[DONE]`."""
+    reader, pieces = EventReader(), response.aiter_bytes()
+    while True:
+        with patience:
+            piece = await anext(pieces, None)
+        if piece is None:
+            return
+        for data in reader.feed(piece):
+            if data.startswith(b"[DONE]"):
+                await _read_to_end(pieces)
+                return
+            patience.chunk_came()
+            yield data.decode()
 
-    def __init__(self, timeouts: Timeouts) -> None:
-        now = asyncio.get_running_loop().time()
-        self._first_byte_at = now + min(timeouts.first_byte_seconds, timeouts.total_seconds)
-        self._end_at = now + timeouts.total_seconds
-        self._idle_seconds = timeouts.idle_seconds
 
-    def for_first_byte(self) -> asyncio.Timeout:
-        return asyncio.timeout_at(self._first_byte_at)
-
-    def for_next(self) -> asyncio.Timeout:
-        now = asyncio.get_running_loop().time()
-        return asyncio.timeout_at(min(now + self._idle_seconds, self._end_at))
+async def _read_to_end(pieces: AsyncIterator[bytes]) -> None:
+    """Leave a connection that can be used again; who does not end the stream at once gets a new one."""
+    with suppress(*_KNOWN):
+        async with asyncio.timeout(LAST_BYTE_SECONDS):
+            async for _ in pieces:
+                pass
 
 
 def to_completion_error(exc: Exception, *, in_stream: bool = False) -> CompletionError:

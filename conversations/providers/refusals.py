@@ -110,10 +110,14 @@ def refusal_error(refusal: Refusal) -> CompletionError:
 
 
 def refusal_inside(chunk: object) -> Refusal | None:
-    """Return the refusal that is sent as a chunk, as older vLLM does: `{"object": "error", "message": …}`."""
-    if isinstance(chunk, Mapping) and "error" in (chunk.get("object"), chunk.get("type")):
-        return Refusal(str(chunk.get("message") or "error in the stream"), body=chunk)
-    return None
+    """Return the refusal that is sent as a chunk: `{"error": {"message": …}}` or, by older vLLM, the error itself."""
+    if not isinstance(chunk, Mapping):
+        return None
+    error = chunk.get("error") or (chunk if "error" in (chunk.get("object"), chunk.get("type")) else None)
+    if not error:
+        return None
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return Refusal(str(message or "error in the stream"), body=error)
 
 
 def retry_after_seconds(headers: Mapping[str, str], *, now: dt.datetime) -> float | None:

@@ -2,7 +2,8 @@ import pytest
 
 from conversations.core.messages import PromptMessage
 from conversations.providers.completion_requests import CompletionRequest
-from conversations.providers.completions import CompletionClient, Timeouts
+from conversations.providers.completions import CompletionClient
+from conversations.providers.waiting import Timeouts
 from tests.upstream import serve_upstream
 
 PROMPT = (PromptMessage("user", "hi there"),)

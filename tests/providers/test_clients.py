@@ -5,7 +5,7 @@ import pytest
 from conversations.core.messages import PromptMessage
 from conversations.providers.clients import close_completion_client, completion_client
 from conversations.providers.completion_requests import CompletionRequest
-from conversations.providers.completions import Timeouts
+from conversations.providers.waiting import Timeouts
 
 
 @pytest.fixture(autouse=True)

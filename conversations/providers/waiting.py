@@ -1,0 +1,64 @@
+"""How long a provider is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from types import TracebackType
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How long to wait: for a connection, for the first chunk, between two chunks, and for the whole reply."""
+
+    connect_seconds: float = 10
+    first_byte_seconds: float = 60
+    idle_seconds: float = 60
+    total_seconds: float = 900
+
+
+class Patience:
+    """Bounds the waits of one attempt, which begins when this is made: `with patience: piece = await …`.
+
+    The wait that takes too long raises `TimeoutError`, as within `asyncio.timeout`. But one timer serves all waits and
+    looks, when it goes off, how much time there is by then: one for each was a tenth of what a streamed reply costs.
+    """
+
+    def __init__(self, timeouts: Timeouts) -> None:
+        self._loop = asyncio.get_running_loop()
+        began_at = self._loop.time()
+        self._idle_seconds = timeouts.idle_seconds
+        self._end_at = began_at + timeouts.total_seconds
+        self._until = began_at + min(timeouts.first_byte_seconds, timeouts.total_seconds)
+        self._waiting: asyncio.Task[object] | None = None
+        self._cancelled_before = 0
+        self._is_over = False
+        self._timer = self._loop.call_at(self._until, self._look)
+
+    def chunk_came(self) -> None:
+        """Begin to wait for the next. What only keeps the connection open, such as a comment, does not count."""
+        self._until = min(self._loop.time() + self._idle_seconds, self._end_at)
+
+    def close(self) -> None:
+        self._timer.cancel()
+
+    def __enter__(self) -> None:
+        self._waiting = asyncio.current_task(self._loop)
+        self._cancelled_before = self._waiting.cancelling() if self._waiting else 0
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        waited, self._waiting = self._waiting, None
+        if self._is_over and waited and waited.uncancel() <= self._cancelled_before and kind is asyncio.CancelledError:
+            raise TimeoutError from error
+
+    def _look(self) -> None:
+        now = self._loop.time()
+        if self._waiting is None:  # the reply is slow to be used, not to come
+            self._timer = self._loop.call_at(now + self._idle_seconds, self._look)
+        elif now < self._until:
+            self._timer = self._loop.call_at(self._until, self._look)
+        else:
+            self._is_over = True
+            self._waiting.cancel()

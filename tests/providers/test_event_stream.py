@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import pytest
+
+from conversations.providers.event_stream import EventReader
+
+STREAM = (
+    b': hold on\r\n\r\ndata: {"a": 1}\n\nevent: x\nid: 7\ndata:two\r\n\r\n'
+    b"data: of\ndata:  lines\n\n\n\ndata: [DONE]\n\n"
+)
+EVENTS = [b'{"a": 1}', b"two", b"of\n lines", b"[DONE]"]
+
+
+def read(*pieces: bytes) -> list[bytes]:
+    reader = EventReader()
+    return [data for piece in pieces for data in reader.feed(piece)]
+
+
+@pytest.mark.parametrize("size", range(1, len(STREAM) + 1))
+def test_it_reads_the_same_events_however_the_stream_is_cut(size):
+    assert read(*(STREAM[at : at + size] for at in range(0, len(STREAM), size))) == EVENTS
+
+
+def test_an_event_that_is_cut_is_dropped():
+    assert read(b"data: whole\n\ndata: half") == [b"whole"]
+    assert read(b"data: whole\n\ndata: half\n") == [b"whole"]
+
+
+def test_an_event_comes_as_soon_as_it_is_whole():
+    reader = EventReader()
+    assert list(reader.feed(b"data: one\n")) == []
+    assert list(reader.feed(b"\ndata: two")) == [b"one"]
+
+
+def test_a_long_line_is_not_copied_for_every_piece():
+    reader = EventReader()
+    for _ in range(200_000):  # would be 20 GB
+        list(reader.feed(b"x"))
+    assert list(reader.feed(b"\ndata: then\n\n")) == [b"then"]
