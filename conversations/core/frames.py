@@ -159,7 +159,10 @@ class WindowRecorded(Frame):
 
 @dataclass(frozen=True, slots=True)
 class ConversationSnapshot(Frame):
-    """What is stored from *from_position* on: one piece of HTML per message, oldest first."""
+    """What is stored from *from_position* on: one piece of HTML per message, oldest first.
+
+    That is the position that was asked for, or a later one where too many messages are stored for one frame.
+    """
 
     type: ClassVar[str] = "conversation.snapshot"
     conversation: uuid.UUID

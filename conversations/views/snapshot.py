@@ -12,11 +12,14 @@ from conversations.selectors.thread import ThreadMessage, latest_completion, thr
 
 
 def conversation_snapshot(conversation: Conversation, from_position: int) -> ConversationSnapshot:
-    """Return what is stored from *from_position* on: each message with the HTML that the page itself would show."""
+    """Return what is stored from *from_position* on: each message with the HTML that the page itself would show.
+
+    Of very many messages it holds the newest, and says from which position on.
+    """
     page = thread_from(conversation, from_position)
     return ConversationSnapshot(
         conversation=conversation.public_id,
-        from_position=from_position,
+        from_position=max(from_position, page.first_position),
         title=conversation.title,
         messages=tuple(_message(conversation, message) for message in page.messages),
         window=window_summary(latest_completion(conversation)),

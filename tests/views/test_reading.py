@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from conversations.models import Message
+from conversations.selectors import thread
 from conversations.selectors.conversations import list_conversations
 from conversations.services.conversations import rename_conversation
 from conversations.views import page_context
@@ -51,6 +52,13 @@ def test_a_sync_is_the_snapshot_frame_from_a_position_on(client, alice):
     snapshot = client.get(f"{of('sync', posted.message.conversation)}?from=1").json()
     assert snapshot["type"] == "conversation.snapshot"
     assert [message["id"] for message in snapshot["messages"]] == [posted.reply.pk]
+
+
+def test_a_sync_of_very_many_messages_says_where_it_begins(client, alice, monkeypatch):
+    monkeypatch.setattr(thread, "MOST_IN_A_SNAPSHOT", 1)
+    posted = post(begin(alice), "Hello")
+    snapshot = client.get(f"{of('sync', posted.message.conversation)}?from=0").json()
+    assert snapshot["from_position"] == snapshot["messages"][0]["position"] == 1
 
 
 def test_an_older_piece_ends_below_the_position(client, alice):
