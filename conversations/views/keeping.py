@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -18,11 +18,12 @@ from conversations.services.conversations import delete_conversation, rename_con
 from . import parameters
 from .errors import answers_errors
 from .page_context import list_context
+from .requests import PersonRequest
 
 
 @require_http_methods(["GET", "POST"])
 @answers_errors()
-def rename(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+def rename(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """Ask for the new title, in a dialog or on a page; then go to the conversation."""
     conversation = find_conversation(request.user, public_id)
     if request.method == "POST":
@@ -34,7 +35,7 @@ def rename(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @answers_errors()
-def delete(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+def delete(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """Take the conversation away and offer to bring it back. Whoever is looking at it goes to a new one."""
     conversation = find_conversation(request.user, public_id)
     delete_conversation(conversation)
@@ -50,6 +51,6 @@ def delete(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @answers_errors()
-def restore(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+def restore(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     conversation = restore_conversation(user=request.user, public_id=public_id)
     return redirect("conversations:conversation", conversation.public_id)

@@ -6,7 +6,6 @@ import json
 import uuid
 from typing import Any
 
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -19,12 +18,13 @@ from conversations.selectors.window import first_seen_position
 
 from . import parameters
 from .grouping import group_by_date
+from .requests import PersonRequest
 
 CONVERSATIONS_PER_PAGE = 50
 SOCKET_PATH = "/ws/"
 
 
-def list_context(request: HttpRequest, *, current: uuid.UUID | None) -> dict[str, Any]:
+def list_context(request: PersonRequest, *, current: uuid.UUID | None) -> dict[str, Any]:
     """The list of conversations, from the moment in the query on, as one page of groups."""
     before = parameters.moment(request, "before")
     found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE)
@@ -52,7 +52,7 @@ def thread_context(conversation: Conversation, page: ThreadPage) -> dict[str, An
     }
 
 
-def new_page_context(request: HttpRequest, public_id: uuid.UUID) -> dict[str, Any]:
+def new_page_context(request: PersonRequest, public_id: uuid.UUID) -> dict[str, Any]:
     """The page of a conversation that begins with its first message."""
     return {
         **list_context(request, current=public_id),
@@ -64,7 +64,7 @@ def new_page_context(request: HttpRequest, public_id: uuid.UUID) -> dict[str, An
     }
 
 
-def page_context(request: HttpRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
+def page_context(request: PersonRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
     """The page of a conversation with its newest messages, or those before a position."""
     return {
         **new_page_context(request, conversation.public_id),

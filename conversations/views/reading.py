@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_safe
 
@@ -15,6 +15,7 @@ from conversations.selectors.window import window_of
 from . import parameters
 from .errors import answers_errors
 from .page_context import list_context, new_page_context, page_context, thread_context
+from .requests import PersonRequest
 from .snapshot import conversation_snapshot
 from .window_context import window_context
 
@@ -23,20 +24,20 @@ PAGE = "conversations/conversation.html"
 
 @require_safe
 @answers_errors()
-def new(request: HttpRequest) -> HttpResponse:
+def new(request: PersonRequest) -> HttpResponse:
     """A conversation that begins with its first message; its id is chosen here, so that sending twice begins one."""
     return render(request, PAGE, new_page_context(request, uuid.uuid4()))
 
 
 @require_safe
 @answers_errors()
-def conversation(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+def conversation(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     return render(request, PAGE, page_context(request, find_conversation(request.user, public_id)))
 
 
 @require_GET
 @answers_errors()
-def older(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+def older(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """Messages before a position: a piece of the thread for htmx, a page of its own for everyone else."""
     found = find_conversation(request.user, public_id)
     before = parameters.position(request, "before")
@@ -48,7 +49,7 @@ def older(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_GET
 @answers_errors()
-def sync(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+def sync(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """The snapshot frame from a position on, for a page whose socket can't connect."""
     found = find_conversation(request.user, public_id)
     return JsonResponse(conversation_snapshot(found, parameters.position(request, "from") or 0).to_wire())
@@ -56,7 +57,7 @@ def sync(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_GET
 @answers_errors()
-def window(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def window(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     """What the language model saw when it made a reply."""
     found = find_conversation(request.user, public_id)
     template = "conversations/_window.html" if request.htmx else "conversations/window.html"
@@ -65,7 +66,7 @@ def window(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpRes
 
 @require_GET
 @answers_errors()
-def conversations(request: HttpRequest) -> HttpResponse:
+def conversations(request: PersonRequest) -> HttpResponse:
     """The list of conversations: whole, or its next page."""
     current = parameters.optional_unique_id(request, "current")
     context = list_context(request, current=current)

@@ -6,7 +6,7 @@ import uuid
 from dataclasses import asdict
 
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
@@ -21,9 +21,10 @@ from conversations.services.stop_reply import stop_reply
 from . import parameters
 from .errors import answers_errors, sentence_of, wants_json
 from .page_context import new_page_context, page_context
+from .requests import PersonRequest
 
 
-def show_page_with_draft(request: HttpRequest, error: ConversationError, public_id: uuid.UUID) -> HttpResponse:
+def show_page_with_draft(request: PersonRequest, error: ConversationError, public_id: uuid.UUID) -> HttpResponse:
     """The page that the form was on, with what was typed and the reason why it was not sent."""
     try:
         context = page_context(request, find_conversation(request.user, public_id))
@@ -35,7 +36,7 @@ def show_page_with_draft(request: HttpRequest, error: ConversationError, public_
 
 @require_POST
 @answers_errors(refuse=show_page_with_draft)
-def post(request: HttpRequest, public_id: uuid.UUID) -> HttpResponse:
+def post(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """Send a message; the first one begins the conversation."""
     client_id = parameters.unique_id(request.POST.get("client_id"), "client_id")
     with transaction.atomic():  # a message that is refused begins nothing
@@ -62,7 +63,7 @@ def _acknowledgement(posted: PostedMessage) -> dict[str, int | bool]:
 
 @require_POST
 @answers_errors()
-def stop(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def stop(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     conversation = find_conversation(request.user, public_id)
     stop_reply(conversation=conversation, reply_id=reply_id)
     return _done(request, public_id, reply_id)
@@ -70,7 +71,7 @@ def stop(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpRespo
 
 @require_POST
 @answers_errors()
-def regenerate(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def regenerate(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     conversation = find_conversation(request.user, public_id)
     reply = regenerate_reply(user=request.user, conversation=conversation, reply_id=reply_id)
     return _done(request, public_id, reply.pk)
@@ -78,7 +79,7 @@ def regenerate(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> Htt
 
 @require_POST
 @answers_errors()
-def estimate(request: HttpRequest) -> HttpResponse:
+def estimate(request: PersonRequest) -> HttpResponse:
     """What a draft would cost, and how full the window would be with it."""
     public_id = request.POST.get("conversation")
     conversation = (
@@ -89,7 +90,7 @@ def estimate(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _done(request: HttpRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def _done(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"reply": reply_id})
     # Without a fragment: browsers do not refresh an address that has one.
