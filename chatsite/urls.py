@@ -11,6 +11,7 @@ from chatsite.accounts import views
 # One door: the admin signs in where everyone does, with the same limits on attempts.
 admin.site.login = secure_admin_login(admin.site.login)
 
+handler400 = "conversations.views.errors.bad_request"
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/signup/", views.SignUpView.as_view(), name="account_signup"),

@@ -2,7 +2,7 @@
 
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the person can mend it
-    │ └ EmptyMessage, ReplyInProgress, NothingToRetry
+    │ └ EmptyMessage, RequestTooLarge, ReplyInProgress, NothingToRetry
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
     │ ├ ConversationTooLong                                       the policy does not drop
@@ -56,6 +56,13 @@ class EmptyMessage(InputError):
     template = "There is nothing to send yet: the message is empty."
 
 
+class RequestTooLarge(InputError):
+    """Too large to be read at all, so by how many tokens nobody can tell."""
+
+    code = "request_too_large"
+    template = "This is far more than can be sent at once. Shorten it and send it again."
+
+
 class ReplyInProgress(InputError):
     code = "reply_in_progress"
     template = "A reply is still being written here. Stop it or wait for it, then send again."
@@ -73,38 +80,38 @@ class PromptError(ConversationError):
     """The window can't hold what must be in it; *tokens_over* says by how much."""
 
     code = "prompt_too_long"
-    template = "The request is %(tokens_over)d tokens too long for this language model."
+    template = "The request is %(tokens_over)s tokens too long for this language model."
 
     def __init__(self, *, tokens_over: int, **params: object) -> None:
         self.tokens_over = tokens_over
-        super().__init__(tokens_over=tokens_over, **params)
+        super().__init__(tokens_over=f"{tokens_over:,}", **params)
 
 
 class SystemPromptTooLong(PromptError):
     code = "system_prompt_too_long"
-    template = "The scenario's system prompt is %(tokens_over)d tokens too long for its language model."
+    template = "The scenario's system prompt is %(tokens_over)s tokens too long for its language model."
 
 
 class PinsTooLong(PromptError):
     code = "pins_too_long"
-    template = "The pinned messages are %(tokens_over)d tokens too long together. Unpin some of them."
+    template = "The pinned messages are %(tokens_over)s tokens too long together. Unpin some of them."
 
 
 class ToolSchemasTooLong(PromptError):
     code = "tool_schemas_too_long"
-    template = "The scenario's tools take %(tokens_over)d tokens too many. Switch some of them off."
+    template = "The scenario's tools take %(tokens_over)s tokens too many. Switch some of them off."
 
 
 class ConversationTooLong(PromptError):
     """The policy `full` refuses rather than drops."""
 
     code = "conversation_too_long"
-    template = "The conversation is %(tokens_over)d tokens too long, and its scenario does not allow leaving any out."
+    template = "The conversation is %(tokens_over)s tokens too long, and its scenario does not allow leaving any out."
 
 
 class MessageTooLong(PromptError):
     code = "message_too_long"
-    template = "Your message is %(tokens_over)d tokens too long. Shorten it and send it again."
+    template = "Your message is %(tokens_over)s tokens too long. Shorten it and send it again."
 
 
 # The provider failed

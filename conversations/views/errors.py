@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext
+from django_htmx.http import HttpResponseClientRedirect
 
 from conversations.access import require_active
 from conversations.core.errors import (
@@ -22,6 +25,7 @@ from conversations.core.errors import (
     NothingToRetry,
     PromptError,
     ReplyInProgress,
+    RequestTooLarge,
     SignInRequired,
 )
 
@@ -34,6 +38,7 @@ STATUSES: dict[type[ConversationError], int] = {
     LimitReached: 429,
     AccessError: 403,
     PromptError: 413,
+    RequestTooLarge: 413,
     InputError: 400,
     FrameError: 400,
     CompletionError: 502,
@@ -78,14 +83,32 @@ def answers_errors(*, refuse: Refuse = show_refusal) -> Callable[[View], View]:
     return decorate
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What Django itself refuses to read; a message of many megabytes is told apart from nonsense."""
+    if isinstance(exception, RequestDataTooBig):
+        return _refusal(request, RequestTooLarge(), show_refusal, {})
+    return render(request, "400.html", status=400)
+
+
 def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwargs: dict[str, object]) -> HttpResponse:
     status = status_of(error)
     if wants_json(request):
         return JsonResponse({"code": error.code, "message": sentence_of(error)}, status=status)
     if isinstance(error, SignInRequired):
-        return redirect_to_login(request.get_full_path())
+        return _to_the_door(request, kwargs)
     if isinstance(error, ConversationNotFound):
         raise Http404 from error
     response = refuse(request, error, **kwargs)
     response.status_code = status
     return response
+
+
+def _to_the_door(request: HttpRequest, kwargs: Mapping[str, object]) -> HttpResponse:
+    """Let the person sign in and come back to the page they were on; an address that is only posted to is none."""
+    if details := getattr(request, "htmx", None):
+        door = redirect_to_login(details.current_url_abs_path or "/")
+        return HttpResponseClientRedirect(door.url)
+    if request.method in ("GET", "HEAD"):
+        return redirect_to_login(request.get_full_path())
+    page = reverse("conversations:conversation", kwargs={"public_id": kwargs["public_id"]}) if kwargs else "/"
+    return redirect_to_login(page)

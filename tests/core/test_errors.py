@@ -68,9 +68,9 @@ def test_every_sentence_can_be_translated_with_its_params(error):
 
 
 def test_the_tokens_over_are_in_the_sentence_and_beside_it():
-    refused = errors.MessageTooLong(tokens_over=17)
-    assert refused.tokens_over == 17
-    assert "17 tokens" in str(refused)
+    refused = errors.MessageTooLong(tokens_over=31_405)
+    assert refused.tokens_over == 31_405
+    assert "31,405 tokens" in str(refused)
 
 
 def test_a_limit_says_when_it_opens_in_universal_time():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.urls import reverse
@@ -88,3 +89,30 @@ def test_nonsense_for_a_client_id_is_refused(client, alice, client_id):
 def test_whoever_is_signed_out_is_told_so_or_led_to_the_door(client):
     assert send(client, uuid.uuid4(), "Hello").status_code == 401
     assert send(client, uuid.uuid4(), "Hello", headers={}).url.startswith(reverse("account_login"))
+
+
+@pytest.mark.parametrize("action", ["post", "delete", "rename"])
+def test_whoever_signs_in_after_a_form_comes_back_to_the_conversation(client, action):
+    public_id = uuid.uuid4()
+    door = client.post(reverse(f"conversations:{action}", args=[public_id])).url
+    assert parse_qs(urlsplit(door).query)["next"] == [reverse("conversations:conversation", args=[public_id])]
+
+
+def test_a_piece_of_a_page_is_not_replaced_by_the_door(client):
+    headers = {"hx-request": "true", "hx-current-url": "http://testserver/c/somewhere/"}
+    answer = client.get(reverse("conversations:list"), headers=headers)
+    assert answer.headers["hx-redirect"] == reverse("account_login") + "?next=/c/somewhere/"
+
+
+def test_what_is_too_large_to_be_read_is_refused_in_our_words(client, alice, settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
+    answer = send(client, uuid.uuid4(), "window " * 200)
+    assert (answer.status_code, answer.json()["code"]) == (413, "request_too_large")
+    page = send(client, uuid.uuid4(), "window " * 200, headers={})
+    assert page.status_code == 413
+    assert "far more than can be sent at once" in page.content.decode()
+
+
+def test_three_megabytes_are_read_and_refused_by_their_tokens(client, alice):
+    answer = send(client, uuid.uuid4(), "window " * 450_000)
+    assert (answer.status_code, answer.json()["code"]) == (413, "message_too_long")
