@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage test lint format typecheck bench lock hooks production static
+.PHONY: help run manage test lint format typecheck soak bench lock hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -40,6 +40,9 @@ format: $(INSTALLED)  ## Put the code into the project's style
 
 typecheck: $(INSTALLED)  ## Check the types
 	@$(PYTHON) -m mypy
+
+soak: $(INSTALLED)  ## Provoke faults for a long time: kills, lost answers, leaving, each 20 times over
+	@FAULT_ROUNDS=20 $(PYTHON) -m pytest tests/faults $(ARGS)
 
 bench: $(INSTALLED)  ## List the benchmarks and how to run each
 	@$(PYTHON) -m tests.benchmarks
