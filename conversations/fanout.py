@@ -37,9 +37,9 @@ class Subscriber:
         self._deliver = deliver
         self._loop = asyncio.get_running_loop()
 
-    def offer(self, payload: str) -> None:
-        """Hand *payload* over, from any thread."""
-        if _running_loop() is self._loop:
+    def offer(self, payload: str, running: asyncio.AbstractEventLoop | None) -> None:
+        """Hand *payload* over, from any thread, in which the loop *running* runs."""
+        if running is self._loop:
             self._deliver(payload)
         elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._deliver, payload)
@@ -70,8 +70,9 @@ def publish_frame(frame: Frame, public_id: uuid.UUID) -> None:
 
 def publish(topic: str, payload: str) -> None:
     """Offer *payload* to the subscribers of *topic* in all processes, from any thread, without waiting for them."""
+    running = _running_loop()
     for subscriber in tuple(_subscribers.get(topic, ())):
-        subscriber.offer(payload)
+        subscriber.offer(payload, running)
     if layer := get_channel_layer():
         _send_to_other_processes(layer, topic, payload)
 

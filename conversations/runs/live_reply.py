@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from conversations.core.frames import Frame, ReplyDelta, ReplyHtml, WindowRecorded
 from conversations.core.record import WindowRecord
-from conversations.fanout import publish_frame
+from conversations.fanout import conversation_topic, publish
 from conversations.rendering import BlockStream, RenderedBlock
 
 
@@ -21,6 +21,7 @@ class LiveReply:
     def __init__(self, reply_id: int, conversation: uuid.UUID) -> None:
         self.reply_id = reply_id
         self._conversation = conversation
+        self._topic = conversation_topic(conversation)
         self._sent: list[str] = []
         self._sent_length = 0
         self._fresh: list[str] = []
@@ -87,7 +88,7 @@ class LiveReply:
         self._saved_length = len(text)
 
     def _publish(self, frame: Frame) -> None:
-        publish_frame(frame, self._conversation)
+        publish(self._topic, frame.to_json())
 
 
 def render_lines(lines: Iterable[tuple[LiveReply, str]]) -> list[tuple[LiveReply, list[RenderedBlock]]]:

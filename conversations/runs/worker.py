@@ -27,7 +27,8 @@ from .reaper import reap_once, tidy_once
 
 logger = logging.getLogger(__name__)
 
-FLUSH_SECONDS = 0.04
+FLUSH_SECONDS = 0.05
+RENDER_SECONDS = 0.1
 SAVE_SECONDS = 0.4
 LEASE_SECONDS = 2.0
 TIDY_SECONDS = 300.0
@@ -77,7 +78,7 @@ class Worker:
         self._claiming = asyncio.create_task(self._claim_for_ever(), name="claim")
         self._duties = [
             asyncio.create_task(_every(FLUSH_SECONDS, self._flush), name="flush"),
-            asyncio.create_task(_every(FLUSH_SECONDS, self._render), name="render"),
+            asyncio.create_task(_every(RENDER_SECONDS, self._render), name="render"),
             asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
             asyncio.create_task(_every(LEASE_SECONDS, self._keep_leases), name="lease"),
             asyncio.create_task(_every(TIDY_SECONDS, in_worker_thread(tidy_once)), name="tidy"),
