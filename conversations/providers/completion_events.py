@@ -53,6 +53,7 @@ class CompletionReader:
     """Reads one completion's chunks in their order and keeps what its end will say."""
 
     def __init__(self) -> None:
+        self.has_begun = False
         self.finish_reason: str | None = None
         self._usage: Usage | None = None
         self._id = ""
@@ -61,6 +62,7 @@ class CompletionReader:
 
     def read(self, chunk: object) -> Iterator[TextDelta | ToolCallDelta]:
         """Yield what *chunk* adds to the reply. Raises `MalformedStream` where it is no chunk at all."""
+        self.has_begun = True
         try:
             yield from self._read(chunk)  # type: ignore[arg-type]
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:

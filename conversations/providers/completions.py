@@ -106,10 +106,13 @@ class CompletionClient:
             stream = await self._open(request, patience)
             reader = CompletionReader()
             try:
-                async with aclosing(self._chunks(stream.response, patience)) as chunks:
-                    async for chunk in chunks:
-                        for event in reader.read(chunk):
-                            yield event
+                with self._translated_errors(in_stream=True):
+                    async with aclosing(_events(stream.response, patience)) as events:
+                        async for data in events:
+                            for event in reader.read(_chunk(data)):
+                                yield event
+                if not reader.has_begun:
+                    raise _nothing_came(stream.response)
             except CompletionError:
                 # Only the usage comes after a finish reason: a reply that is whole stays whole.
                 if reader.finish_reason is None:
@@ -133,20 +136,6 @@ class CompletionClient:
                 stream_cls=AsyncStream[object],
             )
 
-    async def _chunks(self, response: httpx2.Response, patience: Patience) -> AsyncGenerator[object]:
-        """Yield each chunk of the stream as the object that its JSON is."""
-        has_begun = False
-        with self._translated_errors(in_stream=True):
-            async with aclosing(_events(response, patience)) as events:
-                async for data in events:
-                    chunk = json.loads(data)
-                    if refusal := refusal_inside(chunk):
-                        raise refusal_error(refusal)
-                    has_begun = True
-                    yield chunk
-        if not has_begun:
-            raise _nothing_came(response)
-
     @contextmanager
     def _translated_errors(self, *, in_stream: bool) -> Iterator[None]:
         try:
@@ -160,7 +149,9 @@ class CompletionClient:
 
 async def _events(response: httpx2.Response, patience: Patience) -> AsyncGenerator[str]:
     """Yield the data of each event up to `[DONE]`."""
-    reader, pieces = EventReader(), response.aiter_bytes()
+    # Streams are rarely compressed, and looking for what to decompress in every piece takes as long as reading it.
+    pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+    reader = EventReader()
     while True:
         with patience:
             piece = await anext(pieces, None)
@@ -172,6 +163,14 @@ async def _events(response: httpx2.Response, patience: Patience) -> AsyncGenerat
                 return
             patience.chunk_came()
             yield data.decode()
+
+
+def _chunk(data: str) -> object:
+    """Return the chunk as the object that its JSON is. Raises the `CompletionError` that was sent in its place."""
+    chunk: object = json.loads(data)
+    if refusal := refusal_inside(chunk):
+        raise refusal_error(refusal)
+    return chunk
 
 
 async def _read_to_end(pieces: AsyncIterator[bytes]) -> None:
