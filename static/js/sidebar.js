@@ -7,6 +7,7 @@ export class Sidebar {
    */
   constructor(element, conversation) {
     Object.assign(this, { element, conversation });
+    element.addEventListener("htmx:afterRequest", ({ detail }) => detail.requestConfig.verb === "post" && this.#close());
   }
 
   /** Show the conversation under its title, everywhere it stands; a new one joins the list. */
@@ -20,6 +21,13 @@ export class Sidebar {
       link.textContent = title;
     } else {
       this.#reload();
+    }
+  }
+
+  /** Once something was done in the drawer, the note that says so must not lie below it. */
+  #close() {
+    if (this.element.matches(":popover-open")) {
+      this.element.hidePopover();
     }
   }
 
