@@ -7,7 +7,7 @@ export class Composer {
    * @param {HTMLFormElement} form
    * @param {object} options
    * @param {import("./draft.js").Draft} options.draft
-   * @param {(content: string, clientId: string) => Promise<void>} options.send
+   * @param {(content: string, attempt: {clientId: string, conversation: string}) => Promise<void>} options.send
    * @param {(content: string) => void} options.onChange
    */
   constructor(form, { draft, send, onChange }) {
@@ -55,7 +55,7 @@ export class Composer {
     this.form.ariaBusy = "true";
     this.showError("");
     try {
-      await this.send(content, this.draft.clientIdFor(content));
+      await this.send(content, this.draft.attemptFor(content));
       this.#sent(content);
     } catch (error) {
       this.showError(error.code ? error.message : this.form.dataset[isTooLarge(error) ? "textTooLarge" : "textUnreachable"]);
@@ -84,7 +84,7 @@ export class Composer {
   }
 }
 
-/** What is above the server's limit for any request is refused before it is read. */
+/** A proxy before the server may have a lower limit of its own, and answers in its own words. */
 function isTooLarge({ status }) {
-  return status === 400 || status === 413;
+  return status === 413;
 }

@@ -8,6 +8,7 @@ import { openWhenFilled } from "./dialogs.js";
 import { Draft } from "./draft.js";
 import { Follow } from "./follow.js";
 import { frameHandlers } from "./frames.js";
+import { postForm } from "./http.js";
 import { startInspector } from "./inspector.js";
 import { Meter } from "./meter.js";
 import { keepPlaceWhenOlderArrive } from "./older.js";
@@ -23,7 +24,7 @@ const conversation = page.dataset.conversation;
 const isStored = page.hasAttribute("data-stored");
 const urls = JSON.parse(page.dataset.urls);
 
-const draft = new Draft(isStored ? conversation : "new");
+const draft = new Draft(conversation, { isStored });
 const announcer = new Announcer(part("announcer"));
 const follow = new Follow(part("scroller"), part("messages"), part("jump"));
 const thread = new Thread(part("messages"), { onEnded: (article) => announcer.readReply(article) });
@@ -47,7 +48,16 @@ const composer = new Composer(part("composer"), {
   send,
   onChange: (content) => meter.estimate(content),
 });
-const frames = frameHandlers({ conversation, thread, connection, sidebar, composer, page, meter });
+const frames = frameHandlers({
+  conversation,
+  thread,
+  connection,
+  sidebar,
+  composer,
+  page,
+  meter,
+  onHole: () => location.replace(urls.conversation),
+});
 
 startInspector(document.getElementById("inspector"));
 openWhenFilled(document.getElementById("small-dialog"));
@@ -65,10 +75,29 @@ startShortcuts({
   KeyH: () => document.getElementById("help").togglePopover(),
 });
 
-async function send(content, clientId) {
-  const { cleaned } = await connection.post(content, clientId);
-  draft.moveTo(conversation);
+async function send(content, attempt) {
+  if (attempt.conversation !== conversation) {
+    await sendAgainElsewhere(content, attempt);
+    return;
+  }
+  const { cleaned } = await connection.post(content, attempt.clientId);
+  draft.moveIn();
   follow.toNewest();
   history.replaceState(null, "", urls.conversation);
   composer.showError(cleaned ? page.dataset.textCleaned : "");
+}
+
+/** The first message of another new conversation, whose answer was lost before the page was reloaded: go there. */
+async function sendAgainElsewhere(content, { clientId, conversation: other }) {
+  const urlThere = (url) => url.replace(conversation, other);
+  try {
+    await postForm(urlThere(urls.messages), { client_id: clientId, content });
+  } catch (error) {
+    if (error.code === "conversation_not_found") {
+      draft.clear(); // it was stored and has been deleted: the next attempt is a new message
+    }
+    throw error;
+  }
+  draft.clear();
+  location.assign(urlThere(urls.conversation));
 }

@@ -1,22 +1,26 @@
 /**
  * What a person has typed and not sent, per conversation, kept in this browser until it is stored by the server.
  *
- * An attempt to send remembers its client id with its very content: sent again unchanged it is the same message,
- * changed it is another one.
+ * An attempt to send remembers its client id and its conversation with its very content: sent again unchanged it is
+ * the same message, even from the page of another new conversation; changed it is another one.
  */
 
 import { randomUuid } from "./ids.js";
 
 export class Draft {
-  /** @param {string} conversation */
-  constructor(conversation) {
-    this.key = keyOf(conversation);
+  /**
+   * @param {string} conversation
+   * @param {{isStored: boolean}} options new conversations share one draft, whatever id the server has chosen for each
+   */
+  constructor(conversation, { isStored }) {
+    this.conversation = conversation;
+    this.key = isStored ? keyOf(conversation) : keyOf("new");
   }
 
-  /** From now on this is the draft of *conversation*, with nothing in it yet. */
-  moveTo(conversation) {
+  /** The conversation is stored: what is typed from now on belongs to it. */
+  moveIn() {
     this.clear();
-    this.key = keyOf(conversation);
+    this.key = keyOf(this.conversation);
   }
 
   get content() {
@@ -24,15 +28,22 @@ export class Draft {
   }
 
   set content(content) {
-    this.#write({ ...this.#read(), content });
+    const { attempt } = this.#read();
+    content || attempt ? this.#write({ content, attempt }) : this.clear();
   }
 
-  /** Return the client id under which *content* is to be sent. */
-  clientIdFor(content) {
+  /**
+   * Return the client id under which *content* is to be sent, and the conversation.
+   * @returns {{clientId: string, conversation: string}}
+   */
+  attemptFor(content) {
     const { attempt } = this.#read();
-    const clientId = attempt?.content === content ? attempt.clientId : randomUuid();
-    this.#write({ content, attempt: { content, clientId } });
-    return clientId;
+    if (attempt?.content === content) {
+      return attempt;
+    }
+    const first = { content, clientId: randomUuid(), conversation: this.conversation };
+    this.#write({ content, attempt: first });
+    return first;
   }
 
   clear() {

@@ -1,6 +1,7 @@
 /** What each frame from the server does to the page. */
 
-export function frameHandlers({ conversation, thread, connection, sidebar, composer, meter, page }) {
+/** @param {{onHole: () => void}} options called when more is new than a snapshot holds */
+export function frameHandlers({ conversation, thread, connection, sidebar, composer, meter, page, onHole }) {
   const sync = ({ position }) => connection.sync(position);
 
   function takePiece(frame) {
@@ -10,6 +11,10 @@ export function frameHandlers({ conversation, thread, connection, sidebar, compo
   }
 
   function takeSnapshot(snapshot) {
+    if (snapshot.from_position > thread.position) {
+      onHole();
+      return;
+    }
     const wasStreaming = page.classList.contains("is-streaming");
     thread.takeSnapshot(snapshot);
     thread.placeHorizon(snapshot.window.first_position);

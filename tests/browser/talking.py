@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
 
 CONVERSATION_PATH = re.compile(r"/c/[0-9a-f-]{36}/")
 
@@ -58,6 +58,30 @@ def block_socket(page: Page) -> Callable[[], None]:
     blocked = [True]
     page.route_web_socket("**/ws/", lambda socket: socket.close() if blocked else socket.connect_to_server())
     return blocked.clear
+
+
+def lose_frames(page: Page, kind: str) -> list[str]:
+    """Let no frame of that *kind* come through to *page* once it is loaded anew; return those that were lost."""
+    lost: list[str] = []
+
+    def connect(socket: WebSocketRoute) -> None:
+        def pass_on(payload: str) -> None:
+            lost.append(payload) if json.loads(payload)["type"] == kind else socket.send(payload)
+
+        socket.connect_to_server().on_message(pass_on)
+
+    page.route_web_socket("**/ws/", connect)
+    return lost
+
+
+def lose_next_answer(page: Page) -> None:
+    """Let the next message reach the server by HTTP, and its answer get lost."""
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    page.route("**/messages/post/", lose, times=1)
 
 
 def draft_kept(page: Page) -> list[str]:

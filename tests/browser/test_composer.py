@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from .talking import begin_long_reply, composer, draft_kept, messages, replies, say, write
+from .talking import begin_long_reply, composer, draft_kept, lose_next_answer, messages, replies, say, write
 
 TOO_LONG = "window " * 5_000
 
@@ -77,16 +77,33 @@ def test_a_message_stays_while_the_server_is_away(page):
 
 
 def test_a_lost_answer_does_not_make_a_second_message(page):
-    def lose_answer(route):
-        route.fetch()
-        route.abort()
-
-    page.route("**/messages/post/", lose_answer, times=1)
+    lose_next_answer(page)
     write(page, "only once")
     expect(page.get_by_role("alert")).to_contain_text("could not be reached")
     composer(page).press("Enter")
     expect(replies(page)).to_have_count(1)
     expect(messages(page)).to_have_count(2)
+
+
+def test_a_lost_answer_does_not_begin_a_second_conversation_after_a_reload(page):
+    lose_next_answer(page)
+    write(page, "begun only once")
+    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    page.reload()
+    composer(page).press("Enter")
+    expect(messages(page)).to_have_count(2)
+    expect(page.get_by_role("navigation").get_by_role("link", name="begun only once", exact=True)).to_have_count(1)
+    assert draft_kept(page) in ([], [""])
+
+
+def test_another_message_than_the_one_whose_answer_was_lost_begins_another_conversation(page):
+    lose_next_answer(page)
+    write(page, "the first")
+    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    page.reload()
+    say(page, "the second")
+    expect(messages(page)).to_have_count(2)
+    expect(page.get_by_role("heading", level=1)).to_have_text("the second")
 
 
 def test_the_meter_tells_what_a_message_takes_before_it_is_sent(page):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from .talking import begin_long_reply, composer, messages, replies, say
+from .talking import begin_long_reply, composer, lose_frames, messages, replies, say, streaming, write
 
 MAKE_LONG = """
 import datetime as dt
 from conversations.models import Conversation, Message
 conversation = Conversation.objects.get(public_id="{public_id}")
 parent = conversation.head
-for position in range(2, 102):
+for position in range(2, {end}):
     role = "user" if position % 2 == 0 else "assistant"
     parent = Message.objects.create(conversation=conversation, parent=parent, position=position, role=role,
         content=f"message number {{position}} " * 20, content_tokens=100, encoding="o200k_base")
@@ -28,11 +28,16 @@ SCROLLED_SIDEWAYS = """() => [...document.querySelectorAll("*")]
 def long_conversation(page: Page, site) -> Page:
     """A conversation of 104 messages, of which the language model saw the last ones only."""
     say(page, "My name is Andrew")
-    site.run(MAKE_LONG.format(public_id=page.url.rstrip("/").rpartition("/")[2]))
+    make_long(site, page, messages=102)
     page.reload()
     say(page, "What is my name?")
     page.reload()
     return page
+
+
+def make_long(site, page: Page, *, messages: int) -> None:
+    """Let the conversation on the page have that many messages, without telling the page."""
+    site.run(MAKE_LONG.format(public_id=page.url.rstrip("/").rpartition("/")[2], end=messages))
 
 
 def is_at_end(page: Page) -> bool:
@@ -56,6 +61,14 @@ def test_older_messages_come_in_above_and_what_is_read_stays_in_place(long_conve
     assert messages(page).first.get_attribute("data-position") == "44"
 
 
+def test_a_page_that_has_missed_more_than_a_frame_holds_is_left_without_a_hole(page, site):
+    say(page, "My name is Andrew")
+    make_long(site, page, messages=250)
+    write(page, "What is my name?")
+    expect(messages(page).last).to_have_attribute("data-position", "251")
+    expect(messages(page)).to_have_count(30)
+
+
 def test_a_line_shows_where_the_view_of_the_language_model_ends(long_conversation):
     page = long_conversation
     horizon = page.get_by_role("separator", name="The language model no longer sees what is above")
@@ -69,8 +82,8 @@ def test_a_line_shows_where_the_view_of_the_language_model_ends(long_conversatio
 
 
 def test_a_person_who_has_scrolled_up_is_left_there_and_can_jump_back(page):
-    for _ in range(3):
-        say(page, "show me markdown")
+    page.set_viewport_size({"width": 1280, "height": 500})
+    say(page, "show me markdown")
     begin_long_reply(page)
     page.locator('[data-part="scroller"]').evaluate("e => { e.scrollTop = 0 }")
     jump = page.get_by_role("button", name="Jump to the newest message")
@@ -82,16 +95,25 @@ def test_a_person_who_has_scrolled_up_is_left_there_and_can_jump_back(page):
     assert is_at_end(page)
 
 
-@pytest.mark.parametrize("width", [390, 320])
-def test_only_code_and_tables_are_wider_than_a_small_screen(signed_in, width):
-    page = signed_in(viewport={"width": width, "height": 844})
+def test_a_reply_whose_last_frame_is_lost_does_not_stay_unfinished(page):
+    lost = lose_frames(page, "reply.done")
+    page.reload()
+    reply = begin_long_reply(page)
+    expect(reply).to_contain_text("119, 120")
+    expect(streaming(page)).to_have_count(0)
+    assert lost
+
+
+def test_only_code_and_tables_are_wider_than_a_small_screen(signed_in):
+    page = signed_in(viewport={"width": 390, "height": 844})
     say(page, "A long title that would not fit beside the mark of the demo model")
     say(page, "show me markdown")
     say(page, "x" * 500 + "\n\n    " + "code " * 100)
-    assert wider_than_their_place(page) <= {"PRE", "TABLE"}
+    assert wider_than_their_place(page, width=390) == {"PRE"}
+    assert wider_than_their_place(page, width=320) == {"PRE"}
     page.get_by_role("link", name="What the model saw").last.click()
     expect(page.get_by_role("dialog", name="What the model saw")).to_be_visible()
-    assert wider_than_their_place(page) <= {"PRE", "TABLE"}
+    assert wider_than_their_place(page, width=320) == {"PRE"}
 
 
 def test_no_page_is_wider_than_the_smallest_screen(signed_in):
@@ -99,11 +121,12 @@ def test_no_page_is_wider_than_the_smallest_screen(signed_in):
     say(page, "Donaudampfschifffahrtsgesellschaft" * 3)
     for path in ["/", "/conversations/", "/account/", "/accounts/password/change/", "/nowhere/"]:
         page.goto(path)
-        assert wider_than_their_place(page) == set(), path
+        assert wider_than_their_place(page, width=320) == set(), path
 
 
-def wider_than_their_place(page: Page) -> set[str]:
-    """Return the names of the elements that can be scrolled sideways."""
+def wider_than_their_place(page: Page, *, width: int) -> set[str]:
+    """Return the names of the elements that can be scrolled sideways on a screen of that *width*."""
+    page.set_viewport_size({"width": width, "height": 800})
     return set(page.evaluate(SCROLLED_SIDEWAYS))
 
 
