@@ -84,6 +84,24 @@ def test_a_streaming_reply_is_drawn_with_its_open_text(client, alice):
     assert '<div class="tail" data-tail data-at="12">and an &lt;open&gt; tail</div>' in page
 
 
+@pytest.mark.parametrize(
+    ("state", "code", "sentence"),
+    [
+        ("stopped", "", "You stopped this reply."),
+        ("interrupted", "reply_interrupted", "The reply was interrupted before it was finished."),
+        ("failed", "provider_rate_limited", "its provider limits how often it may be asked"),
+        ("failed", "of_another_version", "Something went wrong on our side."),
+    ],
+)
+def test_a_reply_that_is_not_whole_says_why_and_can_be_tried_again(client, alice, state, code, sentence):
+    posted = post(begin(alice), "Hello")
+    Message.objects.filter(pk=posted.reply.pk).update(state=state, error_code=code, content="The beginning")
+    page = client.get(of("conversation", posted.message.conversation)).content.decode()
+    assert "The beginning" in page
+    assert sentence in page
+    assert "Try again" in page
+
+
 def test_the_list_goes_on_where_its_page_ended(client, alice, monkeypatch):
     monkeypatch.setattr(page_context, "CONVERSATIONS_PER_PAGE", 2)
     for number in range(3):
