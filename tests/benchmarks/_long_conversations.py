@@ -71,7 +71,7 @@ def _fill(conversation: Conversation, size: int) -> None:
             role="assistant" if position % 2 else "user",
             content=CONTENTS[(size - 1 - position) % len(CONTENTS)],
             content_tokens=tokens[(size - 1 - position) % len(CONTENTS)],
-            encoding=language.model.encoding,
+            encoding=language.language_model.encoding,
             created_at=timezone.now(),
         )
         for position in range(size)

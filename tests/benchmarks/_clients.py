@@ -1,0 +1,83 @@
+"""Pages without a browser: each asks for one reply over a websocket and takes it down as it comes."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from dataclasses import dataclass
+
+from websockets.asyncio.client import connect
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A reply as it arrived; *frames* is how many messages it came in."""
+
+    text: str
+    first_token_seconds: float
+    frames: int
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A page of the product, signed in by its cookie, that follows its conversation."""
+
+    address: str
+    cookie: str
+    conversation: uuid.UUID
+
+    async def ask(self) -> Received:
+        """Post a message and follow the reply to its end. Raises `RuntimeError` if it does not arrive whole."""
+        headers = {"Cookie": f"sessionid={self.cookie}"}
+        async with connect(
+            f"{self.address.replace('http', 'ws', 1)}/ws/", origin=self.address, additional_headers=headers
+        ) as socket:
+            await socket.send(json.dumps(self._message()))
+            asked_at, first_at, text, frames = time.monotonic(), None, "", 0
+            async for payload in socket:
+                frames += 1
+                frame = json.loads(payload)
+                if frame["type"] == "reply.delta" and frame["at"] == len(text):
+                    first_at = first_at or time.monotonic()
+                    text += frame["text"]
+                elif frame["type"] == "reply.done" and first_at:
+                    return Received(text, first_at - asked_at, frames)
+                elif frame["type"] in ("reply.delta", "reply.failed", "error"):
+                    raise RuntimeError(f"not what was expected: {payload}")
+        raise RuntimeError("the socket was closed before the reply was done")
+
+    def _message(self) -> dict[str, str]:
+        return {
+            "type": "message.post",
+            "conversation": str(self.conversation),
+            "client_id": str(uuid.uuid4()),
+            "content": "Tell me about sorting, step by step.",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RelayPage:
+    """A page of the bare relay: it sends the provider's request itself."""
+
+    address: str
+    language_model: str
+
+    async def ask(self) -> Received:
+        """Send the request and follow the reply to its end."""
+        body = {
+            "model": self.language_model,
+            "messages": [{"role": "user", "content": "Tell me about sorting, step by step."}],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        async with connect(self.address) as socket:
+            await socket.send(json.dumps(body))
+            asked_at, first_at, text, frames = time.monotonic(), None, "", 0
+            async for payload in socket:
+                frames += 1
+                for choice in [] if payload == "[DONE]" else json.loads(payload)["choices"]:
+                    if piece := choice["delta"].get("content"):
+                        first_at = first_at or time.monotonic()
+                        text += piece
+        return Received(text, (first_at or asked_at) - asked_at, frames)
