@@ -48,7 +48,7 @@ export class Meter {
     this.element.querySelector("[data-if-fits]").hidden = Boolean(problem);
     this.element.querySelector("[data-if-content]").hidden = !content;
     this.element.classList.toggle("is-over", Boolean(problem));
-    this.element.hidden = false;
+    this.element.classList.remove("is-unknown");
   }
 
   #say(name, tokens) {
