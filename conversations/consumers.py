@@ -14,7 +14,6 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import InterfaceError, OperationalError
 
@@ -36,6 +35,7 @@ from conversations.services.post_message import PostedMessage, post_message
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
 from conversations.sign_ins import sign_ins
+from conversations.threads import in_thread
 from conversations.views.snapshot import conversation_snapshot
 
 logger = logging.getLogger(__name__)
@@ -128,20 +128,20 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def _post(self, user: User, frame: MessagePost) -> None:
         """Store the message; one that is here already is acknowledged again, to this page alone."""
         await self._follow_checked(user, frame.conversation)
-        posted = await _in_thread(_post)(user, frame)
+        posted = await in_thread(_post)(user, frame)
         if not posted.created:
             self._queue(posted.to_frame(frame.conversation).to_json())
 
     async def _stop(self, user: User, frame: ReplyStop) -> None:
-        await _in_thread(_stop)(user, frame)
+        await in_thread(_stop)(user, frame)
 
     async def _regenerate(self, user: User, frame: ReplyRegenerate) -> None:
-        await _in_thread(_regenerate)(user, frame)
+        await in_thread(_regenerate)(user, frame)
 
     async def _send_snapshot(self, user: User, frame: ConversationSync) -> None:
         """Follow first and read then: what is written between the two comes twice rather than never."""
         await self._follow_checked(user, frame.conversation)
-        self._queue((await _in_thread(_snapshot)(user, frame)).to_json())
+        self._queue((await in_thread(_snapshot)(user, frame)).to_json())
 
     _HANDLERS: dict[type[Frame], Callable[..., Awaitable[None]]] = {
         MessagePost: _post,
@@ -154,7 +154,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def _follow_checked(self, user: User, public_id: uuid.UUID) -> None:
         if conversation_topic(public_id) != self.topic:
-            await _in_thread(find_conversation)(user, public_id)
+            await in_thread(find_conversation)(user, public_id)
         await self._follow(conversation_topic(public_id))
 
     async def _follow(self, topic: str | None) -> None:
@@ -214,7 +214,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             await self.close(SIGNED_OUT)
 
     async def _user(self) -> User:
-        return await _in_thread(_load_user)(self.scope["session"].session_key)
+        return await in_thread(_load_user)(self.scope["session"].session_key)
 
 
 def _load_user(session_key: str | None) -> User:
@@ -247,7 +247,3 @@ def _decode(text_data: str | None) -> object:
         return json.loads(text_data or "")
     except (ValueError, RecursionError):
         raise FrameError("not JSON") from None
-
-
-def _in_thread(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
-    return database_sync_to_async(function, thread_sensitive=False)

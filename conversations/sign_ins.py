@@ -10,12 +10,12 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from weakref import WeakKeyDictionary
 
-from channels.db import database_sync_to_async
 from django.db import InterfaceError, OperationalError
 
 from chatsite.accounts.sessions import users_of
 from conversations.access import require_active
 from conversations.core.errors import SignInRequired
+from conversations.threads import in_thread
 
 CHECK_SECONDS = 1.0
 Doubt = Callable[[], None]
@@ -48,7 +48,7 @@ class SignIns:
 
     async def _check(self) -> None:
         asked = dict(self._session_keys)
-        signed_in = await database_sync_to_async(_signed_in, thread_sensitive=False)(set(asked.values()))
+        signed_in = await in_thread(_signed_in)(set(asked.values()))
         for doubt, session_key in asked.items():
             if session_key not in signed_in and doubt in self._session_keys:
                 doubt()
