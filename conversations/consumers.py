@@ -31,7 +31,8 @@ from conversations.core.frames import (
     parse_frame,
 )
 from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, subscribe, unsubscribe
-from conversations.services.post_message import PostedMessage, post_message
+from conversations.models import Conversation
+from conversations.services.post_message import post_message
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
 from conversations.sign_ins import sign_ins
@@ -103,7 +104,8 @@ class PageConsumer(AsyncWebsocketConsumer):
         frame: Frame | None = None
         try:
             frame = parse_frame(_decode(text_data))
-            await self._HANDLERS[type(frame)](self, await self._user(), frame)
+            conversation = await in_thread(_find)(self.scope["session"].session_key, frame.conversation)
+            await self._HANDLERS[type(frame)](self, conversation, frame)
         except SignInRequired:
             await self.close(SIGNED_OUT)
         except ConversationError as error:
@@ -125,23 +127,26 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     # What a page may ask for
 
-    async def _post(self, user: User, frame: MessagePost) -> None:
+    async def _post(self, conversation: Conversation, frame: MessagePost) -> None:
         """Store the message; one that is here already is acknowledged again, to this page alone."""
-        await self._follow_checked(user, frame.conversation)
-        posted = await in_thread(_post)(user, frame)
+        await self._follow(conversation_topic(conversation.public_id))
+        posted = await in_thread(post_message)(
+            user=conversation.owner, conversation=conversation, content=frame.content, client_id=frame.client_id
+        )
         if not posted.created:
-            self._queue(posted.to_frame(frame.conversation).to_json())
+            self._queue(posted.to_frame(conversation.public_id).to_json())
 
-    async def _stop(self, user: User, frame: ReplyStop) -> None:
-        await in_thread(_stop)(user, frame)
+    async def _stop(self, conversation: Conversation, frame: ReplyStop) -> None:
+        await in_thread(stop_reply)(conversation=conversation, reply_id=frame.reply)
 
-    async def _regenerate(self, user: User, frame: ReplyRegenerate) -> None:
-        await in_thread(_regenerate)(user, frame)
+    async def _regenerate(self, conversation: Conversation, frame: ReplyRegenerate) -> None:
+        await in_thread(regenerate_reply)(user=conversation.owner, conversation=conversation, reply_id=frame.reply)
 
-    async def _send_snapshot(self, user: User, frame: ConversationSync) -> None:
+    async def _send_snapshot(self, conversation: Conversation, frame: ConversationSync) -> None:
         """Follow first and read then: what is written between the two comes twice rather than never."""
-        await self._follow_checked(user, frame.conversation)
-        self._queue((await in_thread(_snapshot)(user, frame)).to_json())
+        await self._follow(conversation_topic(conversation.public_id))
+        snapshot = await in_thread(conversation_snapshot)(conversation, frame.from_position)
+        self._queue(snapshot.to_json())
 
     _HANDLERS: dict[type[Frame], Callable[..., Awaitable[None]]] = {
         MessagePost: _post,
@@ -151,11 +156,6 @@ class PageConsumer(AsyncWebsocketConsumer):
     }
 
     # What comes to a page
-
-    async def _follow_checked(self, user: User, public_id: uuid.UUID) -> None:
-        if conversation_topic(public_id) != self.topic:
-            await in_thread(find_conversation)(user, public_id)
-        await self._follow(conversation_topic(public_id))
 
     async def _follow(self, topic: str | None) -> None:
         if topic != self.topic:
@@ -224,22 +224,9 @@ def _load_user(session_key: str | None) -> User:
     return user  # type: ignore[return-value]
 
 
-def _post(user: User, frame: MessagePost) -> PostedMessage:
-    conversation = find_conversation(user, frame.conversation)
-    return post_message(user=user, conversation=conversation, content=frame.content, client_id=frame.client_id)
-
-
-def _stop(user: User, frame: ReplyStop) -> None:
-    stop_reply(conversation=find_conversation(user, frame.conversation), reply_id=frame.reply)
-
-
-def _regenerate(user: User, frame: ReplyRegenerate) -> None:
-    conversation = find_conversation(user, frame.conversation)
-    regenerate_reply(user=user, conversation=conversation, reply_id=frame.reply)
-
-
-def _snapshot(user: User, frame: ConversationSync) -> Frame:
-    return conversation_snapshot(find_conversation(user, frame.conversation), frame.from_position)
+def _find(session_key: str | None, public_id: uuid.UUID) -> Conversation:
+    """Return the conversation, if it is that of the person whose session it is."""
+    return find_conversation(_load_user(session_key), public_id)
 
 
 def _decode(text_data: str | None) -> object:
