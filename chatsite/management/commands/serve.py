@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 from contextlib import suppress
 from typing import Any
@@ -29,7 +30,15 @@ class AnnouncedServer(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        spare_the_collector()
         print(self.announcement, flush=True)
+
+
+def spare_the_collector() -> None:
+    """Look for cycles less often, and never in what is loaded by now: that was a twentieth of the server's work."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 class Command(BaseCommand):
