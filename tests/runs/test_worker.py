@@ -206,8 +206,10 @@ async def test_usage_that_is_not_reported_is_estimated_and_marked(worker, provid
     )
 
 
-async def test_a_refused_request_costs_nothing(worker, provider):
+@pytest.mark.parametrize("words", ["input_usd=1 output_usd=2", ""])
+async def test_a_refused_request_costs_nothing_at_whatever_price(worker, provider, settings, words):
     provider("status-401")
+    settings.LANGUAGE_MODELS = f"status-401 context_window=4096 {words}"
     await ended((await in_thread(ask)).reply)
     assert (await in_thread(Completion.objects.get)).cost_usd == 0
 

@@ -33,6 +33,10 @@ class AnnouncedServer(uvicorn.Server):
         spare_the_collector()
         print(self.announcement, flush=True)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        print(f"Stopping. Replies that are being made may finish, for up to {DRAIN_SECONDS} seconds.", flush=True)
+        await super().shutdown(sockets)
+
 
 def spare_the_collector() -> None:
     """Look for cycles less often, and never in what is loaded by now: that was a twentieth of the server's work."""
