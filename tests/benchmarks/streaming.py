@@ -5,8 +5,8 @@ every reply is made by the worker, rendered, saved while it comes, stored whole,
 ledger. The relay only passes events on. Both read from the same fake provider, in turns, and serve the same clients.
 
 The figure is chunks of the provider whose text arrived, for each second of CPU time of the server; the relay's is 1.0.
-PostgreSQL's own processes are left out of it, as the provider is, and counted in a second figure. Every reply is compared
-with what the provider sent and, by its SHA-256, with what is stored.
+PostgreSQL's own processes are left out of it, as the provider is, and counted in a second figure. Every reply is
+compared with what the provider sent and, by its SHA-256, with what is stored.
 
     python -m tests.benchmarks.streaming [--json FILE]
 """
@@ -31,8 +31,8 @@ from tests.benchmarks._provider import markdown_tokens
 from tests.benchmarks._site import temporary_site
 
 REPLIES = 50
-TOKENS = 400
-PACE_MILLISECONDS = 30
+TOKENS = 600
+PACE_MILLISECONDS = 25  # as the demo model: 40 tokens a second
 STARTED_WITHIN_SECONDS = 1.0  # people do not send in the same moment
 PAIRS = 3
 AT_LEAST = 0.6
