@@ -16,6 +16,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/replies/<int:reply_id>/stop/", writing.stop, name="stop"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/regenerate/", writing.regenerate, name="regenerate"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/window/", reading.window, name="window"),
+    path("c/<uuid:public_id>/scenario/", keeping.scenario, name="scenario"),
     path("c/<uuid:public_id>/rename/", keeping.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", keeping.delete, name="delete"),
     path("c/<uuid:public_id>/restore/", keeping.restore, name="restore"),

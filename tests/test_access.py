@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from conversations import urls
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.ledger import open_completion
 from conversations.services.make_reply import prepare_reply
@@ -33,6 +33,7 @@ ROUTES = {
     "stop": ("POST", 302),
     "regenerate": ("POST", 302),
     "window": ("GET", 200),
+    "scenario": ("POST", 302),
     "rename": ("POST", 302),
     "delete": ("POST", 302),
     "restore": ("POST", 302),
@@ -72,7 +73,10 @@ def ask(client, name, conversation):
         ids["public_id"] = conversation.public_id
     if name in ("stop", "regenerate", "window"):
         ids["reply_id"] = Message.objects.get(role="assistant", conversation=conversation).pk
-    data = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen"} if method == "POST" else {}
+    # Of the owner's own scenarios; whether it may be chosen is asked only after the conversation is found.
+    scenario = Scenario.objects.get_or_create(name="Theirs", owner=conversation.owner)[0].pk
+    fields = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen", "scenario": scenario}
+    data = fields if method == "POST" else {}
     send = client.get if method == "GET" else client.post
     return send(reverse(f"conversations:{name}", kwargs=ids), data)
 

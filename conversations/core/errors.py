@@ -19,7 +19,7 @@
     │ ├ SignInRequired
     │ ├ LimitReached                  says when it opens again
     │ │ └ MessageRateReached, MoneyUsedUp
-    │ └ ConversationNotFound          also when it is someone else's
+    │ └ ConversationNotFound, ScenarioNotFound      also when it is someone else's
     └ FrameError                      the browser sent nonsense
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
@@ -254,6 +254,11 @@ class MoneyUsedUp(LimitReached):
 class ConversationNotFound(AccessError):
     code = "conversation_not_found"
     template = "There is no such conversation, or it is not yours."
+
+
+class ScenarioNotFound(AccessError):
+    code = "scenario_not_found"
+    template = "That scenario is not offered any more. Choose another one; your text is kept."
 
 
 # The browser sent nonsense

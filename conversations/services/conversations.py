@@ -1,4 +1,4 @@
-"""Begin, name, take away and bring back a conversation."""
+"""Begin, set up, name, take away and bring back a conversation."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from chatsite.accounts.models import User
 from conversations.core.errors import ConversationNotFound
 from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation, Scenario
+from conversations.selectors.scenarios import find_scenario
 
 from .stop_reply import stop_reply
 
@@ -21,26 +22,39 @@ KEPT_AFTER_DELETION = dt.timedelta(hours=1)
 SWEPT_AT_ONCE = 100
 
 
-def start_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
-    """Return the person's conversation *public_id*, begun if it is new.
+def start_conversation(*, user: User, public_id: uuid.UUID, scenario_id: int | None = None) -> Conversation:
+    """Return the person's conversation *public_id*, begun with the scenario if it is new.
 
     The page chooses the id before anything is sent, so that sending again after a lost answer begins nothing twice.
-    Raises `ConversationNotFound` if the id is someone else's.
+    Raises `ConversationNotFound` if the id is someone else's, `ScenarioNotFound` if the person may not choose that one.
     """
     existing = Conversation.objects.select_related("scenario").filter(public_id=public_id).first()
-    conversation = existing or _begin(user, public_id)
+    conversation = existing or _begin(user, public_id, scenario_id)
     if conversation.owner_id != user.pk or conversation.deleted_at:
         raise ConversationNotFound
     return conversation
 
 
-def _begin(user: User, public_id: uuid.UUID) -> Conversation:
+def _begin(user: User, public_id: uuid.UUID, scenario_id: int | None) -> Conversation:
     """Store a new conversation; of two that begin the same at once, one stores it and both get it."""
+    scenario = scenario_to_begin_with(user, scenario_id)
     conversation, _ = Conversation.objects.get_or_create(
         public_id=public_id,
-        defaults={"owner": user, "scenario": default_scenario(), "last_active_at": timezone.now()},
+        defaults={"owner": user, "scenario": scenario, "last_active_at": timezone.now()},
     )
     return conversation
+
+
+def scenario_to_begin_with(user: User, scenario_id: int | None = None) -> Scenario:
+    """Return the chosen scenario, or the default if none is. Raises `ScenarioNotFound`."""
+    return default_scenario() if scenario_id is None else find_scenario(user, scenario_id)
+
+
+def choose_scenario(conversation: Conversation, *, user: User, scenario_id: int) -> None:
+    """Go on with another scenario from the next reply on. Raises `ScenarioNotFound`."""
+    if scenario_id != conversation.scenario_id:  # which may be kept though it is no longer offered
+        scenario = find_scenario(user, scenario_id)
+        Conversation.objects.filter(pk=conversation.pk).update(scenario=scenario)
 
 
 def default_scenario() -> Scenario:

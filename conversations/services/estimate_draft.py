@@ -11,7 +11,7 @@ from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation
 
 from .build_window import build_window, draft_message
-from .conversations import default_scenario
+from .conversations import scenario_to_begin_with
 from .language import language_of
 
 
@@ -27,10 +27,12 @@ class DraftEstimate:
     problem: str = ""
 
 
-def estimate_draft(*, user: User, conversation: Conversation | None, content: str) -> DraftEstimate:
-    """Return what sending *content* now would take; without a conversation it would begin one."""
+def estimate_draft(
+    *, user: User, conversation: Conversation | None, content: str, scenario_id: int | None = None
+) -> DraftEstimate:
+    """Return what sending *content* now would take; without a conversation it would begin one with the scenario."""
     if conversation is None:
-        conversation = Conversation(owner=user, scenario=default_scenario())
+        conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
     language = language_of(conversation.scenario)
     head = conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, language=language)

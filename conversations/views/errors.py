@@ -26,6 +26,7 @@ from conversations.core.errors import (
     PromptError,
     ReplyInProgress,
     RequestTooLarge,
+    ScenarioNotFound,
     SignInRequired,
 )
 
@@ -33,6 +34,7 @@ from conversations.core.errors import (
 STATUSES: dict[type[ConversationError], int] = {
     SignInRequired: 401,
     ConversationNotFound: 404,
+    ScenarioNotFound: 404,
     ReplyInProgress: 409,
     NothingToRetry: 409,
     LimitReached: 429,

@@ -1,11 +1,11 @@
-"""Renaming a conversation, taking it away, and bringing it back."""
+"""Setting up and renaming a conversation, taking it away, and bringing it back."""
 
 from __future__ import annotations
 
 import uuid
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -13,12 +13,29 @@ from django.views.decorators.http import require_http_methods, require_POST
 from django_htmx.http import HttpResponseClientRedirect
 
 from conversations.access import find_conversation
-from conversations.services.conversations import delete_conversation, rename_conversation, restore_conversation
+from conversations.core.errors import FrameError
+from conversations.services.conversations import (
+    choose_scenario,
+    delete_conversation,
+    rename_conversation,
+    restore_conversation,
+)
 
 from . import parameters
-from .errors import answers_errors
+from .errors import answers_errors, wants_json
 from .page_context import list_context
 from .requests import PersonRequest
+
+
+@require_POST
+@answers_errors()
+def scenario(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Go on with another scenario."""
+    conversation = find_conversation(request.user, public_id)
+    if (scenario_id := parameters.scenario_id(request)) is None:
+        raise FrameError("scenario")
+    choose_scenario(conversation, user=request.user, scenario_id=scenario_id)
+    return JsonResponse({}) if wants_json(request) else redirect("conversations:conversation", public_id)
 
 
 @require_http_methods(["GET", "POST"])

@@ -9,12 +9,14 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from conversations.models import Conversation
+from conversations.models import Conversation, Scenario
 from conversations.models.conversation import UNTITLED
 from conversations.providers.language_models import demo_is_used
 from conversations.selectors.conversations import list_conversations
+from conversations.selectors.scenarios import list_scenarios
 from conversations.selectors.thread import ThreadPage, thread_page
 from conversations.selectors.window import first_seen_position
+from conversations.services.language import language_of
 
 from . import parameters
 from .grouping import group_by_date
@@ -52,22 +54,34 @@ def thread_context(conversation: Conversation, page: ThreadPage) -> dict[str, An
     }
 
 
-def new_page_context(request: PersonRequest, public_id: uuid.UUID) -> dict[str, Any]:
+def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]:
+    """The scenario, what it could be changed for, and its language model. Where there is no choice, none is shown."""
+    offered = list_scenarios(request.user)
+    scenarios = offered if chosen in offered else [chosen, *offered]
+    return {
+        "scenario": chosen,
+        "scenarios": scenarios if len(scenarios) > 1 else [],
+        "language_model": language_of(chosen).configured.label,
+        "is_demo": demo_is_used(),
+    }
+
+
+def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
     """The page of a conversation that begins with its first message."""
     return {
         **list_context(request, current=public_id),
+        **scenario_context(request, scenario),
         "title": gettext(UNTITLED),
         "first_seen_position": 0,
         "urls": json.dumps(_urls(public_id)),
         "client_id": uuid.uuid4(),
-        "is_demo": demo_is_used(),
     }
 
 
 def page_context(request: PersonRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
     """The page of a conversation with its newest messages, or those before a position."""
     return {
-        **new_page_context(request, conversation.public_id),
+        **new_page_context(request, conversation.public_id, conversation.scenario),
         **thread_context(conversation, thread_page(conversation, before=before)),
         "title": conversation.title or gettext(UNTITLED),
     }
@@ -83,5 +97,6 @@ def _urls(public_id: uuid.UUID) -> dict[str, str]:
         "conversation": of_conversation("conversation"),
         "messages": of_conversation("post"),
         "sync": of_conversation("sync"),
+        "scenario": of_conversation("scenario"),
         "estimate": reverse("conversations:estimate"),
     }

@@ -12,6 +12,7 @@ from django.utils.dateparse import parse_datetime
 from conversations.core.errors import FrameError
 
 LARGEST_POSITION = 2**31 - 1  # what the column holds
+MOST_DIGITS = 18  # of an id
 
 
 def position(request: HttpRequest, name: str) -> int | None:
@@ -43,6 +44,16 @@ def unique_id(value: str | None, name: str) -> uuid.UUID:
         return uuid.UUID(value or "")
     except ValueError:
         raise FrameError(name) from None
+
+
+def scenario_id(request: HttpRequest) -> int | None:
+    """Return the id of the scenario in the query or the form, or None if none was chosen."""
+    value = request.GET.get("scenario") or request.POST.get("scenario")
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
+        raise FrameError("scenario")
+    return int(value)
 
 
 def content(request: HttpRequest) -> str:

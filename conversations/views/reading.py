@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_safe
 from conversations.access import find_conversation, find_reply
 from conversations.selectors.thread import thread_page
 from conversations.selectors.window import window_of
+from conversations.services.conversations import scenario_to_begin_with
 
 from . import parameters
 from .errors import answers_errors
@@ -26,7 +27,8 @@ PAGE = "conversations/conversation.html"
 @answers_errors()
 def new(request: PersonRequest) -> HttpResponse:
     """A conversation that begins with its first message; its id is chosen here, so that sending twice begins one."""
-    return render(request, PAGE, new_page_context(request, uuid.uuid4()))
+    scenario = scenario_to_begin_with(request.user, parameters.scenario_id(request))
+    return render(request, PAGE, new_page_context(request, uuid.uuid4(), scenario))
 
 
 @require_safe

@@ -11,8 +11,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from conversations.access import find_conversation
-from conversations.core.errors import ConversationError, ConversationNotFound
-from conversations.services.conversations import start_conversation
+from conversations.core.errors import ConversationError, ConversationNotFound, FrameError, ScenarioNotFound
+from conversations.models import Scenario
+from conversations.services.conversations import default_scenario, scenario_to_begin_with, start_conversation
 from conversations.services.estimate_draft import estimate_draft
 from conversations.services.post_message import PostedMessage, post_message
 from conversations.services.regenerate_reply import regenerate_reply
@@ -29,9 +30,17 @@ def show_page_with_draft(request: PersonRequest, error: ConversationError, publi
     try:
         context = page_context(request, find_conversation(request.user, public_id))
     except ConversationNotFound:
-        context = new_page_context(request, public_id)
+        context = new_page_context(request, public_id, _scenario_of_draft(request))
     draft = {"draft": parameters.content(request), "error": sentence_of(error)}
     return render(request, "conversations/conversation.html", context | draft)
+
+
+def _scenario_of_draft(request: PersonRequest) -> Scenario:
+    """Return what the form had chosen; the default if that can't be chosen any more."""
+    try:
+        return scenario_to_begin_with(request.user, parameters.scenario_id(request))
+    except (ScenarioNotFound, FrameError):
+        return default_scenario()
 
 
 @require_POST
@@ -40,7 +49,9 @@ def post(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """Send a message; the first one begins the conversation."""
     client_id = parameters.unique_id(request.POST.get("client_id"), "client_id")
     with transaction.atomic():  # a message that is refused begins nothing
-        conversation = start_conversation(user=request.user, public_id=public_id)
+        conversation = start_conversation(
+            user=request.user, public_id=public_id, scenario_id=parameters.scenario_id(request)
+        )
         posted = post_message(
             user=request.user,
             conversation=conversation,
@@ -85,9 +96,13 @@ def estimate(request: PersonRequest) -> HttpResponse:
     conversation = (
         find_conversation(request.user, parameters.unique_id(public_id, "conversation")) if public_id else None
     )
-    return JsonResponse(
-        asdict(estimate_draft(user=request.user, conversation=conversation, content=parameters.content(request)))
+    estimated = estimate_draft(
+        user=request.user,
+        conversation=conversation,
+        content=parameters.content(request),
+        scenario_id=parameters.scenario_id(request),
     )
+    return JsonResponse(asdict(estimated))
 
 
 def _done(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:

@@ -58,7 +58,7 @@ export class Composer {
       await this.send(content, this.draft.attemptFor(content));
       this.#sent(content);
     } catch (error) {
-      this.showError(error.code ? error.message : this.form.dataset[isTooLarge(error) ? "textTooLarge" : "textUnreachable"]);
+      this.showFailure(error);
     } finally {
       this.form.ariaBusy = "false";
     }
@@ -69,6 +69,11 @@ export class Composer {
     const typedSince = this.field.value.startsWith(content) ? this.field.value.slice(content.length) : this.field.value;
     this.field.value = typedSince.trimStart();
     this.#changed();
+  }
+
+  /** @param {import("./http.js").Refusal | import("./http.js").Unreachable} error */
+  showFailure(error) {
+    this.showError(error.code ? error.message : this.form.dataset[isTooLarge(error) ? "textTooLarge" : "textUnreachable"]);
   }
 
   showError(sentence) {

@@ -21,13 +21,14 @@ export class Connection {
    * @param {object} options
    * @param {string} options.conversation
    * @param {{socket: string, messages: string, sync: string}} options.urls
+   * @param {Record<string, string>} options.beginning what is said with the first message besides its content
    * @param {boolean} options.isStored whether the conversation exists yet: it does from its first message on
    * @param {() => {position: number, isStreaming: boolean}} options.whereabouts what the page has
    * @param {(frame: object) => void} options.onFrame
    * @param {(isOnHttp: boolean) => void} options.onWay
    */
-  constructor({ conversation, urls, isStored, whereabouts, onFrame, onWay }) {
-    Object.assign(this, { conversation, urls, isStored, whereabouts, onFrame, onWay });
+  constructor({ conversation, urls, beginning, isStored, whereabouts, onFrame, onWay }) {
+    Object.assign(this, { conversation, urls, beginning, isStored, whereabouts, onFrame, onWay });
     this.unacknowledged = new Map();
     this.lastSyncAt = -SYNC_PAUSE_MS;
     this.heardAt = performance.now();
@@ -48,7 +49,8 @@ export class Connection {
     const frame = { type: "message.post", conversation: this.conversation, client_id: clientId, content };
     const isSent = this.isStored && fits && this.socket.send(frame);
     const stored = isSent && (await this.#acknowledged(clientId));
-    const answer = stored || (await postForm(this.urls.messages, { client_id: clientId, content }));
+    const fields = { ...this.beginning, client_id: clientId, content };
+    const answer = stored || (await postForm(this.urls.messages, fields));
     this.isStored = true;
     this.sync();
     return answer;

@@ -13,6 +13,7 @@ import { startInspector } from "./inspector.js";
 import { Meter } from "./meter.js";
 import { keepPlaceWhenOlderArrive } from "./older.js";
 import { startReplyActions } from "./reply_actions.js";
+import { startScenarioChoice } from "./scenario.js";
 import { startShortcuts } from "./shortcuts.js";
 import { Sidebar } from "./sidebar.js";
 import { Thread } from "./thread.js";
@@ -23,6 +24,7 @@ const part = (name) => page.querySelector(`[data-part="${name}"]`);
 const conversation = page.dataset.conversation;
 const isStored = page.hasAttribute("data-stored");
 const urls = JSON.parse(page.dataset.urls);
+const beginning = isStored ? {} : { scenario: part("composer").elements.scenario.value };
 
 const draft = new Draft(conversation, { isStored });
 const announcer = new Announcer(part("announcer"));
@@ -32,6 +34,7 @@ const sidebar = new Sidebar(document.getElementById("sidebar"), conversation);
 const connection = new Connection({
   conversation,
   urls,
+  beginning,
   isStored,
   whereabouts: () => ({ position: thread.position, isStreaming: Boolean(thread.streamingArticle) }),
   onFrame: (frame) => frames[frame.type]?.(frame),
@@ -41,7 +44,7 @@ const connection = new Connection({
 });
 const meter = new Meter(part("meter"), {
   url: urls.estimate,
-  conversation: () => (connection.isStored ? conversation : ""),
+  whereTo: () => (connection.isStored ? { conversation } : beginning),
 });
 const composer = new Composer(part("composer"), {
   draft,
@@ -67,6 +70,12 @@ keepPlaceWhenOlderArrive(part("scroller"), () => {
 });
 startCopying(page, { copied: page.dataset.textCopied });
 startReplyActions(page, { connection, onRefused: (sentence) => composer.showError(sentence) });
+startScenarioChoice(part("scenario"), {
+  isStored: () => connection.isStored,
+  url: urls.scenario,
+  conversation: urls.conversation,
+  onRefused: (error) => composer.showFailure(error),
+});
 startShortcuts({
   KeyN: () => location.assign(urls.new),
   KeyM: () => composer.focus(),
@@ -91,7 +100,7 @@ async function send(content, attempt) {
 async function sendAgainElsewhere(content, { clientId, conversation: other }) {
   const urlThere = (url) => url.replace(conversation, other);
   try {
-    await postForm(urlThere(urls.messages), { client_id: clientId, content });
+    await postForm(urlThere(urls.messages), { ...beginning, client_id: clientId, content });
   } catch (error) {
     if (error.code === "conversation_not_found") {
       draft.clear(); // it was stored and has been deleted: the next attempt is a new message

@@ -9,10 +9,10 @@ const LONG_CHARACTERS = 20_000;
 export class Meter {
   /**
    * @param {HTMLElement} element
-   * @param {{url: string, conversation: () => string}} options
+   * @param {{url: string, whereTo: () => Record<string, string>}} options
    */
-  constructor(element, { url, conversation }) {
-    Object.assign(this, { element, url, conversation });
+  constructor(element, { url, whereTo }) {
+    Object.assign(this, { element, url, whereTo });
     this.asked = 0;
   }
 
@@ -26,7 +26,7 @@ export class Meter {
   async #ask(content) {
     const question = (this.asked += 1);
     try {
-      const answer = await postForm(this.url, { conversation: this.conversation(), content });
+      const answer = await postForm(this.url, { ...this.whereTo(), content });
       if (question === this.asked) {
         this.#draw(answer);
       }

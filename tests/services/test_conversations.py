@@ -6,9 +6,10 @@ import uuid
 import pytest
 from django.utils import timezone
 
-from conversations.core.errors import ConversationNotFound, MessageTooLong, NothingToRetry
+from conversations.core.errors import ConversationNotFound, MessageTooLong, NothingToRetry, ScenarioNotFound
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.services.conversations import (
+    choose_scenario,
     default_scenario,
     delete_conversation,
     rename_conversation,
@@ -46,6 +47,42 @@ def test_beginning_the_same_conversation_twice_begins_one(alice):
 def test_there_is_one_default_scenario():
     assert default_scenario() == default_scenario()
     assert Scenario.objects.count() == 1
+
+
+def test_a_conversation_begins_with_the_chosen_scenario(alice):
+    scenario = Scenario.objects.create(name="Translator", offered=True)
+    begun = start_conversation(user=alice, public_id=uuid.uuid4(), scenario_id=scenario.pk)
+    assert begun.scenario == scenario
+
+
+def test_a_scenario_that_is_not_offered_begins_nothing(alice):
+    secret = Scenario.objects.create(name="Secret")
+    with pytest.raises(ScenarioNotFound):
+        start_conversation(user=alice, public_id=uuid.uuid4(), scenario_id=secret.pk)
+    assert not Conversation.objects.exists()
+
+
+def test_another_scenario_is_chosen_for_a_conversation_that_goes_on(alice):
+    conversation, mine = begin(alice), Scenario.objects.create(name="Mine", owner=alice)
+    choose_scenario(conversation, user=alice, scenario_id=mine.pk)
+    conversation.refresh_from_db()
+    assert conversation.scenario == mine
+
+
+def test_the_scenario_of_somebody_else_can_not_be_chosen(alice):
+    conversation = begin(alice)
+    theirs = Scenario.objects.create(name="Bob's", owner=make_user("bob"))
+    with pytest.raises(ScenarioNotFound):
+        choose_scenario(conversation, user=alice, scenario_id=theirs.pk)
+
+
+def test_a_scenario_is_kept_though_it_is_no_longer_offered(alice):
+    scenario = Scenario.objects.create(name="Translator", offered=True)
+    conversation = start_conversation(user=alice, public_id=uuid.uuid4(), scenario_id=scenario.pk)
+    Scenario.objects.filter(pk=scenario.pk).update(offered=False)
+    choose_scenario(conversation, user=alice, scenario_id=scenario.pk)
+    conversation.refresh_from_db()
+    assert conversation.scenario == scenario
 
 
 @pytest.mark.parametrize(

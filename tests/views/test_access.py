@@ -10,7 +10,7 @@ from tests.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OF_A_CONVERSATION = [pattern.name for pattern in urlpatterns if "public_id" in str(pattern.pattern)]
-POSTED = {"post", "stop", "regenerate", "delete", "restore"}
+POSTED = {"scenario", "post", "stop", "regenerate", "delete", "restore"}
 FORM = {"content": "Hello", "client_id": "6f1f0a52-6a3c-4f0e-9d8e-0f4b5f1a2b3c", "title": "Mine"}
 
 

@@ -133,3 +133,9 @@ def test_an_estimate_needs_no_conversation(client, alice):
     answer = client.post(reverse("conversations:estimate"), {"content": "Hello", "conversation": ""}).json()
     assert answer["content_tokens"] == 1
     assert client.post(reverse("conversations:estimate"), {"conversation": str(uuid.uuid4())}).status_code == 404
+
+
+def test_the_page_names_its_language_model(client, alice, settings):
+    settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "a-key", 'gpt-4o-mini label="Small one"'
+    assert "Small one" in client.get("/").text
+    assert "Demo model" not in client.get("/").text

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.urls import reverse
 
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Scenario
 from tests.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -116,3 +116,26 @@ def test_what_is_too_large_to_be_read_is_refused_in_our_words(client, alice, set
 def test_three_megabytes_are_read_and_refused_by_their_tokens(client, alice):
     answer = send(client, uuid.uuid4(), "window " * 450_000)
     assert (answer.status_code, answer.json()["code"]) == (413, "message_too_long")
+
+
+@pytest.mark.parametrize(("name", "status"), [("Offered", 201), ("Put away", 404)])
+def test_the_first_message_begins_with_a_scenario_that_may_be_chosen(client, alice, name, status):
+    scenario = Scenario.objects.create(name=name, offered=name == "Offered")
+    fields = {"content": "Hello", "client_id": uuid.uuid4(), "scenario": scenario.pk}
+    response = client.post(reverse("conversations:post", args=[uuid.uuid4()]), fields, headers=JSON)
+    assert response.status_code == status
+    assert scenario.conversations.exists() is (status == 201)
+
+
+def test_a_form_whose_scenario_was_put_away_comes_back_with_its_text(client, alice):
+    fields = {"content": "Hello there", "client_id": uuid.uuid4(), "scenario": Scenario.objects.create(name="Away").pk}
+    response = client.post(reverse("conversations:post", args=[uuid.uuid4()]), fields)
+    assert response.status_code == 404
+    assert "Hello there" in response.text
+    assert "not offered any more" in response.text
+
+
+@pytest.mark.parametrize(("scenario", "status"), [("", 400), ("x", 400), ("9" * 40, 400), ("999999", 404)])
+def test_nonsense_for_a_scenario_is_refused(client, alice, scenario, status):
+    url = reverse("conversations:scenario", args=[begin(alice).public_id])
+    assert client.post(url, {"scenario": scenario}).status_code == status

@@ -1,0 +1,64 @@
+"""Choosing a scenario, before a conversation begins and while it goes on."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from .talking import composer, say
+
+OFFER = "from conversations.models import Scenario; Scenario.objects.create(name='Translator', offered=True)"
+WITHDRAW = "from conversations.models import Scenario; Scenario.objects.filter(name='Translator').update(offered=False)"
+
+
+@pytest.fixture
+def page_with_choice(site, page):
+    site.run(OFFER)
+    page.reload()
+    yield page
+    site.run(WITHDRAW)
+
+
+def choice(page):
+    return page.get_by_role("combobox", name="Scenario")
+
+
+def chosen(page):
+    return choice(page).locator("option:checked")
+
+
+def test_a_scenario_is_chosen_before_the_first_message_and_afterwards(page_with_choice):
+    page = page_with_choice
+    composer(page).fill("My name is Andrew")
+    choice(page).select_option("Translator")
+    page.wait_for_url("**/?scenario=*")
+    expect(composer(page)).to_have_value("My name is Andrew")
+    say(page, "My name is Andrew")
+    page.reload()
+    expect(chosen(page)).to_have_text("Translator")
+    with page.expect_navigation():
+        choice(page).select_option("Plain conversation")
+    expect(chosen(page)).to_have_text("Plain conversation")
+
+
+def test_a_scenario_is_chosen_right_after_the_first_message(page_with_choice):
+    page = page_with_choice
+    say(page, "My name is Andrew")
+    with page.expect_navigation():
+        choice(page).select_option("Translator")
+    expect(chosen(page)).to_have_text("Translator")
+    expect(page.get_by_role("heading", level=1)).to_have_text("My name is Andrew")
+
+
+def test_a_scenario_is_chosen_without_javascript(page_with_choice, open_page):
+    page = open_page("/", java_script_enabled=False, storage_state=page_with_choice.context.storage_state())
+    choice(page).select_option("Translator")
+    page.get_by_role("button", name="Use").click()
+    composer(page).fill("My name is Andrew")
+    page.get_by_role("button", name="Send").click()
+    expect(chosen(page)).to_have_text("Translator")
+
+
+def test_where_there_is_one_scenario_nothing_is_to_be_chosen(page):
+    expect(composer(page)).to_be_visible()
+    expect(choice(page)).to_have_count(0)
