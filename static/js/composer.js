@@ -81,6 +81,13 @@ export class Composer {
     this.error.hidden = !sentence;
   }
 
+  /** The server is back: that it could not be reached is no longer so. */
+  clearUnreachable() {
+    if (this.error.textContent === this.form.dataset.textUnreachable) {
+      this.showError("");
+    }
+  }
+
   #resize() {
     if (!FOLLOWS_CONTENT) {
       this.field.style.height = "auto";

@@ -20,18 +20,19 @@ export class Connection {
   /**
    * @param {object} options
    * @param {string} options.conversation
-   * @param {{socket: string, messages: string, sync: string}} options.urls
+   * @param {{socket: string, messages: string, sync: string, estimate: string}} options.urls
    * @param {Record<string, string>} options.beginning what is said with the first message besides its content
    * @param {boolean} options.isStored whether the conversation exists yet: it does from its first message on
    * @param {() => {position: number, isStreaming: boolean}} options.whereabouts what the page has
    * @param {(frame: object) => void} options.onFrame
-   * @param {(isOnHttp: boolean) => void} options.onWay
+   * @param {(way: "socket" | "http" | "none") => void} options.onWay told when it changes
    */
   constructor({ conversation, urls, beginning, isStored, whereabouts, onFrame, onWay }) {
     Object.assign(this, { conversation, urls, beginning, isStored, whereabouts, onFrame, onWay });
     this.unacknowledged = new Map();
     this.lastSyncAt = -SYNC_PAUSE_MS;
     this.heardAt = performance.now();
+    this.way = "socket";
     setInterval(() => this.#breakSilence(), SILENCE_MS);
     this.socket = new Socket(urls.socket, {
       onOpen: () => this.#opened(),
@@ -50,7 +51,7 @@ export class Connection {
     const isSent = this.isStored && fits && this.socket.send(frame);
     const stored = isSent && (await this.#acknowledged(clientId));
     const fields = { ...this.beginning, client_id: clientId, content };
-    const answer = stored || (await postForm(this.urls.messages, fields));
+    const answer = stored || (await this.#reach(postForm(this.urls.messages, fields)));
     this.isStored = true;
     this.sync();
     return answer;
@@ -86,7 +87,7 @@ export class Connection {
 
   async #fetchSnapshot(position) {
     try {
-      this.onFrame(await getJson(`${this.urls.sync}?from=${position}`));
+      this.onFrame(await this.#reach(getJson(`${this.urls.sync}?from=${position}`)));
     } catch (error) {
       if (error instanceof Refusal) {
         this.onFrame({ type: "error", code: error.code, message: error.message });
@@ -96,8 +97,34 @@ export class Connection {
 
   async #act(type, reply, url) {
     if (!this.socket.send({ type, conversation: this.conversation, reply })) {
-      await postForm(url);
+      await this.#reach(postForm(url));
       this.sync();
+    }
+  }
+
+  /** Ask something by HTTP only to learn whether the server is there; a conversation that is stored is asked for. */
+  async #probe() {
+    await this.#reach(postForm(this.urls.estimate, { ...this.beginning, content: "" })).catch(() => undefined);
+  }
+
+  /** Wait for an answer by HTTP and note whether there was one; a refusal is one. */
+  async #reach(request) {
+    const isReached = await request.then(
+      () => true,
+      (error) => error instanceof Refusal,
+    );
+    if (!this.socket.isOpen && !isReached) {
+      this.#goBy("none");
+    } else if (!this.socket.isOpen && this.socket.failures >= FAILURES_UNTIL_HTTP) {
+      this.#goBy("http");
+    }
+    return request;
+  }
+
+  #goBy(way) {
+    if (this.way !== way) {
+      this.way = way;
+      this.onWay(way);
     }
   }
 
@@ -135,7 +162,7 @@ export class Connection {
 
   #opened() {
     clearTimeout(this.pollTimer);
-    this.onWay(false);
+    this.#goBy("socket");
     this.sync();
   }
 
@@ -144,7 +171,6 @@ export class Connection {
       resolve();
     }
     if (failures >= FAILURES_UNTIL_HTTP) {
-      this.onWay(true);
       this.#poll();
     }
   }
@@ -154,7 +180,7 @@ export class Connection {
     if (this.socket.isOpen) {
       return;
     }
-    this.sync();
+    this.isStored ? this.sync() : this.#probe();
     this.pollTimer = setTimeout(() => this.#poll(), this.whereabouts().isStreaming ? POLL_MS : IDLE_POLL_MS);
   }
 }

@@ -38,9 +38,7 @@ const connection = new Connection({
   isStored,
   whereabouts: () => ({ position: thread.position, isStreaming: Boolean(thread.streamingArticle) }),
   onFrame: (frame) => frames[frame.type]?.(frame),
-  onWay: (isOnHttp) => {
-    part("banner").hidden = !isOnHttp;
-  },
+  onWay: showWay,
 });
 const meter = new Meter(part("meter"), {
   url: urls.estimate,
@@ -83,6 +81,16 @@ startShortcuts({
   KeyW: () => thread.lastReply?.querySelector('[data-action="inspect"]')?.click(),
   KeyH: () => document.getElementById("help").togglePopover(),
 });
+
+/** Say what is slower or missing without the socket, and take back what was said once it is there again. */
+function showWay(way) {
+  const banner = part("banner");
+  banner.hidden = way === "socket";
+  banner.textContent = { http: banner.dataset.textHttp, none: banner.dataset.textNone }[way] ?? "";
+  if (way !== "none") {
+    composer.clearUnreachable();
+  }
+}
 
 async function send(content, attempt) {
   if (attempt.conversation !== conversation) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .talking import begin_long_reply, block_socket, composer, messages, replies, say, streaming
+from .talking import begin_long_reply, block_socket, composer, messages, replies, say, streaming, write
 
 
 @pytest.fixture
@@ -36,6 +36,27 @@ def test_the_socket_is_used_again_once_it_connects(page):
     unblock_socket()
     expect(page.get_by_text("No live connection right now")).to_be_hidden()
     expect(say(page, "My name is Andrew")).to_contain_text("quote")
+
+
+def test_without_any_connection_the_page_says_so_until_it_is_back(page):
+    say(page, "My name is Andrew")
+    block_socket(page)
+    page.route("**/c/**", lambda route: route.abort() if route.request.resource_type == "fetch" else route.continue_())
+    page.reload()
+    expect(page.get_by_text("No connection to the server")).to_be_visible()
+    write(page, "What is my name?")
+    expect(page.get_by_text("The server could not be reached")).to_be_visible()
+    page.unroute("**/c/**")
+    expect(page.get_by_text("No live connection right now")).to_be_visible()
+    expect(page.get_by_text("The server could not be reached")).to_be_hidden()
+    expect(composer(page)).to_have_value("What is my name?")
+
+
+def test_a_new_conversation_without_any_connection_says_so_too(page):
+    block_socket(page)
+    page.route("**/estimate/", lambda route: route.abort())
+    page.reload()
+    expect(page.get_by_text("No connection to the server")).to_be_visible()
 
 
 @pytest.fixture
