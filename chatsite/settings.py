@@ -158,6 +158,7 @@ MIDDLEWARE = [
     "servestatic.middleware.ServeStaticMiddleware",
     "chatsite.security_headers.SecurityHeadersMiddleware",
     "chatsite.security_headers.ContentSecurityMiddleware",
+    "chatsite.nul.NulMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -282,6 +283,7 @@ ALLAUTH_TRUSTED_CLIENT_IP_HEADER = None
 
 # A megabyte of text is three in a form: it must come through, so that the refusal can say by how much it is too long.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
+SESSION_ENGINE = "chatsite.accounts.session_store"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 SECURE_CONTENT_TYPE_NOSNIFF = True

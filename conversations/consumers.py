@@ -36,7 +36,7 @@ from conversations.services.post_message import post_message
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
 from conversations.sign_ins import sign_ins
-from conversations.threads import in_thread
+from conversations.threads import in_rendering_thread, in_thread
 from conversations.views.snapshot import conversation_snapshot
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,9 @@ class Unsent:
     def put(self, payload: str) -> None:
         self._characters += len(payload)
         self._payloads.put_nowait(payload)
-        if self._characters > MOST_UNSENT_CHARACTERS or self._payloads.qsize() > MOST_UNSENT_FRAMES:
+        waiting = self._payloads.qsize()
+        # One payload alone may be as large as it likes: a page that closed over it would ask for it again, for ever.
+        if (waiting > 1 and self._characters > MOST_UNSENT_CHARACTERS) or waiting > MOST_UNSENT_FRAMES:
             self.overflowed = True
             self._payloads = asyncio.Queue()
 
@@ -145,7 +147,7 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def _send_snapshot(self, conversation: Conversation, frame: ConversationSync) -> None:
         """Follow first and read then: what is written between the two comes twice rather than never."""
         await self._follow(conversation_topic(conversation.public_id))
-        snapshot = await in_thread(conversation_snapshot)(conversation, frame.from_position)
+        snapshot = await in_rendering_thread(conversation_snapshot)(conversation, frame.from_position)
         self._queue(snapshot.to_json())
 
     _HANDLERS: dict[type[Frame], Callable[..., Awaitable[None]]] = {

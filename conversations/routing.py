@@ -1,5 +1,7 @@
-from django.urls import path
+from channels.security.websocket import WebsocketDenier
+from django.urls import path, re_path
 
 from .consumers import PageConsumer
 
-websocket_urlpatterns = [path("ws/", PageConsumer.as_asgi())]
+# Channels raises at a path that nobody answers, so somebody answers the rest: with 403.
+websocket_urlpatterns = [path("ws/", PageConsumer.as_asgi()), re_path("", WebsocketDenier.as_asgi())]

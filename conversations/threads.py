@@ -1,7 +1,8 @@
 """Calls into the database from the event loop, each in a thread whose connection goes back to the pool afterwards.
 
-Pages and sockets share the loop's own threads. The run worker has a crew of its own: when every other thread waits for
-the database, replies must still be saved and leases prolonged.
+Sockets share the loop's own threads. The run worker has a crew of its own: when every other thread waits for the
+database, replies must still be saved and leases prolonged. And so has what renders many messages at once: somebody's
+long conversation must not keep the others from sending.
 """
 
 from __future__ import annotations
@@ -15,18 +16,25 @@ from channels.db import database_sync_to_async
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_rendering_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="rendering")
 _worker_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="run-worker")
 
 
 def in_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
-    """Return *function* to be awaited, for pages and sockets."""
-    awaitable: Callable[P, Awaitable[R]] = database_sync_to_async(function, thread_sensitive=False)
-    return awaitable
+    """Return *function* to be awaited, for sockets."""
+    return _in(None, function)
+
+
+def in_rendering_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+    """Return *function* to be awaited, for what renders a conversation."""
+    return _in(_rendering_threads, function)
 
 
 def in_worker_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
     """Return *function* to be awaited, for the run worker."""
-    awaitable: Callable[P, Awaitable[R]] = database_sync_to_async(
-        function, thread_sensitive=False, executor=_worker_threads
-    )
+    return _in(_worker_threads, function)
+
+
+def _in(crew: ThreadPoolExecutor | None, function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+    awaitable: Callable[P, Awaitable[R]] = database_sync_to_async(function, thread_sensitive=False, executor=crew)
     return awaitable

@@ -6,13 +6,13 @@ from collections.abc import Collection
 
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from .models import User
+from .session_store import SessionStore
 
 
 def user_of(session_key: str | None) -> AbstractBaseUser | AnonymousUser:

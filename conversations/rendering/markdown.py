@@ -24,6 +24,7 @@ References = MutableMapping[str, Any]
 
 MAX_PARAGRAPH_CHARACTERS = 20_000
 MAX_NESTED_ELEMENTS = 100
+MAX_PARTS = 10_000  # opened and closed elements, such as cells: a table of 3,000 is still a table
 MAX_PADDED_CELLS = 2_000
 
 # The page has its own first and second heading; those of a message come below them.
@@ -78,6 +79,8 @@ def _limit_table_padding() -> None:
 
 def _refuse_size(state: StateCore) -> None:
     """Stop before the costly part, the parsing of text inside the blocks."""
+    if len(state.tokens) > MAX_PARTS:
+        raise BlockTooComplex
     if any(len(token.content) > MAX_PARAGRAPH_CHARACTERS for token in state.tokens if token.type == "inline"):
         raise BlockTooComplex
 

@@ -10,7 +10,7 @@ from conversations.rendering.plain import render_plain
 from conversations.rendering.splitter import BlockSplitter, LineBuffer
 
 MAX_CHARACTERS = 200_000
-MAX_CPU_SECONDS = 3.0
+MAX_CPU_SECONDS = 1.0
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from threading import BoundedSemaphore
 
 from django.utils.safestring import SafeString
 
@@ -14,6 +16,8 @@ from conversations.rendering import BlockStream, render_markdown
 
 PAGE_MESSAGES = 30
 MOST_IN_A_SNAPSHOT = 200
+# However many ask for a costly conversation at once, it is rendered by few and then known to all.
+_renderers = BoundedSemaphore(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +109,20 @@ def _shown(message: Message, completion: Completion | None) -> ThreadMessage:
     )
 
 
+def _render_ended(content: str) -> SafeString:
+    """Render a message whose content does not change any more; every page and snapshot asks for it again."""
+    with _renderers:
+        return _render_once(content)
+
+
+@lru_cache(maxsize=1_000)
+def _render_once(content: str) -> SafeString:
+    return render_markdown(content)
+
+
 def _rendered(message: Message) -> tuple[SafeString, int]:
     """Return the HTML of the message, and up to which code point it goes: all of it once the message has ended."""
     if message.has_ended:
-        return render_markdown(message.content), len(message.content)
+        return _render_ended(message.content), len(message.content)
     blocks = BlockStream().feed(message.content)
     return SafeString("".join(block.html for block in blocks)), blocks[-1].end if blocks else 0

@@ -15,6 +15,7 @@ from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation, Scenario
 from conversations.selectors.scenarios import find_scenario
 
+from .path import lock_conversation
 from .stop_reply import stop_reply
 
 TITLE_CHARACTERS = 60
@@ -76,18 +77,22 @@ def title_from(content: str) -> str:
     return (line[:TITLE_CHARACTERS].rsplit(" ", 1)[0] or line[:TITLE_CHARACTERS]) + "…"
 
 
-def rename_conversation(conversation: Conversation, *, title: str) -> None:
-    """Name the conversation; a blank *title* changes nothing."""
+def rename_conversation(conversation: Conversation, *, title: str) -> str:
+    """Name the conversation and return its name as it is stored; a blank *title* changes nothing and stays blank."""
     cleaned = " ".join(UNSTORABLE.sub("", title).split())[: Conversation._meta.get_field("title").max_length]
     if cleaned:
         Conversation.objects.filter(pk=conversation.pk).update(title=cleaned)
+    return cleaned
 
 
 def delete_conversation(conversation: Conversation) -> None:
     """Take the conversation away and stop its reply. It can be brought back until it is swept."""
+    with transaction.atomic():
+        locked = lock_conversation(conversation)  # a message that is being sent comes before this, or is refused
+        locked.deleted_at = timezone.now()
+        locked.save(update_fields=["deleted_at"])
     for reply in conversation.messages.filter(state="streaming"):
         stop_reply(conversation=conversation, reply_id=reply.pk)
-    Conversation.objects.filter(pk=conversation.pk, deleted_at=None).update(deleted_at=timezone.now())
 
 
 def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:

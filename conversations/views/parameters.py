@@ -12,6 +12,7 @@ from django.utils.dateparse import parse_datetime
 from conversations.core.errors import FrameError
 
 LARGEST_POSITION = 2**31 - 1  # what the column holds
+FIRST_YEAR, LAST_YEAR = 1970, 9998
 MOST_DIGITS = 18  # of an id
 
 
@@ -20,23 +21,26 @@ def position(request: HttpRequest, name: str) -> int | None:
     value = request.GET.get(name)
     if value is None:
         return None
-    if not (value.isascii() and value.isdigit() and int(value[:11]) <= LARGEST_POSITION):
+    if not (value.isascii() and value.isdigit() and len(value) <= 10 and int(value) <= LARGEST_POSITION):
         raise FrameError(name)
     return int(value)
 
 
 def moment(request: HttpRequest, name: str) -> dt.datetime | None:
-    """Return the aware moment in the query, or None if it is not there."""
+    """Return the aware moment in the query, in UTC, or None if it is not there."""
     value = request.GET.get(name)
     if value is None:
         return None
     try:
         parsed = parse_datetime(value)
-    except ValueError:
-        parsed = None
-    if parsed is None or parsed.tzinfo is None:
+        if parsed is None or parsed.tzinfo is None:
+            raise FrameError(name)
+        moment = parsed.astimezone(dt.UTC)
+    except (ValueError, OverflowError):  # no moment, or one that is none in UTC
+        raise FrameError(name) from None
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:  # at the ends of time another zone may have no such moment
         raise FrameError(name)
-    return parsed
+    return moment
 
 
 def unique_id(value: str | None, name: str) -> uuid.UUID:
