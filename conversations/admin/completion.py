@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from unfold.decorators import display
 
-from conversations.admin.filters import CostFilter, LanguageModelFilter, OutcomeFilter
+from conversations.admin.filters import STOPPED, CostFilter, LanguageModelFilter, OutcomeFilter
 from conversations.admin.labels import STATES
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.window_record import ShownWindow
@@ -31,7 +31,7 @@ class CompletionAdmin(ReviewAdmin):
     ]
     list_filter = ["created_at", OutcomeFilter, CostFilter, LanguageModelFilter, "purpose"]
     search_fields = ["user__email", "conversation__title", "language_model", "error_code", "provider_request_id"]
-    search_help_text = "E-mail address, conversation's title, language model, error code or provider's request id"
+    search_help_text = "Email address, conversation's title, language model, error code or provider's request id"
     list_select_related = ["user"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -58,6 +58,8 @@ class CompletionAdmin(ReviewAdmin):
     def outcome(self, completion: Completion) -> str | tuple[str, str]:
         if completion.error_code:
             return "failed", completion.error_code.replace("_", " ")
+        if completion.finish_reason == STOPPED:
+            return "stopped"
         return "succeeded" if completion.ended_at else "unfinished"
 
     @display(ordering="duration_seconds")

@@ -31,7 +31,7 @@ class ConversationAdmin(ReviewAdmin):
         ("scenario", SiteScenarioFilter),
     ]
     search_fields = ["title", "owner__email"]
-    search_help_text = "Title, owner's e-mail address, or a conversation's public id"
+    search_help_text = "Title, owner's email address, or a conversation's public id"
     list_select_related = ["owner", "scenario"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:

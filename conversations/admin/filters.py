@@ -12,6 +12,7 @@ from conversations.models import Completion
 from conversations.providers.language_models import language_models
 
 Lookups = list[tuple[str, str]]
+STOPPED = "stopped"  # the finish reason of a reply that its person stopped
 
 
 class SiteScenarioFilter(RelatedFieldListFilter):
@@ -78,7 +79,8 @@ class OutcomeFilter(ConditionFilter):
     title = "outcome"
     parameter_name = "outcome"
     conditions = {
-        "succeeded": Q(ended_at__isnull=False, error_code=""),
+        "succeeded": Q(ended_at__isnull=False, error_code="") & ~Q(finish_reason=STOPPED),
+        "stopped": Q(ended_at__isnull=False, error_code="", finish_reason=STOPPED),
         "failed": ~Q(error_code=""),
         "unfinished": Q(ended_at=None),
     }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.db.models.functions import Left
+from django.db.models import Case, QuerySet, TextField, Value, When
+from django.db.models.functions import Concat, Left, Length
+from django.db.models.lookups import GreaterThan
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -19,6 +20,15 @@ from conversations.models import Message
 from conversations.templatetags import figures
 
 MOST_NEIGHBOURS = 50
+FIRST_CHARACTERS = 80
+_BEGINNING = Case(
+    When(
+        GreaterThan(Length(Left("content", FIRST_CHARACTERS + 1)), FIRST_CHARACTERS),
+        then=Concat(Left("content", FIRST_CHARACTERS), Value("…"), output_field=TextField()),
+    ),
+    default="content",
+    output_field=TextField(),
+)
 
 
 @admin.register(Message)
@@ -26,13 +36,13 @@ class MessageAdmin(ReviewAdmin):
     list_display = ["beginning", "role", "owner", "conversation", "position", "tokens", "shown_state", "created_at"]
     list_filter = ["created_at", "role", "state", "active", "pinned", "excluded"]
     search_fields = ["content", "conversation__title", "conversation__owner__email"]
-    search_help_text = "Words of the content, the conversation's title or its owner's e-mail address"
+    search_help_text = "Words of the content, the conversation's title or its owner's email address"
     list_select_related = ["conversation__owner"]
     ordering = ["-pk"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         queryset = super().get_queryset(request).defer("content", "grounding", "tool_calls")
-        return queryset.annotate(first_characters=Left("content", 80))
+        return queryset.annotate(first_characters=_BEGINNING)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         return lookup in ("conversation", "parent") or super().lookup_allowed(lookup, value, request)
@@ -68,5 +78,5 @@ class MessageAdmin(ReviewAdmin):
 
 
 def _briefly(messages: QuerySet[Message]) -> QuerySet[Message]:
-    brief = messages.only("role", "state", "active", "created_at").annotate(first_characters=Left("content", 80))
+    brief = messages.only("role", "state", "active", "created_at").annotate(first_characters=_BEGINNING)
     return brief.order_by("pk")[:MOST_NEIGHBOURS]

@@ -17,7 +17,7 @@ class RunAdmin(ReviewAdmin):
     list_display = ["pk", "shown_state", "worker", "attempt", "reply", "created_at", "ended_at"]
     list_filter = ["state", "created_at"]
     search_fields = ["worker", "reply__conversation__owner__email"]
-    search_help_text = "Worker, or the e-mail address of the conversation's owner"
+    search_help_text = "Worker, or the email address of the conversation's owner"
     list_select_related = ["reply"]
     ordering = ["-pk"]
 

@@ -23,7 +23,7 @@ class ScenarioAdmin(LargeListAdmin):
     list_display = ["name", "shown_language_model", "policy_name", "offered", "is_default", "owner", "created_at"]
     list_filter = ["offered", "is_default", "policy_name", LanguageModelFilter, ("owner", admin.EmptyFieldListFilter)]
     search_fields = ["name", "owner__email"]
-    search_help_text = "Name, or its owner's e-mail address"
+    search_help_text = "Name, or its owner's email address"
     list_select_related = ["owner"]
     autocomplete_fields = ["owner"]
     actions = None

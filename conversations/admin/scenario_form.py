@@ -8,7 +8,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.forms.fields import InvalidJSONInput
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
@@ -31,7 +31,13 @@ RESERVED = {
     "tools",
     "user",
 }
-COUNTED_FROM_1 = ("last_messages", "cap_tokens", "message_cap_tokens")
+AT_LEAST_1 = MinValueValidator(1)
+LIMITS = {
+    "last_messages": [AT_LEAST_1],
+    "cap_tokens": [AT_LEAST_1],
+    "message_cap_tokens": [AT_LEAST_1],
+    "grounding_share": [MinValueValidator(0), MaxValueValidator(1)],
+}
 
 
 class SamplingField(forms.JSONField):
@@ -107,9 +113,8 @@ class ScenarioForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         if "language_model" in self.fields:  # without the right to change there are no fields
             self.fields["language_model"].choices = language_model_choices(self.instance.language_model)
-        for name in COUNTED_FROM_1:
-            if name in self.fields:
-                self.fields[name].validators.append(MinValueValidator(1))
+        for name in LIMITS.keys() & self.fields.keys():
+            self.fields[name].validators.extend(LIMITS[name])
 
     def clean_sampling(self) -> dict[str, Any]:
         return self.cleaned_data["sampling"] or {}

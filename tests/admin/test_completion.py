@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
@@ -39,6 +40,7 @@ def test_the_list_takes_the_same_queries_for_5_and_for_50(queries_for, alice):
     ("query", "found"),
     [
         ("?outcome=succeeded", {"cheap", "priceless"}),
+        ("?outcome=stopped", {"stopped"}),
         ("?outcome=failed", {"failed"}),
         ("?outcome=unfinished", {"open"}),
         ("?cost=unknown", {"priceless"}),
@@ -51,8 +53,16 @@ def test_it_is_filtered_by_outcome_cost_and_language_model(admin_browser, alice,
     make_completion(alice, language_model="priceless", cost_usd=None)
     make_completion(alice, language_model="failed", error_code="provider_timed_out")
     make_completion(alice, language_model="open", ended_at=None, cost_usd=None)
+    make_completion(alice, language_model="stopped", finish_reason="stopped")
     rows = admin_browser.get(LIST + query).context["cl"].result_list
     assert {row.language_model for row in rows} == found
+
+
+def test_a_reply_that_was_stopped_did_not_succeed(admin_browser, alice):
+    make_completion(alice, finish_reason="stopped")
+    page = admin_browser.get(LIST).content.decode()
+    assert re.search(r">\s*stopped\s*<", page)
+    assert not re.search(r">\s*succeeded\s*<", page)
 
 
 def test_it_is_reached_from_the_first_page_and_from_its_conversation(admin_browser, alice):

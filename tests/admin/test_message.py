@@ -46,3 +46,10 @@ def test_it_leads_to_its_place_in_the_thread_and_to_what_follows(admin_browser, 
     page = admin_browser.get(reverse("admin:conversations_message_change", args=[second.pk])).content.decode()
     assert f"{reverse('admin:conversations_conversation_change', args=[conversation.pk])}?from=1" in page
     assert "question 2" in page
+
+
+def test_a_beginning_says_that_it_goes_on(admin_browser, alice):
+    conversation = make_conversation(alice, turns=0)
+    say(conversation, "user", "x" * 80)
+    say(conversation, "assistant", "y" * 81)
+    assert contents(admin_browser, "") == {"x" * 80, "y" * 80 + "…"}

@@ -126,6 +126,12 @@ def test_every_wrong_field_says_so_at_once(admin_browser):
     assert set(errors_of(admin_browser, sampling="[1]", grounding_share="2")) == {"sampling", "grounding_share"}
 
 
+def test_a_wrong_share_is_refused_in_words_beside_another_wrong_field(admin_browser):
+    errors = errors_of(admin_browser, cap_tokens="0", grounding_share="3")
+    assert errors["grounding_share"] == ["Ensure this value is less than or equal to 1."]
+    assert set(errors) == {"cap_tokens", "grounding_share"}
+
+
 def test_a_scenario_of_one_person_is_not_offered_to_all(admin_browser, alice):
     assert "owner" in errors_of(admin_browser, owner=str(alice.pk))
 
