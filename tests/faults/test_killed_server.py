@@ -26,15 +26,6 @@ def killed(new_site, chance):
     return site, pages, replies
 
 
-def start_reply(site, page, language_model, chance):
-    site.answer_with(language_model)
-    reply = page.ask()
-    site.upstream.wait_for_requests((len(site.pages) and len(site.upstream.log())) or 1)
-    if language_model != "hang-before":
-        page.wait_for_text(reply, chance.randint(1, 800))
-    return reply
-
-
 def test_what_was_said_is_kept_and_marked_and_can_be_made_again(killed):
     site, pages, replies = killed
     deadline = time.monotonic() + INTERRUPTED_WITHIN_SECONDS
