@@ -62,7 +62,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
     list_display = ["email", "shown_name", "role", "is_active"]
     list_filter = ["is_active", "is_staff", "is_superuser", "date_joined"]
     search_fields = ["email", "name"]
-    search_help_text = "E-mail address or name"
+    search_help_text = "Email address or name"
     ordering = ["email"]
     readonly_fields = ["last_login", "date_joined"]
     autocomplete_fields = ["groups"]

@@ -3,6 +3,7 @@ from django.contrib.auth import get_user
 from django.core import mail
 from django.db import IntegrityError, transaction
 from django.test import Client
+from django.urls import reverse
 
 from chatsite.accounts.models import User
 from tests.accounts.browsers import Browsers
@@ -15,6 +16,13 @@ def test_a_new_person_is_signed_in_and_is_nobody_special(client, sign_up):
     assert sign_up(client, "bob@example.org").headers["Location"] == "/"
     bob = get_user(client)
     assert (bob.email, bob.is_staff, bob.is_superuser) == ("bob@example.org", False, False)
+
+
+@pytest.mark.parametrize(("smtp_url", "is_said"), [("", False), ("smtp://mail.example.org", True)])
+def test_a_mail_is_said_to_be_sent_only_where_it_is(client, settings, sign_up, smtp_url, is_said):
+    settings.SMTP_URL = smtp_url
+    sign_up(client, "bob@example.org")
+    assert ("We have sent a link to bob@example.org" in client.get(reverse("account")).content.decode()) is is_said
 
 
 def test_the_very_first_person_does_not_become_the_admin_without_the_link(client, sign_up):
