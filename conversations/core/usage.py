@@ -4,7 +4,7 @@
 
 Tokens are counted by the provider (*estimated* is false) or by us. Cached tokens are part of the input tokens and
 reasoning tokens part of the output tokens, as OpenAI reports them, so each is paid for exactly once. Prices are US
-dollars for one million tokens. An unknown price makes an unknown cost, never 0.
+dollars for one million tokens. An unknown price makes an unknown cost, never 0; no tokens cost nothing at any price.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class UnitPrices:
 
 def cost_usd(usage: Usage, prices: UnitPrices | None) -> Decimal | None:
     """Return what *usage* costs, to the 10th decimal, or None where the price is unknown."""
+    if not (usage.input_tokens or usage.output_tokens):
+        return Decimal(0)
     if prices is None:
         return None
     uncached_tokens = usage.input_tokens - usage.cached_input_tokens

@@ -39,6 +39,10 @@ def test_an_unknown_price_is_an_unknown_cost_and_never_0():
     assert cost_usd(Usage(1_000, 200), None) is None
 
 
+def test_no_tokens_cost_nothing_even_at_an_unknown_price():
+    assert cost_usd(Usage(0, 0, estimated=True), None) == 0
+
+
 def test_a_price_of_0_is_a_cost_of_0_and_not_unknown():
     assert cost_usd(Usage(1_000, 200), UnitPrices(Decimal(0), Decimal(0))) == 0
 
