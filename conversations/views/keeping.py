@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
-from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.http import HttpResponseClientRedirect, reswap, retarget, trigger_client_event
 
 from conversations.access import find_conversation
 from conversations.core.errors import FrameError
@@ -41,13 +41,26 @@ def scenario(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @answers_errors()
 def rename(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
-    """Ask for the new title, in a dialog or on a page; then go to the conversation."""
+    """Ask for the new title: in a dialog that leaves the page as it is, or on a page that leads to the conversation."""
     conversation = find_conversation(request.user, public_id)
+    is_blank = False
     if request.method == "POST":
-        rename_conversation(conversation, title=request.POST.get("title", ""))
-        return redirect("conversations:conversation", public_id)
+        if title := rename_conversation(conversation, title=request.POST.get("title", "")):
+            return _renamed(request, public_id, title)
+        is_blank = True
     template = "conversations/_rename.html" if request.htmx else "conversations/rename.html"
-    return render(request, template, {"conversation": conversation})
+    current = parameters.optional_unique_id(request, "current")
+    return render(request, template, {"conversation": conversation, "current": current, "is_blank": is_blank})
+
+
+def _renamed(request: PersonRequest, public_id: uuid.UUID, title: str) -> HttpResponse:
+    """Draw the list anew, and tell the page the title, for it may be its own."""
+    if not request.htmx:
+        return redirect("conversations:conversation", public_id)
+    current = parameters.optional_unique_id(request, "current")
+    listed = render(request, "conversations/_list.html", list_context(request, current=current))
+    renamed = {"conversation": str(public_id), "title": title}
+    return trigger_client_event(retarget(reswap(listed, "outerHTML"), "#conversation-list"), "renamed", renamed)
 
 
 @require_POST

@@ -62,6 +62,12 @@ const frames = frameHandlers({
 
 startInspector(document.getElementById("inspector"));
 openWhenFilled(document.getElementById("small-dialog"));
+document.addEventListener("renamed", ({ detail }) => {
+  document.getElementById("small-dialog").close();
+  if (detail.conversation === conversation) {
+    sidebar.showTitle(detail.title);
+  }
+});
 keepPlaceWhenOlderArrive(part("scroller"), () => {
   localiseTimes(page);
   thread.placeHorizon();

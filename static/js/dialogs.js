@@ -1,8 +1,8 @@
-/** Dialogs whose content comes from the server: htmx fills them, then they open. */
+/** Dialogs whose content comes from the server: htmx fills them, and once it knows their forms they open. */
 
 /** @param {HTMLDialogElement} dialog */
 export function openWhenFilled(dialog) {
-  dialog.addEventListener("htmx:afterSwap", () => {
+  dialog.addEventListener("htmx:afterSettle", () => {
     if (!dialog.open) {
       dialog.showModal();
     }

@@ -22,6 +22,32 @@ def test_a_conversation_is_renamed(page):
     expect(listed(page, "Names")).to_be_visible()
 
 
+def test_renaming_another_conversation_leaves_this_one_as_it_is(page):
+    say(page, "The first one")
+    page.get_by_role("link", name="New conversation").click()
+    say(page, "The second one")
+    composer(page).fill("half a thought")
+    listed(page, "The first one").hover()
+    page.get_by_role("link", name="Rename “The first one”").click()
+    page.get_by_label("Title").fill("Names")
+    page.get_by_label("Title").press("Enter")
+    expect(listed(page, "Names")).to_be_visible()
+    expect(page.get_by_label("Title")).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The second one")
+    expect(composer(page)).to_have_value("half a thought")
+
+
+def test_a_blank_title_is_refused_in_the_dialog(page):
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    page.get_by_label("Title").fill("   ")
+    page.get_by_label("Title").press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="can’t be blank")).to_be_visible()
+    expect(page.get_by_label("Title")).to_be_visible()
+    expect(listed(page, "My name is Andrew")).to_be_visible()
+
+
 def test_renaming_is_given_up_with_escape(page):
     say(page, "My name is Andrew")
     listed(page, "My name is Andrew").hover()

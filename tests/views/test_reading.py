@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 
 import pytest
@@ -139,3 +140,18 @@ def test_the_page_names_its_language_model(client, alice, settings):
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "a-key", 'gpt-4o-mini label="Small one"'
     assert "Small one" in client.get("/").text
     assert "Demo model" not in client.get("/").text
+
+
+HTMX = {"hx-request": "true"}
+
+
+def test_renaming_in_the_dialog_draws_the_list_and_tells_the_page(client, alice):
+    conversation = begin(alice)
+    answer = client.post(of("rename", conversation), {"title": "Názvy"}, headers=HTMX)
+    assert answer.headers["hx-retarget"] == "#conversation-list"
+    assert json.loads(answer.headers["hx-trigger"])["renamed"]["title"] == "Názvy"
+    assert "Názvy" in answer.text
+
+
+def test_a_blank_title_is_refused_in_the_dialog(client, alice):
+    assert "can’t be blank" in client.post(of("rename", begin(alice)), {"title": " \n"}, headers=HTMX).text
