@@ -45,7 +45,6 @@ export class Meter {
     this.#say("prompt", prompt);
     this.#say("budget", budget);
     this.element.querySelector("[data-problem]").textContent = problem;
-    this.element.querySelector("[data-if-fits]").hidden = Boolean(problem);
     this.element.querySelector("[data-if-content]").hidden = !content;
     this.element.classList.toggle("is-over", Boolean(problem));
     this.element.classList.remove("is-unknown");

@@ -114,7 +114,11 @@ def test_the_meter_tells_what_a_message_takes_before_it_is_sent(page):
 
 def test_the_meter_tells_by_how_many_tokens_a_message_is_too_long(page):
     composer(page).fill(TOO_LONG)
-    expect(meter(page)).to_contain_text("tokens too long")
+    expect(meter(page).get_by_text("tokens too long")).to_be_visible()
+    expect(meter(page)).to_contain_text("of 3,596 tokens")
+    composer(page).press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("tokens too long")
+    expect(meter(page).get_by_text("tokens too long")).to_be_hidden()
 
 
 def test_characters_that_cannot_be_stored_are_taken_out_with_a_notice(page):
