@@ -28,7 +28,7 @@ admin.site.unregister(Group)
 
 
 class UniqueAddress:
-    """Refuses an e-mail address that someone else has, in any letter case, also as a second one."""
+    """Refuses an email address that someone else has, in any letter case, also as a second one."""
 
     instance: User
     cleaned_data: dict[str, Any]

@@ -1,4 +1,4 @@
-"""People, known by their e-mail address, and the link that makes the first of them the admin."""
+"""People, known by their email address, and the link that makes the first of them the admin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class LowercaseEmailField(models.EmailField):
-    """An e-mail address that is stored and looked up in lower case, whatever way it comes in."""
+    """An email address that is stored and looked up in lower case, whatever way it comes in."""
 
     def get_prep_value(self, value: Any) -> Any:
         value = super().get_prep_value(value)
@@ -47,7 +47,7 @@ class User(AbstractUser):
     username = None  # type: ignore[assignment]
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
-    email = LowercaseEmailField(_("e-mail address"), unique=True)
+    email = LowercaseEmailField(_("email address"), unique=True)
     name = models.CharField(_("name"), max_length=150, blank=True, help_text=_("How the page greets you."))
 
     USERNAME_FIELD = "email"
