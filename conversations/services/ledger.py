@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 
 from django.db.models.functions import Now
 
@@ -60,7 +59,7 @@ def settle_completion(completion: Completion, outcome: Outcome) -> bool:
             output_tokens=usage.output_tokens,
             reasoning_tokens=usage.reasoning_tokens,
             usage_estimated=usage.estimated,
-            cost_usd=_cost_usd(completion, outcome, usage),
+            cost_usd=cost_usd(usage, _prices(completion)),
             finish_reason=outcome.finish_reason[:50],
             error_code=outcome.error_code,
             provider_request_id=outcome.provider_request_id[:200],
@@ -82,13 +81,6 @@ def _estimate(completion: Completion, outcome: Outcome) -> Usage:
         return Usage(0, 0, estimated=True)
     count = count_text(completion.window["encoding"])
     return Usage(completion.estimated_input_tokens, count(outcome.text), estimated=True)
-
-
-def _cost_usd(completion: Completion, outcome: Outcome, usage: Usage) -> Decimal | None:
-    """Return what the request cost; one that the provider refused costs nothing, at whatever price."""
-    if usage.estimated and not usage.input_tokens and outcome.not_billed:
-        return Decimal(0)
-    return cost_usd(usage, _prices(completion))
 
 
 def _prices(completion: Completion) -> UnitPrices | None:
