@@ -48,8 +48,9 @@ def _survives(duty: Callable[[Any], bool], row: Any) -> bool:
 
 def _reap(run: Run) -> bool:
     ending = STOPPED if run.stop_requested_at else INTERRUPTED
-    ended = end_reply(run.reply_id, ending)
+    # First the ledger, as always: whoever hears that the reply has ended asks what it cost.
     settle_abandoned(run.reply_id, text=run.reply.content, error_code=ending.error_code)
+    ended = end_reply(run.reply_id, ending)
     if not ended:
         Run.objects.filter(pk=run.pk).update(state="ended", ended_at=Now())
     return ended
