@@ -54,6 +54,7 @@ def test_a_position_that_is_none(client, alice, route, name, position):
         "/conversations/?before=%00",
         "/admin/conversations/completion/?error_code=%00",
         "/admin/conversations/message/?state=%00",
+        "/admin/conversations/conversation/?q=%00",
         "/accounts/login/?next=%00",
     ],
 )

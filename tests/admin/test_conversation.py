@@ -108,7 +108,7 @@ def test_a_thread_is_paged_to_its_beginning_and_back(admin_browser, alice):
     assert shown_positions(page_of(admin_browser, conversation, "?from=20")) == list(range(11, 31))
 
 
-@pytest.mark.parametrize("start", ["-1", "x", "99999999999999999999", "٣", "", "\x00"])
+@pytest.mark.parametrize("start", ["-1", "x", "99999999999999999999", "٣", ""])
 def test_a_nonsensical_page_is_a_page(admin_browser, alice, start):
     conversation = make_conversation(alice)
     url = reverse("admin:conversations_conversation_change", args=[conversation.pk])
