@@ -5,7 +5,6 @@ No count ever reaches for the network: the vocabularies lie in `vocabularies/`, 
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import functools
 import hashlib
@@ -20,8 +19,6 @@ from conversations.core.budget import CountText
 VOCABULARIES = Path(__file__).parent / "vocabularies"
 DEFAULT_ENCODING = "o200k_base"
 
-# Counting 10,000 characters takes about a millisecond; a longer text would be felt by everyone on the event loop.
-LONG_TEXT_CHARACTERS = 10_000
 
 # tiktoken panics, past `except Exception`, on a million white-space characters in a row: its regular expressions may
 # keep a million backtracking steps (https://github.com/openai/tiktoken/issues/15). Cutting costs a token at most.
@@ -80,13 +77,6 @@ def count_text(encoding: str) -> CountText:
         return sum(len(encode(text[start : start + LONGEST_PART_CHARACTERS])) for start in starts)
 
     return count
-
-
-async def count_text_async(text: str, *, encoding: str) -> int:
-    """Count as `count_text` does, and in a thread when that would hold up the event loop."""
-    if len(text) > LONG_TEXT_CHARACTERS:
-        return await asyncio.to_thread(count_text(encoding), text)
-    return count_text(encoding)(text)
 
 
 def encoding_for(language_model_name: str) -> str:
