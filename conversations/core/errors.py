@@ -2,11 +2,15 @@
 
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the person can mend it
-    │ └ EmptyMessage, RequestTooLarge, ReplyInProgress, NothingToRetry
+    │ ├ EmptyMessage, RequestTooLarge, ReplyInProgress, NothingToRetry
+    │ └ MessageExcluded, InvalidHistory
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
+    │ ├ ToolStepsTooLong                                          what the tools of this reply have answered
     │ ├ ConversationTooLong                                       the policy does not drop
     │ └ MessageTooLong                                            the person can shorten it
+    │   └ MessageTooLongForScenario                               it would fit, but not beside the fixed part
+    ├ PolicyFailed                    nothing was sent either: the policy itself is wrong
     ├ CompletionError                 the provider failed
     │ ├ ProviderUnavailable           retryable
     │ │ └ ProviderTimedOut, StreamBroken
@@ -19,7 +23,7 @@
     │ ├ SignInRequired
     │ ├ LimitReached                  says when it opens again
     │ │ └ MessageRateReached, MoneyUsedUp
-    │ └ ConversationNotFound, ScenarioNotFound      also when it is someone else's
+    │ └ ConversationNotFound, MessageNotFound, ScenarioNotFound    also when it is someone else's
     └ FrameError                      the browser sent nonsense
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
@@ -73,6 +77,21 @@ class NothingToRetry(InputError):
     template = "Only the last reply can be made again, and only once it has ended."
 
 
+class MessageExcluded(InputError):
+    code = "message_excluded"
+    template = "This message is excluded, so it is never sent. Include it again first."
+
+
+class InvalidHistory(InputError):
+    """*reason* is a clause for the person, such as "the second message is a tool's result without its call"."""
+
+    code = "history_invalid"
+    template = "These messages can't be taken over: %(reason)s."
+
+    def __init__(self, *, reason: str) -> None:
+        super().__init__(reason=reason)
+
+
 # Nothing was sent
 
 
@@ -102,6 +121,11 @@ class ToolSchemasTooLong(PromptError):
     template = "The scenario's tools take %(tokens_over)s tokens too many. Switch some of them off."
 
 
+class ToolStepsTooLong(PromptError):
+    code = "tool_steps_too_long"
+    template = "The tool calls of this reply take %(tokens_over)s tokens too many."
+
+
 class ConversationTooLong(PromptError):
     """The policy `full` refuses rather than drops."""
 
@@ -112,6 +136,27 @@ class ConversationTooLong(PromptError):
 class MessageTooLong(PromptError):
     code = "message_too_long"
     template = "Your message is %(tokens_over)s tokens too long. Shorten it and send it again."
+
+
+class MessageTooLongForScenario(MessageTooLong):
+    """The message alone would fit the budget, but not beside what is always sent with it."""
+
+    code = "message_too_long_for_scenario"
+    template = (
+        "Your message is %(tokens_over)s tokens too long to be sent together with the scenario's system prompt "
+        "and everything else that always goes with it. Shorten it and send it again."
+    )
+
+
+class PolicyFailed(ConversationError):
+    """A window policy raised, or chose what may not be sent. *detail* is for the log, never for the page."""
+
+    code = "window_policy_failed"
+    template = "The scenario's window policy chose something that can't be sent. The scenario has to be mended."
+
+    def __init__(self, detail: str = "") -> None:
+        self.detail = detail
+        super().__init__()
 
 
 # The provider failed
@@ -254,6 +299,11 @@ class MoneyUsedUp(LimitReached):
 class ConversationNotFound(AccessError):
     code = "conversation_not_found"
     template = "There is no such conversation, or it is not yours."
+
+
+class MessageNotFound(AccessError):
+    code = "message_not_found"
+    template = "There is no such message, or it is not yours."
 
 
 class ScenarioNotFound(AccessError):

@@ -10,8 +10,10 @@ from conversations.core.errors import (
     ContextTooLong,
     ConversationError,
     FrameError,
+    InvalidHistory,
     LimitReached,
     MoneyUsedUp,
+    PolicyFailed,
     PromptError,
     ProviderRejected,
     RateLimited,
@@ -29,6 +31,8 @@ def example(error):
         return error(tokens_over=17)
     if issubclass(error, LimitReached):
         return error(opens_at=OPENS_AT)
+    if issubclass(error, InvalidHistory):
+        return error(reason="the second message is empty")
     return error()
 
 
@@ -73,6 +77,11 @@ def test_the_tokens_over_are_in_the_sentence_and_beside_it():
     assert "31,405 tokens" in str(refused)
 
 
+def test_a_message_too_long_beside_the_scenario_is_still_a_message_too_long():
+    with pytest.raises(errors.MessageTooLong):
+        raise errors.MessageTooLongForScenario(tokens_over=1)
+
+
 def test_a_limit_says_when_it_opens_in_universal_time():
     refused = MoneyUsedUp(opens_at=OPENS_AT)
     assert refused.opens_at == OPENS_AT
@@ -80,7 +89,8 @@ def test_a_limit_says_when_it_opens_in_universal_time():
 
 
 def test_details_are_for_the_log_and_not_in_the_sentence():
-    for refused in (RateLimited(detail="key sk-1"), ContextTooLong(detail="key sk-1"), FrameError("key sk-1")):
+    kinds = (RateLimited, ContextTooLong, FrameError, PolicyFailed)
+    for refused in (kind(detail="key sk-1") for kind in kinds):
         assert refused.detail == "key sk-1"
         assert "sk-1" not in str(refused)
 
