@@ -62,6 +62,10 @@ LANGUAGE_MODELS = ENV.text(
     help="Language models on offer, by commas, the first is the default; each a name and, after it, words such as "
     "context_window=8192 reply_reserve=1024 encoding=o200k_base input_usd=0.15 output_usd=0.60.",
 )
+WINDOW_POLICIES = ENV.words(
+    "WINDOW_POLICIES",
+    help="Window policies of this site's own that scenarios may choose: dotted paths of classes, by commas.",
+)
 OPENAI_TIMEOUT_SECONDS = ENV.integer(
     "OPENAI_TIMEOUT_SECONDS", default=60, minimum=1, help="Longest wait for the first token and between two tokens."
 )

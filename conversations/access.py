@@ -10,7 +10,7 @@ import uuid
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from conversations.core.errors import ConversationNotFound, SignInRequired
+from conversations.core.errors import ConversationNotFound, MessageNotFound, SignInRequired
 from conversations.models import Conversation, Message
 
 Person = AbstractBaseUser | AnonymousUser
@@ -40,4 +40,12 @@ def find_reply(conversation: Conversation, reply_id: int) -> Message:
     found = conversation.messages.filter(pk=reply_id, role="assistant").first()
     if found is None:
         raise ConversationNotFound
+    return found
+
+
+def find_message(conversation: Conversation, message_id: int) -> Message:
+    """Return a message that *conversation* shows. Raises `MessageNotFound` if it has no such message."""
+    found = conversation.messages.filter(pk=message_id, active=True).first()
+    if found is None:
+        raise MessageNotFound
     return found

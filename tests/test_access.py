@@ -46,7 +46,7 @@ SECRET = "the canary sings at dawn"
 def conversation():
     conversation = begin(make_user("alice"))
     prepared = prepare_reply(post(conversation, SECRET).reply.pk)
-    open_completion(prepared.reply, prepared.window.record, attempt=1, prices=None)
+    open_completion(prepared.reply, prepared.window.record, attempt=1, body={"messages": []}, prices=None)
     end_reply(prepared.reply.pk, COMPLETE, content=f"Indeed, {SECRET}")
     return conversation
 

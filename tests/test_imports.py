@@ -18,7 +18,7 @@ chatsite
 consumers · views · admin · runs · urls · routing · forms · apps · checks · management · migrations · templatetags
 services · selectors · access · sign_ins · grounding · tools
 models | providers | rendering | fanout | threads
-chatsite.accounts
+chatsite.accounts | window_policies
 core | chatsite.postgres
 """
 

@@ -37,9 +37,11 @@ class ScenarioAdmin(LargeListAdmin):
                 "description": "How the window is chosen when a conversation is longer than the budget.",
                 "fields": [
                     "policy_name",
+                    "low_water_share",
                     "last_messages",
                     "cap_tokens",
                     "message_cap_tokens",
+                    "reply_reserve_tokens",
                     "grounding_share",
                     "skip_oversized",
                 ],

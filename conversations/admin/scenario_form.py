@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from typing import Any
 
 from django import forms
@@ -12,9 +11,11 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.forms.fields import InvalidJSONInput
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
-from conversations.core.policy import Policy
+from conversations.core.errors import PolicyFailed
 from conversations.models import Scenario
+from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.language_models import language_models
+from conversations.window_policies import make_policy, policy_choices
 
 # The window, the tools and the ledger decide about these; as sampling they would make the record untrue.
 RESERVED = {
@@ -36,6 +37,8 @@ LIMITS = {
     "last_messages": [AT_LEAST_1],
     "cap_tokens": [AT_LEAST_1],
     "message_cap_tokens": [AT_LEAST_1],
+    "reply_reserve_tokens": [AT_LEAST_1],
+    "low_water_share": [MinValueValidator(0), MaxValueValidator(1)],
     "grounding_share": [MinValueValidator(0), MaxValueValidator(1)],
 }
 
@@ -75,6 +78,7 @@ class SamplingField(forms.JSONField):
 
 class ScenarioForm(forms.ModelForm):
     language_model = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
+    policy_name = forms.ChoiceField(label="Window policy", widget=UnfoldAdminSelectWidget)
     sampling = SamplingField(
         required=False,
         initial=dict,
@@ -93,9 +97,11 @@ class ScenarioForm(forms.ModelForm):
             "is_default",
             "owner",
             "policy_name",
+            "low_water_share",
             "last_messages",
             "cap_tokens",
             "message_cap_tokens",
+            "reply_reserve_tokens",
             "grounding_share",
             "skip_oversized",
         )
@@ -105,6 +111,8 @@ class ScenarioForm(forms.ModelForm):
             "last_messages": "Messages kept",
             "cap_tokens": "Prompt cap, tokens",
             "message_cap_tokens": "Message cap, tokens",
+            "reply_reserve_tokens": "Reply reserve, tokens",
+            "low_water_share": "Low-water mark",
             "grounding_share": "Share for grounding",
             "skip_oversized": "Skip what is too large",
         }
@@ -113,6 +121,7 @@ class ScenarioForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         if "language_model" in self.fields:  # without the right to change there are no fields
             self.fields["language_model"].choices = language_model_choices(self.instance.language_model)
+            self.fields["policy_name"].choices = policy_name_choices(self.instance.policy_name)
         for name in LIMITS.keys() & self.fields.keys():
             self.fields[name].validators.extend(LIMITS[name])
 
@@ -122,7 +131,7 @@ class ScenarioForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         self._check_default(cleaned)
-        if all(self._form_name(field.name) in cleaned for field in fields(Policy)):
+        if all(name in cleaned for name in ("policy_name", *POLICY_FIELDS)):
             self._check_policy(cleaned)
         return cleaned
 
@@ -135,14 +144,12 @@ class ScenarioForm(forms.ModelForm):
     def _check_policy(self, cleaned: dict[str, Any]) -> None:
         """Let the core judge the fields together, and show its answer at the field that it names."""
         try:
-            Policy(**{field.name: cleaned[self._form_name(field.name)] for field in fields(Policy)})
+            make_policy(cleaned["policy_name"], {name: cleaned[name] for name in POLICY_FIELDS})
+        except PolicyFailed as error:
+            self.add_error("policy_name", error.detail)
         except ValueError as error:
             named = str(error).split(maxsplit=1)[0]
             self.add_error(named if named in self.fields else "policy_name", str(error).replace("_", " ").capitalize())
-
-    @staticmethod
-    def _form_name(policy_field: str) -> str:
-        return "policy_name" if policy_field == "name" else policy_field
 
     def _get_validation_exclusions(self) -> set[str]:
         """Leave out the constraint that there is one default: saving unsets the old one first."""
@@ -155,3 +162,9 @@ def language_model_choices(current: str) -> list[tuple[str, str]]:
     if current not in choices:
         choices[current] = f"{current} (not configured)"
     return list(choices.items())
+
+
+def policy_name_choices(current: str) -> list[tuple[str, str]]:
+    """Return what may be chosen, and *current* though the settings no longer name it."""
+    choices = dict(policy_choices())
+    return list(({current: current} | choices if current not in choices else choices).items())

@@ -54,12 +54,19 @@ class LanguageModel:
 
 
 def budget_tokens(
-    language_model: LanguageModel, *, cap_tokens: int | None = None, calibration: Decimal = Decimal(1)
+    language_model: LanguageModel,
+    *,
+    reply_reserve_tokens: int | None = None,
+    cap_tokens: int | None = None,
+    calibration: Decimal = Decimal(1),
 ) -> int:
-    """Return how many tokens the prompt may have. *calibration* ≥ 1 is reported ÷ estimated input tokens."""
+    """Return how many tokens the prompt may have; 0 or less if the reply reserve leaves none.
+
+    *reply_reserve_tokens* replaces the language model's own; *calibration* ≥ 1 is reported ÷ estimated input tokens.
+    """
     if calibration < 1:
         raise ValueError(f"calibration must not be below 1, got {calibration}")
-    limit_tokens = language_model.context_window_tokens - language_model.reply_reserve_tokens
+    limit_tokens = language_model.context_window_tokens - (reply_reserve_tokens or language_model.reply_reserve_tokens)
     if cap_tokens is not None:
         limit_tokens = min(limit_tokens, cap_tokens)
     return int((limit_tokens / calibration).to_integral_value(ROUND_FLOOR))

@@ -158,6 +158,18 @@ class WindowRecorded(Frame):
 
 
 @dataclass(frozen=True, slots=True)
+class MessageMarked(Frame):
+    """The message was pinned, excluded, or neither any more."""
+
+    type: ClassVar[str] = "message.marked"
+    conversation: uuid.UUID
+    message: int
+    position: int
+    pinned: bool
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationSnapshot(Frame):
     """What is stored from *from_position* on: one piece of HTML per message, oldest first.
 
@@ -196,6 +208,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         ReplyDone,
         ReplyFailed,
         WindowRecorded,
+        MessageMarked,
         ConversationSnapshot,
         ErrorFrame,
     )

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from .budget import CountText
-from .prompt import CUT_MARK, Passage, render_passage, render_question
+from .cutting import cut_text
+from .prompt import Passage, render_passage, render_question
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 WORD_END = re.compile(r"\s+")
@@ -21,14 +22,14 @@ WORD_END = re.compile(r"\s+")
 class PackedGrounding:
     """*text* is the rendered question, *tokens* what its grounding adds to the bare content.
 
-    The first passages of the candidates are *included*, in order; if *last_is_cut*, only a part of the last of them.
+    The first passages of the candidates are *X
     """
 
     text: str
     tokens: int
     included: tuple[Passage, ...] = ()
     left_out: tuple[Passage, ...] = ()
-    last_is_cut: bool = False
+    last_cut_to: int | None = None
 
 
 def pack_grounding(
@@ -37,10 +38,10 @@ def pack_grounding(
     """Return as many of *passages*, best first, as add at most *limit_tokens* to *content*."""
     bare_tokens = count_text(content)
 
-    def packed(included: Sequence[Passage], *, cut: bool = False) -> PackedGrounding:
+    def packed(included: Sequence[Passage], *, cut_to: int | None = None) -> PackedGrounding:
         left_out = passages[len(included) :]
         text = render_question(content, included, left_out=len(left_out))
-        return PackedGrounding(text, count_text(text) - bare_tokens, tuple(included), tuple(left_out), cut)
+        return PackedGrounding(text, count_text(text) - bare_tokens, tuple(included), tuple(left_out), cut_to)
 
     def fits(grounding: PackedGrounding) -> bool:
         return grounding.tokens <= limit_tokens
@@ -91,8 +92,8 @@ def _with_next_cut(
         low, high = 0, len(ends) - 1
         while low <= high:
             middle = (low + high) // 2
-            beginning = replace(passage, text=f"{passage.text[: ends[middle]]} {CUT_MARK}")
-            candidate = packed([*best.included, beginning], cut=True)
+            beginning = replace(passage, text=cut_text(passage.text, ends[middle]))
+            candidate = packed([*best.included, beginning], cut_to=ends[middle])
             if fits(candidate):
                 found, low = candidate, middle + 1
             else:

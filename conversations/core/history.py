@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
 from typing import NamedTuple
 
 from .budget import ChatFormat
@@ -27,36 +25,32 @@ class HistoryMessage(NamedTuple):
     def tokens(self, chat_format: ChatFormat) -> int:
         return chat_format.overhead_tokens + self.content_tokens
 
-    @property
-    def is_empty(self) -> bool:
-        """True for a reply that failed before its first token: there is nothing to send."""
-        return not self.message.content and not self.message.tool_calls
 
-
-_position, _is_excluded, _is_empty = map(attrgetter, ("position", "excluded", "is_empty"))
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """Messages that are sent together or not at all, oldest first: one message, or tool calls with their results."""
 
     messages: tuple[HistoryMessage, ...]
+    tokens: int
 
     @property
-    def positions(self) -> Iterator[int]:
-        return map(_position, self.messages)
-
-    def tokens(self, chat_format: ChatFormat) -> int:
-        return sum(message.tokens(chat_format) for message in self.messages)
+    def position(self) -> int:
+        """The position at which the unit begins."""
+        return self.messages[0].position
 
     @property
     def flaw(self) -> LeftOutReason | None:
-        """Return why the unit can't be sent at all, whatever the room, or None if it can."""
-        if any(map(_is_excluded, self.messages)):
+        """Return why the unit can't be sent at all, whatever the room, or None if it can.
+
+        Empty is a reply that failed before its first token.
+        """
+        first = self.messages[0]
+        if first.message.role != "tool" and not first.message.tool_calls:
+            return "excluded" if first.excluded else None if first.message.content else "empty"
+        if any(message.excluded for message in self.messages):
             return "excluded"
         if self._is_incomplete():
             return "incomplete_tool_turn"
-        return "empty" if all(map(_is_empty, self.messages)) else None
+        return None
 
     def _is_incomplete(self) -> bool:
         """Return whether a result has no call or a call no result; providers refuse both."""
@@ -65,28 +59,36 @@ class Unit:
         return calls != results and sorted(calls) != sorted(results)
 
 
-def group_into_units(newest_first: Iterable[HistoryMessage]) -> Iterator[Unit]:
-    """Yield the units of a history, newest first, reading no further than the unit that is asked for."""
+def group_into_units(newest_first: Iterable[HistoryMessage], *, overhead_tokens: int) -> Iterator[Unit]:
+    """Yield the units of a history, newest first, reading no further than the unit that is asked for.
+
+    *overhead_tokens* is what the chat format adds to each message.
+    """
     results: list[HistoryMessage] = []
     for message in newest_first:
-        if message.message.role == "tool":
+        role = message.message.role
+        if role == "tool":
             results.append(message)
         elif message.message.tool_calls:
-            yield Unit((message, *reversed(results)))
+            yield _unit((message, *reversed(results)), overhead_tokens)
             results = []
         else:
             if results:
-                yield Unit(tuple(reversed(results)))
+                yield _unit(tuple(reversed(results)), overhead_tokens)
                 results = []
-            yield Unit((message,))
+            yield Unit((message,), overhead_tokens + message.content_tokens)
     if results:
-        yield Unit(tuple(reversed(results)))
+        yield _unit(tuple(reversed(results)), overhead_tokens)
 
 
-def sendable(pins: Sequence[HistoryMessage]) -> tuple[HistoryMessage, ...]:
-    """Return the *pins*, oldest first, without those that can't be sent as they are.
+def _unit(messages: tuple[HistoryMessage, ...], overhead_tokens: int) -> Unit:
+    return Unit(messages, sum(overhead_tokens + message.content_tokens for message in messages))
+
+
+def sendable(messages: Sequence[HistoryMessage]) -> tuple[HistoryMessage, ...]:
+    """Return *messages*, oldest first, without those that can't be sent as they are.
 
     A pinned half of a tool turn is not lost: as an older message it goes with its other half.
     """
-    units = [unit for unit in group_into_units(reversed(pins)) if unit.flaw is None]
+    units = [unit for unit in group_into_units(reversed(messages), overhead_tokens=0) if unit.flaw is None]
     return tuple(message for unit in reversed(units) for message in unit.messages)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 GROUNDING_HEADER = "Passages looked up for the question below, best first. Cite them by number, like [1]."
 QUESTION_HEADER = "Question:"
-CUT_MARK = "[…]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,24 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-EntryKind = Literal["system", "pin", "older", "newest"]
+EntryKind = Literal["system", "pin", "older", "newest", "tool_step"]
 LeftOutReason = Literal["does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "policy"]
+Part = Literal["system", "tools", "pins", "grounding", "older", "newest", "tool_steps", "free"]
 
 
 @dataclass(frozen=True, slots=True)
 class WindowEntry:
-    """One message of the prompt, in prompt order; *tokens* are those of the message as it was sent."""
+    """One message of the prompt, in prompt order; *tokens* are those of the message as it was sent.
+
+    Of a tool result that was cut only the first *cut_to* characters were sent.
+    """
 
     kind: EntryKind
     role: str
     tokens: int
     message: int | None = None
     position: int | None = None
+    cut_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +38,11 @@ class LeftOutMessage:
 
 @dataclass(frozen=True, slots=True)
 class GroundingPassage:
-    """A passage by *number*, from 1 in order of rank; *cut* if only its beginning was sent."""
+    """A passage by *number*, from 1 in order of rank; if it was cut, its first *cut_to* characters were sent."""
 
     number: int
     score: float | None
-    cut: bool = False
+    cut_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,9 @@ class WindowRecord:
     """prompt = priming + tool schemas + sum of the entries ≤ budget.
 
     *first_position* is the oldest position from which on the language model sees the conversation; the *unseen*
-    messages before it were not looked at one by one (pins are in *entries* wherever they stand).
+    messages before it were not looked at one by one (pins are in *entries* wherever they stand). Of those after it that
+    were not sent, and of the newest before it, *left_out* says why. *anchor* is where the window before this one began,
+    and *older_limit_tokens* the room that there was for older messages.
     """
 
     language_model: str
@@ -71,8 +78,27 @@ class WindowRecord:
     entries: tuple[WindowEntry, ...]
     first_position: int
     unseen_messages: int
+    older_limit_tokens: int
+    anchor: int | None = None
     left_out: tuple[LeftOutMessage, ...] = ()
     grounding: GroundingRecord = field(default_factory=GroundingRecord)
+
+    @property
+    def parts(self) -> dict[Part, int]:
+        """Return the tokens of each part, in prompt order; together they are the budget. Priming counts as system."""
+        parts: dict[Part, int] = {
+            "system": self.priming_tokens + self._tokens_of("system"),
+            "tools": self.tool_schema_tokens,
+            "pins": self._tokens_of("pin"),
+            "older": self._tokens_of("older"),
+            "grounding": self.grounding.tokens,
+            "newest": self._tokens_of("newest") - self.grounding.tokens,
+            "tool_steps": self._tokens_of("tool_step"),
+        }
+        return {**parts, "free": self.budget_tokens - sum(parts.values())}
+
+    def _tokens_of(self, kind: EntryKind) -> int:
+        return sum(entry.tokens for entry in self.entries if entry.kind == kind)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -1,9 +1,11 @@
 """What is stored: one noun per file."""
 
+from .calibration import Calibration
 from .completion import Completion
 from .conversation import Conversation
 from .message import Message
 from .run import Run
 from .scenario import Scenario
+from .system_prompt import SystemPrompt
 
-__all__ = ["Completion", "Conversation", "Message", "Run", "Scenario"]
+__all__ = ["Calibration", "Completion", "Conversation", "Message", "Run", "Scenario", "SystemPrompt"]

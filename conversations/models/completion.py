@@ -17,9 +17,10 @@ class Completion(models.Model):
     """The ledger: one row for every request to a provider, whatever its purpose and however it ended.
 
     Written before the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
-    prompt: tokens and numbers of messages, never their words. Prices are US dollars for a million tokens. An unknown
-    price is NULL and so is the cost then. Without reported usage *usage_estimated* is true and the used tokens are
-    our own count. Deleting a conversation or a person leaves the amounts.
+    prompt: tokens and numbers of messages, never their words; *request* is the body that was sent without its messages,
+    and *messages_digest* the SHA-256 of these, by which they can be shown exactly as they were. Prices are US dollars
+    for a million tokens. An unknown price is NULL and so is the cost then. Without reported usage *usage_estimated* is
+    true and the used tokens are our own count. Deleting a conversation or a person leaves the amounts.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="completions")
@@ -34,6 +35,11 @@ class Completion(models.Model):
     attempt = models.PositiveSmallIntegerField(default=1)
     language_model = models.CharField(max_length=200)
     window = models.JSONField()
+    request = models.JSONField(default=dict)
+    system_prompt = models.ForeignKey(
+        "conversations.SystemPrompt", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    messages_digest = models.CharField(max_length=64, blank=True)
 
     estimated_input_tokens = models.PositiveIntegerField()
     input_tokens = models.PositiveIntegerField(null=True)
@@ -63,6 +69,9 @@ class Completion(models.Model):
             models.Index(fields=["created_at"], name="completion_day"),
             models.Index(fields=["conversation", "-id"], name="completion_newest"),
             models.Index(fields=["id"], condition=Q(ended_at=None), name="completion_open"),
+            models.Index(
+                fields=["language_model", "-id"], condition=Q(usage_estimated=False), name="completion_reported"
+            ),
         ]
         constraints = [
             models.CheckConstraint(

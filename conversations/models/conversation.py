@@ -10,13 +10,17 @@ UNTITLED = "New conversation"
 
 
 class Conversation(models.Model):
-    """The stored thread. *head* is the newest active message; *last_active_at* orders the list."""
+    """The stored thread. *head* is the newest active message; *last_active_at* orders the list.
+
+    *anchor_position* is where the last window began, so that the next one begins there too as long as it can.
+    """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
     scenario = models.ForeignKey("conversations.Scenario", on_delete=models.PROTECT, related_name="conversations")
     title = models.CharField(max_length=200, blank=True)
     head = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="+")
+    anchor_position = models.PositiveIntegerField(null=True)
     archived = models.BooleanField(default=False)
     starred = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)

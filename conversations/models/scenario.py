@@ -1,24 +1,25 @@
 from __future__ import annotations
 
+import dataclasses
 from decimal import Decimal
 
 from django.conf import settings
 from django.db import models
 
-from conversations.core.policy import Policy
+from conversations.core.policy import WindowPolicy
+from conversations.window_policies import make_policy
 
-
-class PolicyName(models.TextChoices):
-    SLIDING = "sliding", "Sliding: the newest messages that fit"
-    LAST_N_MESSAGES = "last-n-messages", "The last n messages"
-    FULL = "full", "Everything, or nothing is sent"
+# The columns that are a policy's values, by the names that `WindowPolicy` has for them.
+POLICY_FIELDS = tuple(field.name for field in dataclasses.fields(WindowPolicy))
+SHARE = {"max_digits": 3, "decimal_places": 2}
 
 
 class Scenario(models.Model):
     """The settings of a conversation, kept apart from its history.
 
     Without an owner it belongs to the site. *language_model* is a name from the configuration; blank means its
-    default. *sampling* goes to the provider as it is, such as `{"temperature": 0.2}`.
+    default. *sampling* goes to the provider as it is, such as `{"temperature": 0.2}`. *policy_name* is the name of a
+    built-in window policy or the dotted path of a class.
     """
 
     owner = models.ForeignKey(
@@ -33,7 +34,12 @@ class Scenario(models.Model):
     is_default = models.BooleanField(default=False, help_text="New conversations start with it.")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    policy_name = models.CharField("window policy", max_length=200, choices=PolicyName, default=PolicyName.SLIDING)
+    policy_name = models.CharField("window policy", max_length=200, default="sliding")
+    low_water_share = models.DecimalField(
+        **SHARE,
+        default=Decimal("0.7"),
+        help_text="How much of its room a sliding window fills when it takes a step; 1 is a window that slides always.",
+    )
     last_messages = models.PositiveIntegerField(
         default=20, help_text="How many messages the policy “last n messages” keeps."
     )
@@ -43,11 +49,11 @@ class Scenario(models.Model):
     message_cap_tokens = models.PositiveIntegerField(
         null=True, blank=True, help_text="Most tokens of one message; empty is what fits."
     )
+    reply_reserve_tokens = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Tokens kept free for the reply, and its longest; empty is the model's own."
+    )
     grounding_share = models.DecimalField(
-        max_digits=3,
-        decimal_places=2,
-        default=Decimal("0.5"),
-        help_text="Largest part of the budget for grounding, 0 to 1.",
+        **SHARE, default=Decimal("0.5"), help_text="Largest part of the budget for grounding, 0 to 1."
     )
     skip_oversized = models.BooleanField(
         default=False, help_text="Go on with older messages when one is too large, instead of stopping there."
@@ -60,11 +66,14 @@ class Scenario(models.Model):
             models.CheckConstraint(
                 condition=models.Q(last_messages__gte=1)
                 & (models.Q(cap_tokens=None) | models.Q(cap_tokens__gte=1))
-                & (models.Q(message_cap_tokens=None) | models.Q(message_cap_tokens__gte=1)),
+                & (models.Q(message_cap_tokens=None) | models.Q(message_cap_tokens__gte=1))
+                & (models.Q(reply_reserve_tokens=None) | models.Q(reply_reserve_tokens__gte=1)),
                 name="scenario_limits_are_above_0",
             ),
             models.CheckConstraint(
-                condition=models.Q(grounding_share__gte=0, grounding_share__lte=1), name="scenario_grounding_share"
+                condition=models.Q(grounding_share__gte=0, grounding_share__lte=1)
+                & models.Q(low_water_share__gt=0, low_water_share__lte=1),
+                name="scenario_shares_are_parts",
             ),
         ]
 
@@ -72,13 +81,8 @@ class Scenario(models.Model):
         return self.name
 
     @property
-    def policy(self) -> Policy:
-        """The window policy as the pure core knows it."""
-        return Policy(
-            name=self.policy_name,
-            last_messages=self.last_messages,
-            cap_tokens=self.cap_tokens,
-            message_cap_tokens=self.message_cap_tokens,
-            grounding_share=float(self.grounding_share),
-            skip_oversized=self.skip_oversized,
-        )
+    def policy(self) -> WindowPolicy:
+        """The window policy as the pure core knows it. Raises `PolicyFailed` if its class can't be loaded."""
+        values = {name: getattr(self, name) for name in POLICY_FIELDS}
+        shares = {name: float(values[name]) for name in ("grounding_share", "low_water_share")}
+        return make_policy(self.policy_name, values | shares)

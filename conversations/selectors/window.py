@@ -18,7 +18,7 @@ LEFT_OUT_BECAUSE: Mapping[LeftOutReason, str] = {
     "excluded": "excluded",
     "empty": "nothing in it",
     "incomplete_tool_turn": "a tool call without its result",
-    "policy": "the policy keeps fewer messages",
+    "policy": "kept out by the policy",
 }
 
 
@@ -112,7 +112,7 @@ def _row(entry: WindowEntry, record: WindowRecord, words: Mapping[int | None, st
 def _passages(newest: Message, record: WindowRecord) -> list[PassageRow]:
     included, left_out = record.grounding.included, record.grounding.left_out
     return [
-        *(_passage(newest, passage, "cut" if passage.cut else "sent") for passage in included),
+        *(_passage(newest, passage, "sent" if passage.cut_to is None else "cut") for passage in included),
         *(_passage(newest, passage, "left out") for passage in left_out),
     ]
 

@@ -3,47 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from conversations.core.history import HistoryMessage
 from conversations.core.messages import PromptMessage
-from conversations.core.policy import FULL
+from conversations.core.policy import WindowPolicy
 from conversations.core.prompt import Passage
 from conversations.core.window import Turn, Window, compute_window
 from conversations.models import Conversation, Message
-from conversations.selectors.history import HistoryRow, read_history
+from conversations.selectors.history import History, HistoryRow, read_history
+from conversations.selectors.sent_request import passage_of
 
 from .language import Language, language_of
 
 
-def build_window(conversation: Conversation, newest: HistoryMessage, *, grounding: Sequence[Passage] = ()) -> Window:
-    """Compute the window that answers *newest*, a user message stored or still a draft. Raises `PromptError`."""
+def build_window(
+    conversation: Conversation,
+    newest: HistoryMessage,
+    *,
+    grounding: Sequence[Passage] = (),
+    steps: Sequence[HistoryMessage] = (),
+    policy: WindowPolicy | None = None,
+    tightening: Decimal = Decimal(1),
+) -> Window:
+    """Compute the window that answers *newest*, a user message stored or still a draft. Nothing is stored.
+
+    *steps* are the tool calls made for it so far, with their results. *policy* stands for the scenario's own;
+    *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long. Raises `PromptError`
+    or `PolicyFailed`.
+    """
     history = read_history(conversation.pk, before=newest.position)
-    return _window(conversation, newest, history.pins, history.newest_first, grounding)
+    turn = Turn(newest, conversation.scenario.system_prompt, grounding=grounding, steps=steps)
+    return _window(conversation, turn, history, policy=policy or conversation.scenario.policy, tightening=tightening)
 
 
 def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
     """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
+    policy = conversation.scenario.policy
     history = read_history(conversation.pk, before=newest.position)
-    older = history.newest_first if conversation.scenario.policy.name == FULL else ()
-    _window(conversation, newest, history.pins, older)
+    if not policy.refuses_to_drop:
+        history = history._replace(newest_first=iter(()))
+    _window(conversation, Turn(newest, conversation.scenario.system_prompt), history, policy=policy)
 
 
 def _window(
     conversation: Conversation,
-    newest: HistoryMessage,
-    pins: Iterable[HistoryRow],
-    older: Iterable[HistoryRow],
-    grounding: Sequence[Passage] = (),
+    turn: Turn,
+    history: History,
+    *,
+    policy: WindowPolicy,
+    tightening: Decimal = Decimal(1),
 ) -> Window:
-    scenario = conversation.scenario
-    language = language_of(scenario)
+    language = language_of(conversation.scenario)
     return compute_window(
-        Turn(newest, scenario.system_prompt, grounding=grounding, pins=tuple(_counted(pins, language))),
-        _counted(older, language),
+        replace(turn, pins=tuple(_counted(history.pins, language))),
+        _counted(history.newest_first, language),
         language_model=language.language_model,
-        policy=scenario.policy,
+        policy=policy,
         count_text=language.count_text,
+        anchor=conversation.anchor_position,
+        calibration=language.calibration * tightening,
     )
 
 
@@ -68,7 +89,7 @@ def stored_message(message: Message, language: Language) -> HistoryMessage:
 
 def passages(grounding: Iterable[dict[str, Any]]) -> list[Passage]:
     """Return the stored grounding of a message, best first."""
-    return [Passage(piece["text"], piece.get("source", ""), piece.get("score")) for piece in grounding]
+    return [passage_of(piece) for piece in grounding]
 
 
 def _counted(rows: Iterable[HistoryRow], language: Language) -> Iterator[HistoryMessage]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from chatsite.accounts.models import User
 from conversations.core.budget import budget_tokens
 from conversations.core.errors import PromptError
+from conversations.core.policy import WindowPolicy
 from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation
 
 from .build_window import build_window, draft_message
 from .conversations import scenario_to_begin_with
-from .language import language_of
+from .language import Language, language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,17 @@ def estimate_draft(
     try:
         record = build_window(conversation, draft).record
     except PromptError as error:
-        limit = budget_tokens(language.language_model, cap_tokens=conversation.scenario.policy.cap_tokens)
+        limit = _budget(conversation.scenario.policy, language)
         return DraftEstimate(
             draft.content_tokens, limit + error.tokens_over, limit, draft.position, error.tokens_over, str(error)
         )
     return DraftEstimate(draft.content_tokens, record.prompt_tokens, record.budget_tokens, record.first_position)
+
+
+def _budget(policy: WindowPolicy, language: Language) -> int:
+    return budget_tokens(
+        language.language_model,
+        reply_reserve_tokens=policy.reply_reserve_tokens,
+        cap_tokens=policy.cap_tokens,
+        calibration=language.calibration,
+    )

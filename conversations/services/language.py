@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from conversations.core.budget import CountText, LanguageModel, content_tokens
 from conversations.core.messages import PromptMessage
@@ -12,17 +13,17 @@ from conversations.models import Scenario
 from conversations.providers.language_models import ConfiguredModel, default_language_model, language_models
 from conversations.providers.tokenizer import count_text
 
+from .calibration import calibration_of
+
 
 @dataclass(frozen=True, slots=True)
 class Language:
     """A language model together with the counting of its tokens."""
 
     configured: ConfiguredModel
+    language_model: LanguageModel
     count_text: CountText
-
-    @property
-    def language_model(self) -> LanguageModel:
-        return self.configured.language_model
+    calibration: Decimal = Decimal(1)
 
     def unit_prices(self, *, at: dt.datetime) -> UnitPrices | None:
         return self.configured.unit_prices(at)
@@ -35,4 +36,18 @@ class Language:
 def language_of(scenario: Scenario) -> Language:
     """Return the scenario's language; the configuration's default if its model is blank or no longer configured."""
     configured = language_models().get(scenario.language_model) or default_language_model()
-    return Language(configured, count_text(configured.language_model.encoding))
+    calibrated = calibration_of(configured.name)
+    return Language(
+        configured,
+        _within(configured.language_model, calibrated.limit_tokens),
+        count_text(configured.language_model.encoding),
+        calibrated.ratio,
+    )
+
+
+def _within(language_model: LanguageModel, limit_tokens: int | None) -> LanguageModel:
+    """Return the language model with the context window that its provider named, where that is the smaller one."""
+    if limit_tokens is None or limit_tokens >= language_model.context_window_tokens:
+        return language_model
+    reserve_tokens = min(language_model.reply_reserve_tokens, max(1, limit_tokens // 4))
+    return replace(language_model, context_window_tokens=limit_tokens, reply_reserve_tokens=reserve_tokens)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models.functions import Now
 
+from conversations.core.digest import digest_of, digest_of_text
 from conversations.core.record import WindowRecord
 from conversations.core.usage import UnitPrices, Usage, cost_usd
-from conversations.models import Completion, Message
+from conversations.models import Completion, Message, SystemPrompt
 from conversations.providers.tokenizer import count_text
 
 
@@ -30,9 +33,12 @@ class Outcome:
     duration_seconds: float | None = None
 
 
-def open_completion(reply: Message, record: WindowRecord, *, attempt: int, prices: UnitPrices | None) -> Completion:
-    """Write the row of a request that is about to leave, at the prices of now."""
+def open_completion(
+    reply: Message, record: WindowRecord, *, attempt: int, body: Mapping[str, Any], prices: UnitPrices | None
+) -> Completion:
+    """Write the row of a request that is about to leave with the JSON *body*, at the prices of now."""
     conversation = reply.conversation
+    messages = body["messages"]
     return Completion.objects.create(
         user_id=conversation.owner_id,
         conversation=conversation,
@@ -41,12 +47,24 @@ def open_completion(reply: Message, record: WindowRecord, *, attempt: int, price
         attempt=attempt,
         language_model=record.language_model,
         window=record.to_json(),
+        request={name: value for name, value in body.items() if name != "messages"},
+        system_prompt=_keep_system_prompt(messages),
+        messages_digest=digest_of(messages),
         estimated_input_tokens=record.prompt_tokens,
         input_price_usd=prices.input_usd if prices else None,
         cached_input_price_usd=prices.cached_or_input_usd() if prices else None,
         output_price_usd=prices.output_usd if prices else None,
         price_source=prices.source if prices else "",
     )
+
+
+def _keep_system_prompt(messages: Sequence[Mapping[str, Any]]) -> SystemPrompt | None:
+    if not messages or messages[0]["role"] != "system":
+        return None
+    text = messages[0]["content"]
+    kept = SystemPrompt(digest=digest_of_text(text), text=text)
+    SystemPrompt.objects.bulk_create([kept], ignore_conflicts=True)
+    return kept
 
 
 def settle_completion(completion: Completion, outcome: Outcome) -> bool:

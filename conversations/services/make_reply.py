@@ -20,7 +20,7 @@ from django.utils import timezone
 from conversations.core.errors import CompletionError, EmptyReply, StreamBroken
 from conversations.core.record import WindowRecord
 from conversations.core.window import Window
-from conversations.models import Completion, Message
+from conversations.models import Completion, Conversation, Message
 from conversations.providers.completion_events import CompletionEnd, TextDelta
 from conversations.providers.completion_requests import CompletionRequest
 from conversations.providers.completions import CompletionClient
@@ -135,7 +135,14 @@ def prepare_reply(reply_id: int) -> PreparedReply:
     language = language_of(conversation.scenario)
     window = build_window(conversation, stored_message(newest, language), grounding=passages(newest.grounding))
     _store_grounding_tokens(newest, window)
+    _move_anchor(conversation, window)
     return PreparedReply(reply, window)
+
+
+def _move_anchor(conversation: Conversation, window: Window) -> None:
+    """Let the next window begin where this one does."""
+    if conversation.anchor_position != window.record.first_position:
+        Conversation.objects.filter(pk=conversation.pk).update(anchor_position=window.record.first_position)
 
 
 def _store_grounding_tokens(newest: Message, window: Window) -> None:
@@ -155,8 +162,14 @@ async def _open_row(prepared: PreparedReply, attempt: int) -> Completion:
 
 
 def _open(prepared: PreparedReply, attempt: int) -> Completion:
-    prices = language_of(prepared.reply.conversation.scenario).unit_prices(at=timezone.now())
-    return open_completion(prepared.reply, prepared.window.record, attempt=attempt, prices=prices)
+    language = language_of(prepared.reply.conversation.scenario)
+    return open_completion(
+        prepared.reply,
+        prepared.window.record,
+        attempt=attempt,
+        body=_request(prepared).to_wire(base_url=language.configured.base_url),
+        prices=language.unit_prices(at=timezone.now()),
+    )
 
 
 async def _stream(prepared: PreparedReply, progress: Progress, sink: ReplySink, client: CompletionClient) -> None:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from chatsite.accounts.models import User
 from conversations.access import find_reply, require_active
-from conversations.core.errors import NothingToRetry, ReplyInProgress
+from conversations.core.errors import MessageExcluded, NothingToRetry, ReplyInProgress
 from conversations.fanout import RUNS, publish
 from conversations.models import Conversation, Message
 
@@ -29,6 +29,8 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
             raise ReplyInProgress
         if locked.head_id != reply.pk or reply.parent is None or reply.parent.role != "user":
             raise NothingToRetry
+        if reply.parent.excluded:
+            raise MessageExcluded
         language = language_of(locked.scenario)
         check_it_fits(locked, stored_message(reply.parent, language))  # or the old reply would be gone for nothing
         Message.objects.filter(pk=reply.pk).update(active=False)

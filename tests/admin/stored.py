@@ -12,7 +12,7 @@ from chatsite.accounts.models import User
 from conversations.core.budget import LanguageModel
 from conversations.core.history import HistoryMessage
 from conversations.core.messages import PromptMessage
-from conversations.core.policy import Policy
+from conversations.core.policies import SlidingWindow
 from conversations.core.prompt import Passage
 from conversations.core.record import WindowRecord
 from conversations.core.window import Turn, compute_window
@@ -99,5 +99,5 @@ def make_record() -> WindowRecord:
         message(5, "assistant", ""),
         message(4, "user", "c" * 300),
     ]
-    policy = Policy(grounding_share=0.6)
+    policy = SlidingWindow(grounding_share=0.6)
     return compute_window(turn, older, language_model=LANGUAGE_MODEL, policy=policy, count_text=len).record

@@ -21,6 +21,8 @@ FORM = {
     "sampling": '{"temperature": 0.2}',
     "offered": "on",
     "policy_name": "sliding",
+    "low_water_share": "0.7",
+    "reply_reserve_tokens": "",
     "last_messages": "20",
     "grounding_share": "0.5",
 }

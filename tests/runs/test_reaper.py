@@ -22,7 +22,7 @@ def abandoned():
     reply = post(begin(make_user("alice")), "Hello").reply
     claim_runs("dead", limit=1)
     prepared = prepare_reply(reply.pk)
-    open_completion(prepared.reply, prepared.window.record, attempt=1, prices=None)
+    open_completion(prepared.reply, prepared.window.record, attempt=1, body={"messages": []}, prices=None)
     save_texts({reply.pk: "As I was say"})
     return reply
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from conversations.core.budget import ChatFormat, LanguageModel
 from conversations.core.history import HistoryMessage
 from conversations.core.messages import PromptMessage
-from conversations.core.policy import Policy
+from conversations.core.policies import SlidingWindow
 from conversations.core.prompt import Passage
 from conversations.core.window import Turn, compute_window
 from conversations.views.strata import PANE_HEIGHT, strata_of
@@ -20,7 +20,7 @@ def message(position, role, content):
 def record():
     turn = Turn(message(2, "user", "q" * 50), system_prompt="s" * 40, grounding=[Passage("g" * 300, "a source")])
     older = [message(1, "assistant", "a" * 200), message(0, "user", "u" * 100)]
-    return compute_window(turn, older, language_model=TINY, policy=Policy(), count_text=len).record
+    return compute_window(turn, older, language_model=TINY, policy=SlidingWindow(), count_text=len).record
 
 
 def test_the_layers_hold_every_token_of_the_prompt():

@@ -1,0 +1,112 @@
+"""The older messages of a window: what a policy is offered, and what it may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from .errors import ConversationTooLong, PolicyFailed
+from .history import HistoryMessage, Unit, group_into_units
+from .policy import Room, WindowPolicy
+from .record import LeftOutMessage, LeftOutReason
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenOlder:
+    """The *messages*, oldest first, their *tokens* with the chat format's overhead, and why others were left out."""
+
+    messages: tuple[HistoryMessage, ...] = ()
+    tokens: int = 0
+    left_out: tuple[LeftOutMessage, ...] = ()
+
+
+def choose_older(
+    newest_first: Iterable[HistoryMessage],
+    *,
+    policy: WindowPolicy,
+    room: Room,
+    pinned: Collection[int],
+    overhead_tokens: int,
+) -> ChosenOlder:
+    """Let *policy* choose, and hold it to the room. The messages at the *pinned* positions are in the window already.
+
+    Raises `ConversationTooLong` or `PolicyFailed`.
+    """
+    offered = _Offered(pinned)
+    chosen = _ask(policy, room, offered, group_into_units(newest_first, overhead_tokens=overhead_tokens))
+    tokens = sum(unit.tokens for unit in chosen.values())
+    if tokens > room.tokens:
+        if policy.refuses_to_drop:
+            raise ConversationTooLong(tokens_over=tokens - room.tokens)
+        raise PolicyFailed(detail=f"{policy.to_json()['name']} chose {tokens} tokens for a room of {room.tokens}")
+    return ChosenOlder(
+        messages=tuple(message for position in sorted(chosen) for message in chosen[position].messages),
+        tokens=tokens,
+        left_out=tuple(offered.left_out(chosen, room.tokens - tokens, overhead_tokens)),
+    )
+
+
+@dataclass(slots=True)
+class _Offered:
+    """What was read, newest first: the units that can be sent, by position, and those that can't with their flaw."""
+
+    pinned: Collection[int]
+    units: dict[int, Unit] = field(default_factory=dict)
+    flawed: list[tuple[Unit, LeftOutReason]] = field(default_factory=list)
+    reading_failed: Exception | None = None
+
+    def sendable(self, newest_first: Iterator[Unit]) -> Iterator[Unit]:
+        while (unit := self._next(newest_first)) is not None:
+            if self.pinned and all(message.position in self.pinned for message in unit.messages):
+                continue
+            if flaw := unit.flaw:
+                self.flawed.append((unit, flaw))
+                continue
+            self.units[unit.position] = unit
+            yield unit
+
+    def _next(self, newest_first: Iterator[Unit]) -> Unit | None:
+        try:
+            return next(newest_first, None)
+        except Exception as error:
+            self.reading_failed = error
+            raise
+
+    def left_out(self, chosen: Mapping[int, Unit], free_tokens: int, overhead_tokens: int) -> Iterator[LeftOutMessage]:
+        """Yield what was not sent, newest first; of what lies before the window's beginning only the first unit."""
+        first_position = min(chosen, default=None)
+        found = list(self.flawed)
+        for position, unit in self.units.items():
+            if position in chosen:
+                continue
+            is_before = first_position is None or position < first_position
+            found.append((unit, _reason(unit, free_tokens, is_before=is_before)))
+            if is_before:
+                break
+        for unit, reason in sorted(found, key=lambda pair: pair[0].position, reverse=True):
+            for message in reversed(unit.messages):
+                tokens = overhead_tokens + message.content_tokens
+                yield LeftOutMessage(message.id, message.position, tokens, reason)
+
+
+def _reason(unit: Unit, free_tokens: int, *, is_before: bool) -> LeftOutReason:
+    if unit.tokens <= free_tokens:
+        return "policy"
+    return "does_not_fit" if is_before else "oversized"
+
+
+def _ask(policy: WindowPolicy, room: Room, offered: _Offered, newest_first: Iterator[Unit]) -> dict[int, Unit]:
+    """Return by position what *policy* chooses. What goes wrong in it is its own failure, but not what reading does."""
+    chosen: dict[int, Unit] = {}
+    try:
+        for unit in policy.choose(offered.sendable(newest_first), room):
+            if offered.units.get(unit.position) is not unit or unit.position in chosen:
+                raise PolicyFailed(detail="the policy chose what it was not offered, or the same twice")
+            chosen[unit.position] = unit
+    except Exception as error:
+        if offered.reading_failed is error or isinstance(error, PolicyFailed):
+            raise
+        raise PolicyFailed(detail=f"{type(policy).__qualname__} raised {error!r}") from error
+    if offered.reading_failed:  # and the policy went on as if nothing had happened
+        raise offered.reading_failed
+    return chosen

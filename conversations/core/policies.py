@@ -1,0 +1,109 @@
+"""The window policies that a scenario can name.
+
+`sliding` moves in steps: its beginning is an anchor that stays where it is while all from there on fits, so that a
+provider's prefix cache keeps hitting. When it overflows, the window is filled anew, newest first, only up to the
+low-water mark, and begins there from then on. It is also filled anew when there is more before the anchor and it has
+come to hold less than half of the mark, as after a large grounding that was sent once, or for a larger language model.
+With the mark at 100 % every request is filled anew: the naive window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from types import MappingProxyType
+from typing import ClassVar
+
+from .history import Unit
+from .policy import Room, WindowPolicy
+
+# A window that passes over what is too large would otherwise read a whole conversation to fill its last few tokens.
+MOST_SKIPPED = 200
+
+
+class SlidingWindow(WindowPolicy):
+    """The newest messages that fit, in steps."""
+
+    name: ClassVar[str] = "sliding"
+
+    def choose(self, older: Iterator[Unit], room: Room) -> Iterable[Unit]:
+        if self.low_water_share == 1:
+            return self._filled(older, room.tokens, oversized_above=0)
+        mark_tokens = int(room.tokens * self.low_water_share)
+        read: list[Unit] = []
+        kept = self._kept(_noting(older, read), room, mark_tokens)
+        if kept is not None:
+            return kept
+        return _from_a_question(self._filled(chain(read, older), mark_tokens, oversized_above=mark_tokens))
+
+    def _kept(self, older: Iterable[Unit], room: Room, mark_tokens: int) -> list[Unit] | None:
+        """Return what there is from the anchor on, or None if the window has to be filled anew."""
+        kept: list[Unit] = []
+        tokens = 0
+        for unit in older:
+            if room.anchor is not None and unit.position < room.anchor:
+                return kept if 2 * tokens >= mark_tokens else None
+            if tokens + unit.tokens <= room.tokens:
+                kept.append(unit)
+                tokens += unit.tokens
+            elif not (self.skip_oversized and unit.tokens > mark_tokens):
+                return None
+        return kept
+
+    def _filled(self, older: Iterable[Unit], limit_tokens: int, *, oversized_above: int) -> list[Unit]:
+        """Return the newest units that fit *limit_tokens*; with `skip_oversized` passing over what is too large."""
+        filled: list[Unit] = []
+        skipped = 0
+        for unit in older:
+            if unit.tokens <= limit_tokens:
+                filled.append(unit)
+                limit_tokens -= unit.tokens
+            elif self.skip_oversized and unit.tokens > oversized_above and skipped < MOST_SKIPPED:
+                skipped += 1
+            else:
+                break
+        return filled
+
+
+class LastMessages(WindowPolicy):
+    """The last n messages, as far as they fit."""
+
+    name: ClassVar[str] = "last-n-messages"
+
+    def choose(self, older: Iterator[Unit], room: Room) -> Iterable[Unit]:
+        return room.take(self._last(older))
+
+    def _last(self, older: Iterator[Unit]) -> Iterator[Unit]:
+        messages = 1  # the newest
+        for unit in older:
+            messages += len(unit.messages)
+            if messages > self.last_messages:
+                return
+            yield unit
+
+
+class WholeConversation(WindowPolicy):
+    """Everything, or nothing is sent."""
+
+    name: ClassVar[str] = "full"
+    refuses_to_drop: ClassVar[bool] = True
+
+    def choose(self, older: Iterator[Unit], room: Room) -> Iterable[Unit]:
+        return older
+
+
+BUILT_IN = MappingProxyType({policy.name: policy for policy in (SlidingWindow, LastMessages, WholeConversation)})
+
+
+def _noting(units: Iterable[Unit], read: list[Unit]) -> Iterator[Unit]:
+    for unit in units:
+        read.append(unit)
+        yield unit
+
+
+def _from_a_question(newest_first: list[Unit]) -> list[Unit]:
+    """Return the units from the oldest question among them on: many chat templates refuse to begin with a reply."""
+    for count in range(len(newest_first), 0, -1):
+        if newest_first[count - 1].messages[0].message.role == "user":
+            return newest_first[:count]
+    return newest_first

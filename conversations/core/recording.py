@@ -1,0 +1,50 @@
+"""What the window record says of the messages and passages that were chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .grounding import PackedGrounding
+from .history import HistoryMessage
+from .prompt import Passage
+from .record import EntryKind, GroundingPassage, GroundingRecord, WindowEntry
+from .tool_steps import SentStep
+
+
+def entries_of(
+    *,
+    system_tokens: int,
+    pins: Sequence[HistoryMessage],
+    older: Sequence[HistoryMessage],
+    newest: HistoryMessage,
+    steps: Sequence[SentStep],
+    overhead_tokens: int,
+) -> tuple[WindowEntry, ...]:
+    """Return an entry for each message of the prompt, in prompt order; no system prompt has 0 tokens."""
+
+    def entry(kind: EntryKind, message: HistoryMessage, cut_to: int | None = None) -> WindowEntry:
+        tokens = overhead_tokens + message.content_tokens
+        return WindowEntry(kind, message.message.role, tokens, message.id, message.position, cut_to)
+
+    return (
+        *([WindowEntry("system", "system", system_tokens)] if system_tokens else []),
+        *(entry("pin", pin) for pin in pins),
+        *(entry("older", message) for message in older),
+        entry("newest", newest),
+        *(entry("tool_step", step.message, step.cut_to) for step in steps),
+    )
+
+
+def grounding_record(candidates: Sequence[Passage], packed: PackedGrounding, *, limit_tokens: int) -> GroundingRecord:
+    """Return what became of the *candidates*, which are best first."""
+    included = len(packed.included)
+    passages = [
+        GroundingPassage(number, passage.score, packed.last_cut_to if number == included else None)
+        for number, passage in enumerate(candidates, start=1)
+    ]
+    return GroundingRecord(
+        tokens=packed.tokens,
+        limit_tokens=limit_tokens,
+        included=tuple(passages[:included]),
+        left_out=tuple(passages[included:]),
+    )

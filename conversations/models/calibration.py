@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.db import models
+
+
+class Calibration(models.Model):
+    """What a language model's usage has taught about our counting: one row for each model's name.
+
+    *ratio* is reported ÷ estimated input tokens, a high quantile over the last *pairs* completions and never below 1;
+    budgets are divided by it. *limit_tokens* is the context window that the provider named when it refused a prompt,
+    where that is smaller than the configured one.
+    """
+
+    language_model = models.CharField(max_length=200, unique=True)
+    ratio = models.DecimalField(max_digits=6, decimal_places=4, default=Decimal(1))
+    pairs = models.PositiveIntegerField(default=0)
+    limit_tokens = models.PositiveIntegerField(null=True, blank=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["language_model"]
+        constraints = [models.CheckConstraint(condition=models.Q(ratio__gte=1), name="calibration_only_tightens")]
+
+    def __str__(self) -> str:
+        return f"{self.language_model}: × {self.ratio}"

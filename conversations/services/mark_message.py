@@ -1,0 +1,62 @@
+"""Pin a message, so that it is always sent, or exclude it, so that it never is."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import transaction
+
+from conversations.access import find_message
+from conversations.core.errors import MessageExcluded, ReplyInProgress
+from conversations.core.frames import MessageMarked
+from conversations.fanout import publish_frame
+from conversations.models import Conversation, Message
+
+from .build_window import check_it_fits, draft_message
+from .language import language_of
+from .path import lock_conversation
+
+SHORTEST = "."  # whoever pins wants to go on writing
+
+
+def pin_message(*, conversation: Conversation, message_id: int, pinned: bool) -> Message:
+    """Pin the message or take its pin away.
+
+    Raises `PinsTooLong` when the pins would leave no room for a message, `MessageExcluded`, `ReplyInProgress` for a
+    reply that is still being written, `MessageNotFound`.
+    """
+    with transaction.atomic():
+        locked = lock_conversation(conversation)
+        message = find_message(locked, message_id)
+        if pinned and message.excluded:
+            raise MessageExcluded
+        if not message.has_ended:
+            raise ReplyInProgress
+        _store(message, locked, pinned=pinned)
+        if pinned:
+            head = locked.head
+            position = head.position + 1 if head else 0
+            check_it_fits(locked, draft_message(SHORTEST, position=position, language=language_of(locked.scenario)))
+    return message
+
+
+def exclude_message(*, conversation: Conversation, message_id: int, excluded: bool) -> Message:
+    """Exclude the message, which takes its pin away, or include it again.
+
+    Raises `ReplyInProgress` while a reply is being written: its request may be repeated, and holds the message.
+    """
+    with transaction.atomic():
+        locked = lock_conversation(conversation)
+        message = find_message(locked, message_id)
+        if excluded and locked.messages.filter(state="streaming").exists():
+            raise ReplyInProgress
+        _store(message, locked, pinned=message.pinned and not excluded, excluded=excluded)
+    return message
+
+
+def _store(message: Message, conversation: Conversation, **marks: bool) -> None:
+    for name, value in marks.items():
+        setattr(message, name, value)
+    message.save(update_fields=list(marks))
+    frame = MessageMarked(conversation.public_id, message.pk, message.position, message.pinned, message.excluded)
+    transaction.on_commit(partial(publish_frame, frame, conversation.public_id))
