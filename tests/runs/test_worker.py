@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from decimal import Decimal
+from itertools import pairwise
 
 import pytest
 
@@ -11,6 +12,7 @@ from conversations.core.usage import UnitPrices, Usage, cost_usd
 from conversations.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Completion, Message, Run, Scenario
 from conversations.runs.worker import Worker
+from conversations.selectors.sent_request import sent_request
 from conversations.services.conversations import delete_conversation
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
@@ -259,3 +261,36 @@ async def test_regenerating_makes_a_sibling_and_overwrites_nothing(worker, provi
 
 def again(conversation, reply):
     return regenerate_reply(user=conversation.owner, conversation=conversation, reply_id=reply.pk)
+
+
+async def test_what_was_sent_can_be_shown_exactly_as_it_was(worker, provider, upstream):
+    provider("ok")
+    conversation = await in_thread(lambda: begin(make_user("alice")))
+    await in_thread(Scenario.objects.update, system_prompt="Be kind.")
+    posted = await in_thread(post, conversation, "What is the weather?")
+    await ended(posted.reply)
+    again = await in_thread(post, conversation, "And where?", grounding=[{"text": "Far. " * 9}])
+    await ended(again.reply)
+    await in_thread(Scenario.objects.update, system_prompt="Be rude.", sampling={"temperature": 2})
+    completion = await in_thread(Completion.objects.select_related("system_prompt").first)
+    request = await in_thread(sent_request, completion)
+    assert request.is_exact
+    assert request.body == upstream.log()[-1]["body"]
+    assert [message["role"] for message in request.body["messages"]] == ["system", "user", "assistant", "user"]
+
+
+async def test_the_next_window_begins_where_the_last_one_did(worker, provider):
+    provider("ok")
+    conversation = await in_thread(lambda: begin(make_user("alice")))
+    await in_thread(Scenario.objects.filter(is_default=True).update, cap_tokens=300)
+    beginnings = []
+    for number in range(12):
+        posted = await in_thread(post, conversation, f"{number}: " + "word " * 30)
+        await ended(posted.reply)
+        completion = await in_thread(Completion.objects.get, reply=posted.reply)
+        beginnings.append(completion.window["first_position"])
+        await in_thread(conversation.refresh_from_db)
+        assert conversation.anchor_position == beginnings[-1]
+    moves = [after - before for before, after in pairwise(beginnings) if after != before]
+    assert 2 <= len(moves) <= 4, "it moves now and then"
+    assert min(moves) > 2, "and then by several messages"

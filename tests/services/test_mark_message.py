@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conversations.core.errors import MessageExcluded, MessageNotFound, PinsTooLong, ReplyInProgress
+from conversations.fanout import Subscriber, conversation_topic, subscribe
+from conversations.models import Message, Scenario
+from conversations.services.build_window import build_window, draft_message
+from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.language import language_of
+from conversations.services.mark_message import exclude_message, pin_message
+from conversations.services.regenerate_reply import regenerate_reply
+from tests.people import begin, make_user, post
+from tests.waiting import in_thread, wait_until
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def conversation(settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    return begin(make_user("alice"))
+
+
+def talk(conversation, content):
+    posted = post(conversation, content)
+    end_reply(posted.reply.pk, COMPLETE, content=f"Reply to {content}")
+    conversation.refresh_from_db()
+    return posted
+
+
+def sent(conversation):
+    draft = draft_message("Now?", position=conversation.head.position + 1, language=language_of(conversation.scenario))
+    return [message.content for message in build_window(conversation, draft).prompt]
+
+
+def test_a_pinned_message_comes_first_and_once(conversation):
+    talk(conversation, "one")
+    two = talk(conversation, "two").message
+    pin_message(conversation=conversation, message_id=two.pk, pinned=True)
+    assert sent(conversation) == ["two", "one", "Reply to one", "Reply to two", "Now?"]
+    pin_message(conversation=conversation, message_id=two.pk, pinned=False)
+    assert sent(conversation)[0] == "one"
+
+
+def test_an_excluded_message_is_not_sent_and_loses_its_pin(conversation):
+    one = talk(conversation, "one").message
+    pin_message(conversation=conversation, message_id=one.pk, pinned=True)
+    exclude_message(conversation=conversation, message_id=one.pk, excluded=True)
+    assert sent(conversation) == ["Reply to one", "Now?"]
+    exclude_message(conversation=conversation, message_id=one.pk, excluded=False)
+    assert sent(conversation)[0] == "one"
+    assert not Message.objects.get(pk=one.pk).pinned
+
+
+def test_an_excluded_message_cannot_be_pinned(conversation):
+    one = talk(conversation, "one").message
+    exclude_message(conversation=conversation, message_id=one.pk, excluded=True)
+    with pytest.raises(MessageExcluded):
+        pin_message(conversation=conversation, message_id=one.pk, pinned=True)
+
+
+def test_a_pin_that_leaves_no_room_is_refused_with_the_tokens_over(conversation):
+    one = talk(conversation, "word " * 60).message
+    Scenario.objects.update(cap_tokens=60)
+    conversation.refresh_from_db()
+    with pytest.raises(PinsTooLong) as refused:
+        pin_message(conversation=conversation, message_id=one.pk, pinned=True)
+    tokens = 3 + (4 + one.content_tokens) + (4 + 1)  # priming, the pin, the shortest message
+    assert refused.value.tokens_over == tokens - 60
+    assert not Message.objects.get(pk=one.pk).pinned
+
+
+def test_an_excluded_question_is_not_asked_again(conversation):
+    posted = talk(conversation, "one")
+    exclude_message(conversation=conversation, message_id=posted.message.pk, excluded=True)
+    with pytest.raises(MessageExcluded):
+        regenerate_reply(user=conversation.owner, conversation=conversation, reply_id=posted.reply.pk)
+
+
+def test_nothing_is_excluded_while_a_request_with_it_may_be_repeated(conversation):
+    posted = post(conversation, "one")
+    with pytest.raises(ReplyInProgress):
+        exclude_message(conversation=conversation, message_id=posted.message.pk, excluded=True)
+
+
+def test_a_reply_is_pinned_only_when_it_is_whole(conversation):
+    posted = post(conversation, "one")
+    with pytest.raises(ReplyInProgress):
+        pin_message(conversation=conversation, message_id=posted.reply.pk, pinned=True)
+
+
+@pytest.mark.parametrize("mark", [pin_message, exclude_message])
+def test_a_message_of_another_conversation_is_not_found(conversation, mark):
+    theirs = talk(begin(make_user("bob")), "secret").message
+    wanted = {"pinned": True} if mark is pin_message else {"excluded": True}
+    with pytest.raises(MessageNotFound):
+        mark(conversation=conversation, message_id=theirs.pk, **wanted)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_other_pages_are_told(settings, transactional_db):
+    conversation = await in_thread(lambda: begin(make_user("alice")))
+    one = (await in_thread(talk, conversation, "one")).message
+    heard: list[str] = []
+    subscribe(conversation_topic(conversation.public_id), Subscriber(heard.append))
+    await in_thread(pin_message, conversation=conversation, message_id=one.pk, pinned=True)
+    await wait_until(lambda: heard)
+    assert json.loads(heard[0]) == {
+        "type": "message.marked",
+        "conversation": str(conversation.public_id),
+        "message": one.pk,
+        "position": 0,
+        "pinned": True,
+        "excluded": False,
+    }
