@@ -35,12 +35,14 @@ def sign_in(user: User) -> str:
     return str(session.session_key)
 
 
-def handshake(session_key: str | None, origin: str | None) -> Communicator:
+def handshake(session_key: str | None, origin: str | None, languages: str | None = None) -> Communicator:
     headers = []
     if origin is not None:
         headers.append((b"origin", origin.encode()))
     if session_key is not None:
         headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session_key}".encode()))
+    if languages is not None:
+        headers.append((b"accept-language", languages.encode()))
     return Communicator(application, "/ws/", headers=headers)
 
 
@@ -52,8 +54,9 @@ class Page:
         self.frames: list[dict[str, Any]] = []
 
     @classmethod
-    async def open(cls, user: User) -> Page:
-        communicator = handshake(await in_thread(sign_in, user), settings.SITE_URL)
+    async def open(cls, user: User, languages: str | None = None) -> Page:
+        """Open a page of *user*, whose browser prefers *languages*, a header such as "zh-CN,en;q=0.8"."""
+        communicator = handshake(await in_thread(sign_in, user), settings.SITE_URL, languages)
         accepted, _ = await communicator.connect()
         assert accepted
         return cls(communicator)

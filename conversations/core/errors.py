@@ -32,7 +32,7 @@ A class states its sentence as a template, so that the edge can translate it: `e
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
 
 
@@ -83,7 +83,7 @@ class MessageExcluded(InputError):
 
 
 class InvalidHistory(InputError):
-    """*reason* is a clause for the person, such as "the second message is a tool's result without its call"."""
+    """*reason* is a clause for the person, a literal that is translated like a template: "two of them are the same"."""
 
     code = "history_invalid"
     template = "These messages can't be taken over: %(reason)s."
@@ -325,12 +325,21 @@ class FrameError(ConversationError):
         super().__init__()
 
 
-def sentence_for(code: str, params: Mapping[str, object] | None = None) -> str:
-    """Return the sentence of the error with that *code*, as both are stored with a reply that failed."""
+def sentence_for(
+    code: str, params: Mapping[str, object] | None = None, *, translate: Callable[[str], str] = str
+) -> str:
+    """Return the sentence of the error with that *code*, as both are stored with a reply that failed.
+
+    *translate* is given the template, and those params that are words.
+    """
     try:
-        return _TEMPLATES[code] % (params or {})
+        return translate(_TEMPLATES[code]) % _translated(params or {}, translate)
     except (KeyError, TypeError, ValueError):  # stored by another version
-        return ConversationError.template
+        return translate(ConversationError.template)
+
+
+def _translated(params: Mapping[str, object], translate: Callable[[str], str]) -> dict[str, object]:
+    return {name: translate(str(value)) if name in _CLAUSES else value for name, value in params.items()}
 
 
 def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
@@ -339,4 +348,5 @@ def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
         yield from _tree(child)
 
 
+_CLAUSES = frozenset({"reason"})
 _TEMPLATES = {error.code: error.template for error in _tree(ConversationError)}

@@ -134,7 +134,10 @@ class ReplyDone(Frame):
 
 @dataclass(frozen=True, slots=True)
 class ReplyFailed(Frame):
-    """The reply is *state* (failed or interrupted); what had come of it is stored."""
+    """The reply is *state* (failed or interrupted); what had come of it is stored, and why in words is in a snapshot.
+
+    Those words are in the reader's language, which whoever sends this frame to many pages does not know.
+    """
 
     type: ClassVar[str] = "reply.failed"
     conversation: uuid.UUID
@@ -142,7 +145,6 @@ class ReplyFailed(Frame):
     position: int
     state: str
     code: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from threading import BoundedSemaphore
 
+from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
-from conversations.core.errors import sentence_for
 from conversations.models import Completion, Conversation, Message
 from conversations.rendering import BlockStream, render_markdown
+from conversations.sentences import stored_sentence
+
+from .sight import EVERYTHING, MARK_WORDS, Mark, Sight
 
 PAGE_MESSAGES = 30
 MOST_IN_A_SNAPSHOT = 200
@@ -26,7 +29,7 @@ class ThreadMessage:
 
     *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
     point *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply.
-    *error* is the sentence that says why a reply is not whole, or nothing.
+    *error* is the sentence that says why a reply is not whole, or nothing. *mark* says whether the model sees it.
     """
 
     pk: int
@@ -40,6 +43,13 @@ class ThreadMessage:
     tail_at: int
     error: str
     completion: Completion | None
+    pinned: bool
+    excluded: bool
+    mark: Mark
+
+    @property
+    def mark_words(self) -> Promise:
+        return MARK_WORDS[self.mark]
 
     @property
     def is_reply(self) -> bool:
@@ -58,31 +68,35 @@ class ThreadPage:
         return self.messages[0].position if self.messages else 0
 
 
-def thread_page(conversation: Conversation, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> ThreadPage:
-    """Return the last *limit* messages, or those before position *before*."""
+def thread_page(
+    conversation: Conversation,
+    *,
+    language_code: str,
+    sight: Sight = EVERYTHING,
+    before: int | None = None,
+    limit: int = PAGE_MESSAGES,
+) -> ThreadPage:
+    """Return the last *limit* messages, or those before position *before*, marked by what the model sees."""
     path = conversation.messages.filter(active=True)
     if before is not None:
         path = path.filter(position__lt=before)
     newest_first = list(path.order_by("-position")[:limit])
-    return _page(reversed(newest_first))
+    return _page(reversed(newest_first), language_code, sight)
 
 
-def thread_from(conversation: Conversation, from_position: int) -> ThreadPage:
+def thread_from(
+    conversation: Conversation, from_position: int, *, language_code: str, sight: Sight = EVERYTHING
+) -> ThreadPage:
     """Return the messages from *from_position* on; of very many, the newest."""
     path = conversation.messages.filter(active=True, position__gte=from_position)
     newest_first = list(path.order_by("-position")[:MOST_IN_A_SNAPSHOT])
-    return _page(reversed(newest_first))
+    return _page(reversed(newest_first), language_code, sight)
 
 
-def latest_completion(conversation: Conversation) -> Completion | None:
-    """Return the newest request made for an active reply: its window is what the model saw last."""
-    return conversation.completions.filter(purpose="reply", reply__active=True).order_by("-id").first()
-
-
-def _page(oldest_first: Iterable[Message]) -> ThreadPage:
+def _page(oldest_first: Iterable[Message], language_code: str, sight: Sight) -> ThreadPage:
     messages = list(oldest_first)
     completions = _last_completions(messages)
-    shown = [_shown(message, completions.get(message.pk)) for message in messages]
+    shown = [_shown(message, completions.get(message.pk), language_code, sight) for message in messages]
     return ThreadPage(shown, has_older=bool(messages) and messages[0].position > 0)
 
 
@@ -92,8 +106,9 @@ def _last_completions(messages: Iterable[Message]) -> dict[int, Completion]:
     return {row.reply_id: row for row in last.defer("window") if row.reply_id}
 
 
-def _shown(message: Message, completion: Completion | None) -> ThreadMessage:
+def _shown(message: Message, completion: Completion | None, language_code: str, sight: Sight) -> ThreadMessage:
     html, tail_at = _rendered(message)
+    code, params = message.error_code, message.error_params
     return ThreadMessage(
         pk=message.pk,
         position=message.position,
@@ -104,8 +119,11 @@ def _shown(message: Message, completion: Completion | None) -> ThreadMessage:
         html=html,
         tail=message.content[tail_at:],
         tail_at=tail_at,
-        error=sentence_for(message.error_code, message.error_params) if message.error_code else "",
+        error=stored_sentence(code, params, language_code) if code else "",
         completion=completion,
+        pinned=message.pinned,
+        excluded=message.excluded,
+        mark=sight.mark_of(message),
     )
 
 

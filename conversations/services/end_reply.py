@@ -10,7 +10,7 @@ from typing import Literal
 from django.db import transaction
 from django.db.models.functions import Now
 
-from conversations.core.errors import ConversationError, ReplyInterrupted, sentence_for
+from conversations.core.errors import ConversationError, ReplyInterrupted
 from conversations.core.frames import Frame, ReplyDone, ReplyFailed
 from conversations.core.messages import PromptMessage
 from conversations.fanout import publish_frame
@@ -70,5 +70,4 @@ def _frame(reply: Message) -> Frame:
     conversation = reply.conversation.public_id
     if reply.state in ("complete", "stopped"):
         return ReplyDone(conversation, reply.pk, reply.position, reply.state, len(reply.content))
-    message = sentence_for(reply.error_code, reply.error_params)
-    return ReplyFailed(conversation, reply.pk, reply.position, reply.state, reply.error_code, message)
+    return ReplyFailed(conversation, reply.pk, reply.position, reply.state, reply.error_code)

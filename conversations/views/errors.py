@@ -10,7 +10,6 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.translation import gettext
 from django_htmx.http import HttpResponseClientRedirect
 
 from conversations.access import require_active
@@ -31,6 +30,7 @@ from conversations.core.errors import (
     ScenarioNotFound,
     SignInRequired,
 )
+from conversations.sentences import sentence_of
 
 # The first class that fits decides.
 STATUSES: dict[type[ConversationError], int] = {
@@ -58,18 +58,13 @@ def wants_json(request: HttpRequest) -> bool:
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
-def sentence_of(error: ConversationError) -> str:
-    """Return what the person reads, in their language."""
-    return gettext(error.template) % error.params
-
-
 def status_of(error: ConversationError) -> int:
     return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
 
 
 def show_refusal(request: HttpRequest, error: ConversationError, **kwargs: object) -> HttpResponse:
     """Answer with a page of its own that says what was refused."""
-    return render(request, "conversations/refused.html", {"error": sentence_of(error), "back": "/"})
+    return render(request, "conversations/refused.html", {"error": _sentence(request, error), "back": "/"})
 
 
 def answers_errors(*, refuse: Refuse = show_refusal) -> Callable[[View], View]:
@@ -99,7 +94,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwargs: dict[str, object]) -> HttpResponse:
     status = status_of(error)
     if wants_json(request):
-        return JsonResponse({"code": error.code, "message": sentence_of(error)}, status=status)
+        return JsonResponse({"code": error.code, "message": _sentence(request, error)}, status=status)
     if isinstance(error, SignInRequired):
         return _to_the_door(request, kwargs)
     if isinstance(error, ConversationNotFound):
@@ -107,6 +102,10 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
     response = refuse(request, error, **kwargs)
     response.status_code = status
     return response
+
+
+def _sentence(request: HttpRequest, error: ConversationError) -> str:
+    return sentence_of(error, request.LANGUAGE_CODE)
 
 
 def _to_the_door(request: HttpRequest, kwargs: Mapping[str, object]) -> HttpResponse:

@@ -14,13 +14,15 @@ from conversations.models.conversation import UNTITLED
 from conversations.providers.language_models import demo_is_used
 from conversations.selectors.conversations import list_conversations
 from conversations.selectors.scenarios import list_scenarios
-from conversations.selectors.thread import ThreadPage, thread_page
-from conversations.selectors.window import first_seen_position
+from conversations.selectors.sight import EVERYTHING, MARK_WORDS, Sight
+from conversations.selectors.thread import thread_page
+from conversations.selectors.window import last_window
 from conversations.services.language import language_of
 
 from . import parameters
 from .grouping import group_by_date
 from .requests import PersonRequest
+from .strata import LABELS
 
 CONVERSATIONS_PER_PAGE = 50
 SOCKET_PATH = "/ws/"
@@ -38,17 +40,23 @@ def list_context(request: PersonRequest, *, current: uuid.UUID | None) -> dict[s
     }
 
 
-def thread_context(conversation: Conversation, page: ThreadPage) -> dict[str, Any]:
-    """A page of messages, with the line above which the language model no longer sees them."""
-    first_seen = first_seen_position(conversation)
+def thread_context(request: PersonRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
+    """The newest messages, or those before a position, each marked by what the language model saw of it last.
+
+    And the line above which it no longer sees them.
+    """
+    record = last_window(conversation)
+    sight = Sight.of(record) if record else EVERYTHING
+    page = thread_page(conversation, language_code=request.LANGUAGE_CODE, sight=sight, before=before)
     positions = {message.position for message in page.messages}
+    first_seen = sight.first_position
     return {
         "conversation": conversation,
         "public_id": conversation.public_id,
         "messages_shown": page.messages,
         "has_older": page.has_older,
         "first_position": page.first_position,
-        "first_seen_position": first_seen,
+        "sight": sight,
         "horizon_position": first_seen if first_seen and first_seen in positions else None,
         "is_streaming": any(message.state == "streaming" for message in page.messages),
     }
@@ -72,7 +80,9 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
         **list_context(request, current=public_id),
         **scenario_context(request, scenario),
         "title": gettext(UNTITLED),
-        "first_seen_position": 0,
+        "sight": EVERYTHING,
+        "mark_words": json.dumps({mark: str(words) for mark, words in MARK_WORDS.items()}),
+        "parts": LABELS,
         "urls": json.dumps(_urls(public_id)),
         "client_id": uuid.uuid4(),
     }
@@ -82,7 +92,7 @@ def page_context(request: PersonRequest, conversation: Conversation, *, before: 
     """The page of a conversation with its newest messages, or those before a position."""
     return {
         **new_page_context(request, conversation.public_id, conversation.scenario),
-        **thread_context(conversation, thread_page(conversation, before=before)),
+        **thread_context(request, conversation, before=before),
         "title": conversation.title or gettext(UNTITLED),
     }
 

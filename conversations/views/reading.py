@@ -8,9 +8,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_safe
 
-from conversations.access import find_conversation, find_reply
-from conversations.selectors.thread import thread_page
-from conversations.selectors.window import window_of
+from conversations.access import find_conversation
 from conversations.services.conversations import scenario_to_begin_with
 
 from . import parameters
@@ -18,7 +16,6 @@ from .errors import answers_errors
 from .page_context import list_context, new_page_context, page_context, thread_context
 from .requests import PersonRequest
 from .snapshot import conversation_snapshot
-from .window_context import window_context
 
 PAGE = "conversations/conversation.html"
 
@@ -45,7 +42,7 @@ def older(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     before = parameters.position(request, "before")
     if not request.htmx:
         return render(request, PAGE, page_context(request, found, before=before))
-    context = thread_context(found, thread_page(found, before=before))
+    context = thread_context(request, found, before=before)
     return render(request, "conversations/older.html", {**context, "horizon_position": None})
 
 
@@ -54,16 +51,8 @@ def older(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
 def sync(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """The snapshot frame from a position on, for a page whose socket can't connect."""
     found = find_conversation(request.user, public_id)
-    return JsonResponse(conversation_snapshot(found, parameters.position(request, "from") or 0).to_wire())
-
-
-@require_GET
-@answers_errors()
-def window(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
-    """What the language model saw when it made a reply."""
-    found = find_conversation(request.user, public_id)
-    template = "conversations/_window.html" if request.htmx else "conversations/window.html"
-    return render(request, template, window_context(found, window_of(found, find_reply(found, reply_id))))
+    from_position = parameters.position(request, "from") or 0
+    return JsonResponse(conversation_snapshot(found, from_position, language_code=request.LANGUAGE_CODE).to_wire())
 
 
 @require_GET

@@ -7,31 +7,31 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from conversations.core.frames import ConversationSnapshot
-from conversations.models import Completion, Conversation
-from conversations.selectors.thread import ThreadMessage, latest_completion, thread_from
+from conversations.models import Conversation
+from conversations.selectors.sight import EVERYTHING, Sight
+from conversations.selectors.thread import ThreadMessage, thread_from
+from conversations.selectors.window import last_window
+
+from .window_context import window_summary
 
 
-def conversation_snapshot(conversation: Conversation, from_position: int) -> ConversationSnapshot:
+def conversation_snapshot(
+    conversation: Conversation, from_position: int, *, language_code: str
+) -> ConversationSnapshot:
     """Return what is stored from *from_position* on: each message with the HTML that the page itself would show.
 
     Of very many messages it holds the newest, and says from which position on.
     """
-    page = thread_from(conversation, from_position)
+    record = last_window(conversation)
+    sight = Sight.of(record) if record else EVERYTHING
+    page = thread_from(conversation, from_position, language_code=language_code, sight=sight)
     return ConversationSnapshot(
         conversation=conversation.public_id,
         from_position=max(from_position, page.first_position),
         title=conversation.title,
         messages=tuple(_message(conversation, message) for message in page.messages),
-        window=window_summary(latest_completion(conversation)),
+        window=window_summary(record) if record else {},
     )
-
-
-def window_summary(completion: Completion | None) -> dict[str, Any]:
-    """Return the newest window's figures for the page's meter; empty before the first reply."""
-    if completion is None:
-        return {}
-    record = completion.window
-    return {name: record[name] for name in ("prompt_tokens", "budget_tokens", "first_position", "language_model")}
 
 
 def _message(conversation: Conversation, message: ThreadMessage) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from conversations.access import find_conversation
 from conversations.core.errors import ConversationError, ConversationNotFound, FrameError, ScenarioNotFound
 from conversations.models import Scenario
+from conversations.sentences import sentence_of
 from conversations.services.conversations import default_scenario, scenario_to_begin_with, start_conversation
 from conversations.services.estimate_draft import estimate_draft
 from conversations.services.post_message import PostedMessage, post_message
@@ -20,7 +21,7 @@ from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
 
 from . import parameters
-from .errors import answers_errors, sentence_of, wants_json
+from .errors import answers_errors, wants_json
 from .page_context import new_page_context, page_context
 from .requests import PersonRequest
 
@@ -31,7 +32,7 @@ def show_page_with_draft(request: PersonRequest, error: ConversationError, publi
         context = page_context(request, find_conversation(request.user, public_id))
     except ConversationNotFound:
         context = new_page_context(request, public_id, _scenario_of_draft(request))
-    draft = {"draft": parameters.content(request), "error": sentence_of(error)}
+    draft = {"draft": parameters.content(request), "error": sentence_of(error, request.LANGUAGE_CODE)}
     return render(request, "conversations/conversation.html", context | draft)
 
 
