@@ -232,13 +232,24 @@ class LanguageModelNotFound(ProviderRejected):
 
 
 class ContextTooLong(ProviderRejected):
-    """The provider says that the prompt is too long; *limit_tokens* is its limit where it names one."""
+    """The provider says that the prompt is too long.
+
+    *limit_tokens* is its limit and *prompt_tokens* its count of the prompt, where it names them.
+    """
 
     code = "context_too_long"
     template = "The provider found the conversation too long for its language model."
 
-    def __init__(self, *, limit_tokens: int | None = None, detail: str = "", request_id: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        limit_tokens: int | None = None,
+        prompt_tokens: int | None = None,
+        detail: str = "",
+        request_id: str = "",
+    ) -> None:
         self.limit_tokens = limit_tokens
+        self.prompt_tokens = prompt_tokens
         super().__init__(detail=detail, request_id=request_id)
 
 

@@ -1,8 +1,4 @@
-"""What a provider says instead of a reply, sorted into our own tree of errors. Knows no client package.
-
-The wordings of a context that is too long are those of OpenAI, vLLM, llama.cpp, Ollama, LM Studio, Anthropic, Gemini,
-Mistral, xAI, TGI and OpenRouter, checked 2026-11-21; each stands in a test.
-"""
+"""What a provider says instead of a reply, sorted into our own tree of errors. Knows no client package."""
 
 from __future__ import annotations
 
@@ -25,6 +21,8 @@ from conversations.core.errors import (
     QuotaExhausted,
     RateLimited,
 )
+
+from .context_length import CONTEXT_CODES, is_about_context, stated_lengths
 
 DETAIL_CHARACTERS = 500
 READ_CHARACTERS = 4_000  # of a provider's message; what it says stands at its beginning
@@ -59,26 +57,6 @@ _BY_WORD: dict[str, type[CompletionError]] = {
     "content_filter": ProviderRejected,
 }
 
-_CONTEXT_CODES = {"context_length_exceeded", "exceed_context_size_error", "model_max_prompt_tokens_exceeded"}
-_NUMBER = r"(?P<limit>\d[\d,]*)"
-_CONTEXT_WORDINGS = [
-    re.compile(wording, re.IGNORECASE)
-    for wording in (
-        rf"maximum (?:context|prompt|model) length (?:is|of) {_NUMBER}",  # OpenAI, vLLM, OpenRouter, xAI
-        rf"exceed the configured limit of {_NUMBER} tokens",  # OpenAI's input limit
-        rf"exceeds the available context size(?: \({_NUMBER} tokens\))?",  # llama.cpp
-        rf"too large for model with {_NUMBER} maximum context length",  # Mistral
-        rf"prompt is too long: [\d,]+ tokens > {_NUMBER}",  # Anthropic
-        rf"exceed context limit: [\d,]+ \+ [\d,]+ > {_NUMBER}",  # Anthropic
-        rf"maximum number of tokens allowed \({_NUMBER}\)",  # Gemini
-        rf"context length of only {_NUMBER} tokens",  # LM Studio
-        rf"`inputs` tokens \+ `max_new_tokens` must be <= {_NUMBER}",  # TGI
-        r"exceed(?:s|ed) (?:the |max )?context length",  # Ollama
-        rf"request too large for .*?\blimit:? {_NUMBER}",  # a limit per minute that one prompt is above: Groq, OpenAI
-    )
-]
-_CONTEXT_LIMIT_FIELDS = ("n_ctx", "context_window")
-
 _SECRETS = re.compile(
     r"\bsk-[\w*.…-]+|\bBearer\s+[^\s'\",]+|(?<=[?&]key=)[^&\s]+"
     r"|(?<=api[-_]key)(?P<gap>['\"]?\s*[:=]\s*['\"]?)[^\s'\",]+"
@@ -104,7 +82,8 @@ def refusal_error(refusal: Refusal) -> CompletionError:
     words = _words(refusal.body)
     detail = redact(f"{status or 'stream'} {'/'.join(sorted(words))}: {refusal.message}")
     if _is_context_too_long(refusal, words):
-        return ContextTooLong(limit_tokens=_limit_tokens(refusal), detail=detail, request_id=refusal.request_id)
+        stated = stated_lengths(refusal.message[:READ_CHARACTERS], refusal.body)
+        return ContextTooLong(**stated._asdict(), detail=detail, request_id=refusal.request_id)
     error = _class_of(status, words)
     return error(detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id)
 
@@ -156,22 +135,9 @@ def _class_of(status: int | None, words: set[str]) -> type[CompletionError]:
 def _is_context_too_long(refusal: Refusal, words: set[str]) -> bool:
     if refusal.status_code in (401, 402, 403, 404):
         return False
-    return bool(words & _CONTEXT_CODES) or refusal.status_code == 413 or _worded_so(refusal.message) is not None
-
-
-def _limit_tokens(refusal: Refusal) -> int | None:
-    body = refusal.body if isinstance(refusal.body, Mapping) else {}
-    for field in _CONTEXT_LIMIT_FIELDS:
-        if isinstance(limit := body.get(field), int):
-            return limit
-    match = _worded_so(refusal.message)
-    stated = match.groupdict().get("limit") if match else None
-    return int(stated.replace(",", "")) if stated else None
-
-
-def _worded_so(message: str) -> re.Match[str] | None:
-    matches = (wording.search(message[:READ_CHARACTERS]) for wording in _CONTEXT_WORDINGS)
-    return next((match for match in matches if match), None)
+    if refusal.status_code == 413 or words & CONTEXT_CODES:
+        return True
+    return is_about_context(refusal.message[:READ_CHARACTERS])
 
 
 def _words(body: object) -> set[str]:

@@ -104,7 +104,58 @@ def test_a_context_that_is_too_long_is_known_by_its_code():
     body = {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 5000, "n_ctx": 4096}
     error = refusal_error(Refusal("too long", status_code=400, body=body))
 
-    assert (type(error), error.limit_tokens) == (errors.ContextTooLong, 4_096)
+    assert (type(error), error.limit_tokens, error.prompt_tokens) == (errors.ContextTooLong, 4_096, 5_000)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        # OpenAI
+        "maximum context length is 4097 tokens. However, you requested 5120 tokens (5000 in the messages, 120 in the",
+        "Input tokens exceed the configured limit of 4096 tokens. Your messages resulted in 5,000 tokens.",
+        # vLLM
+        "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+        "This model's maximum context length is 4096 tokens and your request has 5000 input tokens",
+        # OpenRouter
+        "maximum context length is 4096 tokens. However, you requested about 5120 tokens (5000 of text input, 120 in",
+        # llama.cpp
+        "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it",
+        # LM Studio
+        "Trying to keep the first 5000 tokens when context overflows. However, the model is loaded with context length "
+        "of only 4096 tokens, which is not enough",
+        # Anthropic
+        "prompt is too long: 5000 tokens > 4096 maximum",
+        "input length and `max_tokens` exceed context limit: 5000 + 120 > 4096, decrease it",
+        # Gemini
+        "The input token count (5000) exceeds the maximum number of tokens allowed (4096).",
+        # Mistral
+        "Prompt contains 5000 tokens and 0 draft tokens, too large for model with 4096 maximum context length",
+        # xAI
+        "This model's maximum prompt length is 4096 but the request contains 5000 tokens.",
+        # TGI
+        "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens and 120 `max_new_tokens`",
+    ],
+)
+def test_the_count_of_the_prompt_is_read(message):
+    assert refusal_error(Refusal(message, status_code=400)).prompt_tokens == 5_000
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "maximum context length is 4097 tokens. However, you requested 5120 tokens",
+        "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 6900",
+        "prompt too long; exceeded max context length by 123 tokens",
+    ],
+)
+def test_a_count_that_may_have_the_reply_in_it_is_not_the_prompts(message):
+    assert refusal_error(Refusal(message, status_code=400)).prompt_tokens is None
+
+
+def test_a_number_without_end_is_no_number_of_tokens():
+    error = refusal_error(Refusal(f"maximum context length is {'9' * 3_000} tokens", status_code=400))
+
+    assert (type(error), error.limit_tokens) == (errors.ContextTooLong, None)
 
 
 @pytest.mark.parametrize("message", ["maximum number of images is 5", "temperature exceeds the maximum", "too large"])
