@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage test lint format typecheck soak bench lock hooks production static
+.PHONY: help run manage test lint format typecheck soak bench lock messages hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -49,6 +49,9 @@ bench: $(INSTALLED)  ## List the benchmarks and how to run each
 
 lock: $(INSTALLED)  ## Choose the newest versions that pyproject.toml allows and write requirements.lock
 	@$(PIP_COMPILE) --upgrade --output-file requirements.lock pyproject.toml
+
+messages: $(INSTALLED)  ## Compile the translations in conversations/locale, after a change to one
+	@$(PYTHON) -m babel.messages.frontend --quiet compile --domain django --directory conversations/locale
 
 hooks: $(INSTALLED)  ## Run the style checks before every commit in this checkout
 	@$(PYTHON) -m pre_commit install

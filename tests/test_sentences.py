@@ -1,0 +1,186 @@
+"""The sentences of errors in the language of whoever reads them: in the catalogs, over HTTP and by the socket."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import uuid
+
+import pytest
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from django.urls import reverse
+
+from conversations.core.errors import ConversationError, InvalidHistory, MessageTooLong, ProviderTimedOut
+from conversations.models import Message
+from conversations.sentences import sentence_of, stored_sentence
+from conversations.services.end_reply import Ending, end_reply
+from tests.core.test_errors import CLASSES, example
+from tests.people import begin, make_user, post
+from tests.sockets import Page
+from tests.source import PROJECT, python_files
+from tests.waiting import in_thread
+
+CATALOG = PROJECT / "conversations/locale/zh_Hans/LC_MESSAGES/django.po"
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+EMPTY_IN_CHINESE = "消息是空的，请先输入内容再发送。"
+TIMED_OUT_IN_CHINESE = "语言模型响应超时，请重试。"
+CHINESE_BROWSER = "zh-CN,zh;q=0.9,en;q=0.8"
+
+
+def catalog():
+    with CATALOG.open("rb") as file:
+        return read_po(file, locale="zh_Hans", domain="django")
+
+
+def clauses():
+    """Return (place, reason) for every reason that our code gives to `InvalidHistory`."""
+    for path in python_files("conversations"):
+        for node in ast.walk(ast.parse((PROJECT / path).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == InvalidHistory.__name__:
+                yield from ((f"{path}:{node.lineno}", word.value) for word in node.keywords if word.arg == "reason")
+
+
+def placeholders(text):
+    return sorted(re.findall(r"%\(\w+\)s", text))
+
+
+# The catalog
+
+
+@pytest.mark.parametrize("error", CLASSES)
+def test_every_sentence_has_a_translation_with_the_same_params(error):
+    translated = catalog()[error.template].string
+    assert CHINESE.search(translated)
+    assert placeholders(translated) == placeholders(error.template)
+    assert translated.endswith("。")
+
+
+def test_every_reason_is_a_literal_with_a_translation():
+    known = catalog()
+    lost = [place for place, value in clauses() if not isinstance(value, ast.Constant) or value.value not in known]
+    assert not lost, "reasons that the catalog does not know"
+
+
+def test_the_catalog_holds_nothing_that_nobody_says():
+    said = {error.template for error in CLASSES} | {ast.literal_eval(value) for _, value in clauses()}
+    assert {message.id for message in catalog() if message.id} == said
+
+
+def test_the_compiled_catalog_is_what_the_readable_one_compiles_to():
+    compiled = io.BytesIO()
+    write_mo(compiled, catalog())
+    assert CATALOG.with_suffix(".mo").read_bytes() == compiled.getvalue(), "run: make messages"
+
+
+# The sentence
+
+
+@pytest.mark.parametrize("error", CLASSES)
+def test_each_language_has_its_sentence(error):
+    raised = example(error)
+    assert sentence_of(raised, "en") == str(raised)
+    assert CHINESE.search(sentence_of(raised, "zh-hans"))
+
+
+def test_figures_are_the_same_in_every_language():
+    assert "31,405" in sentence_of(MessageTooLong(tokens_over=31_405), "zh-hans")
+
+
+def test_what_another_version_stored_is_said_in_the_readers_language_too():
+    assert stored_sentence("of_another_version", {}, "zh-hans") == sentence_of(ConversationError(), "zh-hans")
+
+
+# Over HTTP
+
+
+@pytest.fixture
+def alice(client, transactional_db):
+    user = make_user("alice")
+    client.force_login(user, "allauth.account.auth_backends.AuthenticationBackend")
+    return user
+
+
+def send_nothing(client, conversation, languages, accept):
+    address = reverse("conversations:post", args=[conversation.public_id])
+    fields = {"content": "", "client_id": uuid.uuid4()}
+    return client.post(address, fields, headers={"accept-language": languages, "accept": accept})
+
+
+def failed_conversation(user):
+    """Return a conversation whose reply has failed."""
+    posted = post(begin(user), "Hello")
+    Message.objects.filter(pk=posted.reply.pk).update(state="failed", error_code="provider_timed_out")
+    return posted.message.conversation
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+def test_a_refusal_over_http_is_in_the_language_that_the_browser_asks_for(client, alice, accept):
+    refused = send_nothing(client, begin(alice), CHINESE_BROWSER, accept)
+    said = refused.json()["message"] if accept == "application/json" else refused.content.decode()
+    assert refused.status_code == 400
+    assert EMPTY_IN_CHINESE in said
+    assert "Accept-Language" in refused["Vary"]
+
+
+@pytest.mark.parametrize("languages", ["", "en-GB", "de,en;q=0.5", "zh-CN;q=x", "x" * 5_000, "zh\N{SNOWMAN}"])
+def test_whoever_asks_for_another_language_or_nonsense_reads_english(client, alice, languages):
+    refused = send_nothing(client, begin(alice), languages, "application/json")
+    assert refused.json()["message"].startswith("There is nothing to send yet")
+
+
+@pytest.mark.parametrize("name", ["conversation", "sync"])
+def test_why_a_reply_failed_is_said_in_the_readers_language(client, alice, name):
+    address = reverse(f"conversations:{name}", args=[failed_conversation(alice).public_id])
+    answer = client.get(address, headers={"accept-language": CHINESE_BROWSER})
+    shown = answer.json()["messages"][-1]["html"] if name == "sync" else answer.content.decode()
+    assert TIMED_OUT_IN_CHINESE in shown
+
+
+# By the socket
+
+
+@pytest.fixture
+async def pages(transactional_db):
+    """Pages of one person: a Chinese browser's and an English one's."""
+    user = await in_thread(make_user, "bob")
+    opened = [await Page.open(user, languages) for languages in (CHINESE_BROWSER, "en")]
+    yield user, *opened
+    for page in opened:
+        await page.communicator.disconnect()
+
+
+async def test_a_refusal_by_the_socket_is_in_the_language_of_its_handshake(pages):
+    user, chinese, english = pages
+    conversation = await in_thread(begin, user)
+    for page in (chinese, english):
+        await page.send("message.post", conversation=conversation.public_id, client_id=uuid.uuid4(), content=" ")
+    assert (await chinese.receive("error"))["message"] == EMPTY_IN_CHINESE
+    assert (await english.receive("error"))["message"].startswith("There is nothing to send yet")
+
+
+async def test_a_bad_frame_is_refused_in_the_language_of_its_handshake(pages):
+    _, chinese, _ = pages
+    await chinese.communicator.send_to(text_data="not JSON")
+    assert CHINESE.search((await chinese.receive("error"))["message"])
+
+
+async def test_each_page_reads_in_its_own_language_why_the_reply_failed_that_both_follow(pages):
+    user, *both = pages
+    conversation = await in_thread(begin, user)
+    for page in both:
+        await page.send("conversation.sync", conversation=conversation.public_id, from_position=0)
+        await page.receive("conversation.snapshot")
+    posted = await in_thread(post, conversation, "Hello")
+    await in_thread(end_reply, posted.reply.pk, Ending.failed(ProviderTimedOut()))
+    said = [await shown_after_the_failure(page, conversation) for page in both]
+    assert TIMED_OUT_IN_CHINESE in said[0]
+    assert "took too long to answer" in said[1]
+
+
+async def shown_after_the_failure(page, conversation):
+    """Ask for the stored truth as soon as the failure is told, as a page does."""
+    await page.receive("reply.failed")
+    await page.send("conversation.sync", conversation=conversation.public_id, from_position=0)
+    return (await page.receive("conversation.snapshot"))["messages"][-1]["html"]
