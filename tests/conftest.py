@@ -40,3 +40,11 @@ def redis_server_path() -> str:
     path = find_tool("redis")
     assert path is not None, "mark the test with `redis`"
     return path
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_known_of_language_models() -> None:
+    """What a process has read or learned about counting does not reach the next test."""
+    from conversations.services.calibration import known  # the settings are not there when this file is loaded
+
+    known.forget()

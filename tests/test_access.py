@@ -16,7 +16,7 @@ from conversations import urls
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.ledger import open_completion
-from conversations.services.make_reply import prepare_reply
+from conversations.services.prepare_reply import prepare_reply
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db

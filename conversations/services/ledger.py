@@ -14,6 +14,8 @@ from conversations.core.usage import UnitPrices, Usage, cost_usd
 from conversations.models import Completion, Message, SystemPrompt
 from conversations.providers.tokenizer import count_text
 
+from .calibration import learn
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -70,7 +72,7 @@ def _keep_system_prompt(messages: Sequence[Mapping[str, Any]]) -> SystemPrompt |
 def settle_completion(completion: Completion, outcome: Outcome) -> bool:
     """Write down how the request ended and what it cost. Returns False if that has been done before."""
     usage = outcome.usage or _estimate(completion, outcome)
-    return bool(
+    settled = bool(
         Completion.objects.filter(pk=completion.pk, ended_at=None).update(
             input_tokens=usage.input_tokens,
             cached_input_tokens=min(usage.cached_input_tokens, usage.input_tokens),
@@ -86,6 +88,9 @@ def settle_completion(completion: Completion, outcome: Outcome) -> bool:
             ended_at=Now(),
         )
     )
+    if settled and not usage.estimated:
+        learn(completion.language_model)
+    return settled
 
 
 def settle_abandoned(reply_id: int, *, text: str, error_code: str) -> None:

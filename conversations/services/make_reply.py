@@ -1,11 +1,14 @@
-"""Make one reply: window, ledger row, completion, ledger row settled; at most two retries before the first token.
+"""Make one reply: window, ledger row, completion, ledger row settled.
 
-The worker calls it, gives it a place for the text, and ends the reply by what it returns or raises.
+Before the first token there are at most two retries of what may succeed unchanged, and one with a smaller window if the
+provider finds the prompt too long. The worker calls it, gives it a place for the text, and ends the reply by what it
+returns or raises.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import random
 import time
@@ -17,18 +20,17 @@ from typing import Protocol, TypeVar
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from conversations.core.errors import CompletionError, EmptyReply, StreamBroken
+from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
 from conversations.core.record import WindowRecord
-from conversations.core.window import Window
-from conversations.models import Completion, Conversation, Message
+from conversations.models import Completion
 from conversations.providers.completion_events import CompletionEnd, TextDelta
 from conversations.providers.completion_requests import CompletionRequest
 from conversations.providers.completions import CompletionClient
 from conversations.threads import in_worker_thread
 
-from .build_window import build_window, passages, stored_message
 from .language import language_of
 from .ledger import Outcome, open_completion, settle_completion
+from .prepare_reply import PreparedReply, prepare_reply, prepare_tighter
 
 R = TypeVar("R")
 MOST_ATTEMPTS = 3
@@ -43,14 +45,6 @@ class ReplySink(Protocol):
     def record_window(self, record: WindowRecord) -> None: ...
 
     def append(self, text: str) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedReply:
-    """A reply to be made, with the window whose prompt asks for it."""
-
-    reply: Message
-    window: Window
 
 
 @dataclass(slots=True)
@@ -100,19 +94,32 @@ async def make_reply(
     Raises the `ConversationError` that ended it otherwise. A cancellation closes the connection to the provider and
     settles the ledger before it goes on; its message is the error code, empty if a person stopped the reply.
     """
-    prepared = await in_worker_thread(prepare_reply)(reply_id)
-    sink.record_window(prepared.window.record)
-    for attempt in range(1, MOST_ATTEMPTS + 1):
+    prepared = await _announced(sink, in_worker_thread(prepare_reply)(reply_id))
+    tightened = False
+    for attempt in itertools.count(1):
         progress = Progress()
         try:
             await _attempt(prepared, attempt, progress, sink, client)
             return
         except CompletionError as error:
+            if progress.pieces:
+                raise
+            if isinstance(error, ContextTooLong) and not tightened:
+                prepared = await _announced(sink, in_worker_thread(prepare_tighter)(prepared, error))
+                tightened = True
+                continue
             wait_seconds = _wait_seconds(error, attempt)
-            may_help = error.retryable and attempt < MOST_ATTEMPTS and wait_seconds <= LONGEST_WAIT_SECONDS
-            if progress.pieces or not may_help:
+            may_help = error.retryable and attempt < MOST_ATTEMPTS + tightened and wait_seconds <= LONGEST_WAIT_SECONDS
+            if not may_help:
                 raise
         await sleep(wait_seconds)
+
+
+async def _announced(sink: ReplySink, preparing: Awaitable[PreparedReply]) -> PreparedReply:
+    """Wait for a window to be chosen, and say which."""
+    prepared = await preparing
+    sink.record_window(prepared.window.record)
+    return prepared
 
 
 async def _attempt(
@@ -127,27 +134,6 @@ async def _attempt(
         raise
     with suppress(asyncio.CancelledError):  # the reply is whole: it is too late to stop it
         await _see_through(_settle(completion, progress.outcome()))
-
-
-def prepare_reply(reply_id: int) -> PreparedReply:
-    reply = Message.objects.select_related("parent", "conversation__scenario").get(pk=reply_id)
-    newest, conversation = reply.answered_message, reply.conversation
-    language = language_of(conversation.scenario)
-    window = build_window(conversation, stored_message(newest, language), grounding=passages(newest.grounding))
-    _store_grounding_tokens(newest, window)
-    _move_anchor(conversation, window)
-    return PreparedReply(reply, window)
-
-
-def _move_anchor(conversation: Conversation, window: Window) -> None:
-    """Let the next window begin where this one does."""
-    if conversation.anchor_position != window.record.first_position:
-        Conversation.objects.filter(pk=conversation.pk).update(anchor_position=window.record.first_position)
-
-
-def _store_grounding_tokens(newest: Message, window: Window) -> None:
-    if newest.grounding:
-        Message.objects.filter(pk=newest.pk).update(grounding_tokens=window.record.grounding.tokens)
 
 
 async def _open_row(prepared: PreparedReply, attempt: int) -> Completion:

@@ -10,7 +10,7 @@ from conversations.runs.claim import claim_runs, prolong_leases, save_texts
 from conversations.runs.reaper import reap_once
 from conversations.services.end_reply import Ending, end_reply
 from conversations.services.ledger import open_completion
-from conversations.services.make_reply import prepare_reply
+from conversations.services.prepare_reply import prepare_reply
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db

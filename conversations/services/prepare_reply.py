@@ -1,0 +1,85 @@
+"""Prepare a reply: choose its window, and once more a smaller one if the provider finds the prompt too long."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from decimal import Decimal
+
+from conversations.core.budget import budget_tokens
+from conversations.core.calibration import RefusedPrompt
+from conversations.core.errors import ContextTooLong, PromptError
+from conversations.core.window import Window
+from conversations.models import Conversation, Message, Scenario
+
+from .build_window import build_window, passages, stored_message
+from .calibration import learn_limit
+from .language import language_of
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedReply:
+    """A reply to be made, with the window whose prompt asks for it."""
+
+    reply: Message
+    window: Window
+
+
+def prepare_reply(reply_id: int, *, tightening: Decimal = Decimal(1)) -> PreparedReply:
+    """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`."""
+    reply = Message.objects.select_related("parent", "conversation__scenario").get(pk=reply_id)
+    newest, conversation = reply.answered_message, reply.conversation
+    language = language_of(conversation.scenario)
+    window = build_window(
+        conversation,
+        stored_message(newest, language),
+        grounding=passages(newest.grounding),
+        tightening=tightening,
+    )
+    _store_grounding_tokens(newest, window)
+    _move_anchor(conversation, window)
+    return PreparedReply(reply, window)
+
+
+def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedReply:
+    """Choose a smaller window than that of *refused*, by the numbers that the provider named.
+
+    Raises `PromptError` if they leave no room for what must be sent. Where they are missing or explain nothing, by how
+    much it is too long is a guess that nobody should be told: then the provider's own *error* is raised.
+    """
+    scenario = refused.reply.conversation.scenario
+    record = refused.window.record
+    learn_limit(language_of(scenario).configured, error.limit_tokens)
+    prompt = RefusedPrompt(record.prompt_tokens, record.reply_reserve_tokens, error.prompt_tokens)
+    tightening, is_explained = _tightening(prompt, scenario)
+    logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
+    try:
+        return prepare_reply(refused.reply.pk, tightening=tightening)
+    except PromptError:
+        if is_explained:
+            raise
+        raise error from None
+
+
+def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, bool]:
+    """Return by what to divide the budget, and whether the provider's numbers explain the refusal."""
+    language, policy = language_of(scenario), scenario.policy
+    limit_tokens = language.language_model.context_window_tokens
+    room_tokens = budget_tokens(
+        language.language_model, reply_reserve_tokens=policy.reply_reserve_tokens, cap_tokens=policy.cap_tokens
+    )
+    tightening = prompt.tightening(limit_tokens=limit_tokens, room_tokens=room_tokens, calibration=language.calibration)
+    return tightening, prompt.is_explained_by(limit_tokens)
+
+
+def _move_anchor(conversation: Conversation, window: Window) -> None:
+    """Let the next window begin where this one does."""
+    if conversation.anchor_position != window.record.first_position:
+        Conversation.objects.filter(pk=conversation.pk).update(anchor_position=window.record.first_position)
+
+
+def _store_grounding_tokens(newest: Message, window: Window) -> None:
+    if newest.grounding:
+        Message.objects.filter(pk=newest.pk).update(grounding_tokens=window.record.grounding.tokens)
