@@ -19,13 +19,22 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def run_benchmark(purpose: str, measure: Callable[[], Figures], report: Callable[[Figures], None]) -> None:
     """Measure, report, and write the figures to the file that `--json` names."""
-    parser = argparse.ArgumentParser(description=purpose)
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
-    arguments = parser.parse_args()
+    arguments = arguments_for(purpose).parse_args()
     figures = measure()
     report(figures)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    write_json(figures, arguments.json)
+
+
+def arguments_for(purpose: str) -> argparse.ArgumentParser:
+    """Return a parser of what every benchmark takes, for a benchmark that takes more."""
+    parser = argparse.ArgumentParser(description=purpose)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    return parser
+
+
+def write_json(figures: Figures, path: Path | None) -> None:
+    if path:
+        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
 def verdict(value: float, *, at_least: float | None = None, at_most: float | None = None) -> str:
