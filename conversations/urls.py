@@ -2,20 +2,24 @@
 
 from django.urls import path
 
-from conversations.views import keeping, reading, writing
+from conversations.views import drafting, keeping, marking, reading, windows, writing
 
 app_name = "conversations"
 urlpatterns = [
     path("", reading.new, name="new"),
     path("conversations/", reading.conversations, name="list"),
-    path("estimate/", writing.estimate, name="estimate"),
+    path("estimate/", drafting.estimate, name="estimate"),
+    path("preview/", drafting.preview, name="preview"),
     path("c/<uuid:public_id>/", reading.conversation, name="conversation"),
     path("c/<uuid:public_id>/messages/", reading.older, name="older"),
     path("c/<uuid:public_id>/messages/post/", writing.post, name="post"),
+    path("c/<uuid:public_id>/messages/<int:message_id>/pin/", marking.pin, name="pin"),
+    path("c/<uuid:public_id>/messages/<int:message_id>/exclude/", marking.exclude, name="exclude"),
     path("c/<uuid:public_id>/sync/", reading.sync, name="sync"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/stop/", writing.stop, name="stop"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/regenerate/", writing.regenerate, name="regenerate"),
-    path("c/<uuid:public_id>/replies/<int:reply_id>/window/", reading.window, name="window"),
+    path("c/<uuid:public_id>/replies/<int:reply_id>/window/", windows.window, name="window"),
+    path("c/<uuid:public_id>/replies/<int:reply_id>/request/", windows.request_body, name="request"),
     path("c/<uuid:public_id>/scenario/", keeping.scenario, name="scenario"),
     path("c/<uuid:public_id>/rename/", keeping.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", keeping.delete, name="delete"),

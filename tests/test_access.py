@@ -33,12 +33,16 @@ ROUTES = {
     "stop": ("POST", 302),
     "regenerate": ("POST", 302),
     "window": ("GET", 200),
+    "request": ("GET", 200),
+    "preview": ("POST", 200),
+    "pin": ("POST", 302),
+    "exclude": ("POST", 302),
     "scenario": ("POST", 302),
     "rename": ("POST", 302),
     "delete": ("POST", 302),
     "restore": ("POST", 302),
 }
-WITHOUT_ID = {"new", "list", "estimate"}
+WITHOUT_ID = {"new", "list", "estimate", "preview"}
 SECRET = "the canary sings at dawn"
 
 
@@ -71,11 +75,14 @@ def ask(client, name, conversation):
     ids = {}
     if name not in WITHOUT_ID:
         ids["public_id"] = conversation.public_id
-    if name in ("stop", "regenerate", "window"):
+    if name in ("stop", "regenerate", "window", "request"):
         ids["reply_id"] = Message.objects.get(role="assistant", conversation=conversation).pk
+    if name in ("pin", "exclude"):
+        ids["message_id"] = Message.objects.get(role="user", conversation=conversation).pk
     # Of the owner's own scenarios; whether it may be chosen is asked only after the conversation is found.
     scenario = Scenario.objects.get_or_create(name="Theirs", owner=conversation.owner)[0].pk
     fields = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen", "scenario": scenario}
+    fields |= {"pinned": "true", "excluded": "true"}
     data = fields if method == "POST" else {}
     send = client.get if method == "GET" else client.post
     return send(reverse(f"conversations:{name}", kwargs=ids), data)
@@ -118,10 +125,22 @@ def test_somebody_elses_looks_the_same_as_none_at_all(conversation):
     assert len(theirs.text) == len(none.text)
 
 
-def test_the_estimate_does_not_measure_somebody_elses_conversation(conversation):
+@pytest.mark.parametrize("name", ["estimate", "preview"])
+def test_a_draft_does_not_measure_somebody_elses_conversation(conversation, name):
     charlie = client_of("somebody else", conversation)
     draft = {"content": "Hello", "conversation": str(conversation.public_id)}
-    assert charlie.post(reverse("conversations:estimate"), draft).status_code == 404
+    answer = charlie.post(reverse(f"conversations:{name}"), draft)
+    assert answer.status_code == 404
+    assert SECRET not in answer.text
+
+
+@pytest.mark.parametrize("name", ["pin", "exclude"])
+def test_a_message_of_another_conversation_is_not_found(conversation, name):
+    theirs = post(begin(make_user("charlie")), "Mine").message
+    url = reverse(f"conversations:{name}", args=[conversation.public_id, theirs.pk])
+    answer = client_of("owner", conversation).post(url, {"pinned": "true", "excluded": "true"})
+    theirs.refresh_from_db()
+    assert (answer.status_code, theirs.pinned, theirs.excluded) == (404, False, False)
 
 
 def test_the_list_shows_only_ones_own(conversation):

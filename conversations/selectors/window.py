@@ -1,41 +1,46 @@
-"""“What the model saw”: the window record of a reply, with an excerpt of each message's words beside its tokens."""
+"""“What the model saw”: a window record, with the beginning of each message's words beside its tokens."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from django.db.models.functions import Left
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from conversations.core.errors import ConversationNotFound
-from conversations.core.record import GroundingPassage, LeftOutReason, WindowEntry, WindowRecord
+from conversations.core.messages import ToolCall
+from conversations.core.record import GroundingPassage, LeftOutMessage, LeftOutReason, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message
 
-from .thread import latest_completion
-
 EXCERPT_CHARACTERS = 160
-LEFT_OUT_BECAUSE: Mapping[LeftOutReason, str] = {
-    "does_not_fit": "did not fit",
-    "oversized": "too large, passed over",
-    "excluded": "excluded",
-    "empty": "nothing in it",
-    "incomplete_tool_turn": "a tool call without its result",
-    "policy": "kept out by the policy",
+LEFT_OUT_BECAUSE: Mapping[LeftOutReason, Promise] = {
+    "does_not_fit": gettext_lazy("did not fit"),
+    "oversized": gettext_lazy("too large, passed over"),
+    "excluded": gettext_lazy("excluded"),
+    "empty": gettext_lazy("nothing in it"),
+    "incomplete_tool_turn": gettext_lazy("a tool call without its result"),
+    "policy": gettext_lazy("kept out by the policy"),
 }
+Grounding = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class WindowRow:
-    """One message of the prompt, with the beginning of its words and its part of the budget, 0 to 1."""
+    """One message of the prompt, with the beginning of its words."""
 
     entry: WindowEntry
     excerpt: str
-    share: float
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOutRow:
-    position: int
-    tokens: int
-    reason: str
+    """A message that was looked at and not sent, with the *reason* in words."""
+
+    message: LeftOutMessage
+    reason: Promise
     excerpt: str
 
 
@@ -51,23 +56,28 @@ class PassageRow:
 
 @dataclass(frozen=True, slots=True)
 class WindowView:
-    """Everything that the page tells about one reply's window."""
+    """Everything that the page tells about one window, sent or not."""
 
-    reply: Message
-    completion: Completion
-    attempts: list[Completion]
     record: WindowRecord
     rows: list[WindowRow]
     left_out: list[LeftOutRow]
     passages: list[PassageRow]
 
     @property
-    def free_tokens(self) -> int:
-        return self.record.budget_tokens - self.record.prompt_tokens
+    def moved_by(self) -> int:
+        """How many messages further on than the one before it this window begins; below 0 if further back."""
+        return 0 if self.record.anchor is None else self.record.first_position - self.record.anchor
 
-    @property
-    def used_share(self) -> float:
-        return self.record.prompt_tokens / self.record.budget_tokens if self.record.budget_tokens else 1.0
+
+@dataclass(frozen=True, slots=True)
+class SentWindow:
+    """The window of one request made for *reply*: *number* from 1, of all its *completions*."""
+
+    reply: Message
+    completion: Completion
+    number: int
+    completions: list[Completion]
+    view: WindowView
 
     @property
     def estimate_error(self) -> int | None:
@@ -77,57 +87,73 @@ class WindowView:
         return self.completion.input_tokens - self.completion.estimated_input_tokens
 
 
-def window_of(conversation: Conversation, reply: Message) -> WindowView:
-    """Return the window of *reply*. Raises `ConversationNotFound` if nothing was sent for it."""
-    attempts = list(reply.completions.order_by("id"))
-    if not attempts:
+def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
+    """Return the window of request *number* for *reply*, the last one by default.
+
+    Raises `ConversationNotFound` if there was no such request.
+    """
+    completions = list(reply.completions.order_by("id"))
+    number = len(completions) if number is None else number
+    if not 1 <= number <= len(completions):
         raise ConversationNotFound
-    completion = attempts[-1]
+    completion, newest = completions[number - 1], reply.answered_message
     record = WindowRecord.from_json(completion.window)
-    words = _words(conversation, record)
+    return SentWindow(reply, completion, number, completions, view_window(record, grounding=newest.grounding))
+
+
+def view_window(record: WindowRecord, *, grounding: Grounding = (), draft: str = "") -> WindowView:
+    """Return *record* with words: *grounding* is what was looked up, *draft* the newest message if it is not stored."""
+    words = _words(record)
     return WindowView(
-        reply=reply,
-        completion=completion,
-        attempts=attempts,
         record=record,
-        rows=[_row(entry, record, words) for entry in record.entries],
-        left_out=[
-            LeftOutRow(out.position, out.tokens, LEFT_OUT_BECAUSE[out.reason], _excerpt(words.get(out.message, "")))
-            for out in record.left_out
-        ],
-        passages=_passages(reply.answered_message, record),
+        rows=[WindowRow(entry, _words_of(entry, words, draft)) for entry in record.entries],
+        left_out=[LeftOutRow(out, LEFT_OUT_BECAUSE[out.reason], words.get(out.message, "")) for out in record.left_out],
+        passages=_passages(grounding, record),
     )
 
 
-def _words(conversation: Conversation, record: WindowRecord) -> dict[int | None, str]:
-    named = [piece.message for piece in (*record.entries, *record.left_out) if piece.message is not None]
-    return dict(conversation.messages.filter(pk__in=named).values_list("pk", "content"))
+def last_window(conversation: Conversation) -> WindowRecord | None:
+    """Return what the language model saw for the newest reply, if there is one."""
+    completion = latest_completion(conversation)
+    return WindowRecord.from_json(completion.window) if completion else None
 
 
-def _row(entry: WindowEntry, record: WindowRecord, words: Mapping[int | None, str]) -> WindowRow:
-    share = entry.tokens / record.budget_tokens if record.budget_tokens else 0.0
-    return WindowRow(entry, _excerpt(words.get(entry.message, "")), share)
+def latest_completion(conversation: Conversation) -> Completion | None:
+    """Return the newest request made for an active reply."""
+    return conversation.completions.filter(purpose="reply", reply__active=True).order_by("-id").first()
 
 
-def _passages(newest: Message, record: WindowRecord) -> list[PassageRow]:
+def _words(record: WindowRecord) -> dict[int | None, str]:
+    named = {piece.message for piece in (*record.entries, *record.left_out) if piece.message is not None}
+    beginnings = Message.objects.filter(pk__in=named).annotate(beginning=Left("content", 2 * EXCERPT_CHARACTERS))
+    rows = beginnings.values_list("pk", "beginning", "tool_calls")
+    return {pk: excerpt_of(beginning) or _calls(tool_calls) for pk, beginning, tool_calls in rows}
+
+
+def _words_of(entry: WindowEntry, words: Mapping[int | None, str], draft: str) -> str:
+    if entry.kind == "newest" and entry.message is None:
+        return excerpt_of(draft)
+    return words.get(entry.message, "")
+
+
+def _calls(tool_calls: list[dict[str, Any]]) -> str:
+    return excerpt_of("; ".join(f"{call.name}({call.arguments})" for call in map(ToolCall.from_wire, tool_calls)))
+
+
+def _passages(grounding: Grounding, record: WindowRecord) -> list[PassageRow]:
     included, left_out = record.grounding.included, record.grounding.left_out
     return [
-        *(_passage(newest, passage, "sent" if passage.cut_to is None else "cut") for passage in included),
-        *(_passage(newest, passage, "left out") for passage in left_out),
+        *(_passage(grounding, passage, "sent" if passage.cut_to is None else "cut") for passage in included),
+        *(_passage(grounding, passage, "left out") for passage in left_out),
     ]
 
 
-def _passage(newest: Message, passage: GroundingPassage, state: str) -> PassageRow:
-    words = newest.grounding[passage.number - 1]
-    return PassageRow(passage, state, words.get("source", ""), _excerpt(words["text"]))
+def _passage(grounding: Grounding, passage: GroundingPassage, state: str) -> PassageRow:
+    words = grounding[passage.number - 1]
+    return PassageRow(passage, state, words.get("source", ""), excerpt_of(words["text"]))
 
 
-def _excerpt(content: str) -> str:
+def excerpt_of(content: str) -> str:
+    """Return the beginning of *content* on one line."""
     line = " ".join(content[: 2 * EXCERPT_CHARACTERS].split())
     return line if len(line) <= EXCERPT_CHARACTERS else line[:EXCERPT_CHARACTERS] + "…"
-
-
-def first_seen_position(conversation: Conversation) -> int:
-    """Return the oldest position that the language model saw for the newest reply; 0 before there is one."""
-    completion = latest_completion(conversation)
-    return completion.window["first_position"] if completion else 0

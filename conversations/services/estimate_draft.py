@@ -1,4 +1,4 @@
-"""What a message would cost before it is sent. Nothing is stored."""
+"""The window that a draft would be sent in if it were sent now. Nothing is stored."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from chatsite.accounts.models import User
 from conversations.core.budget import budget_tokens
-from conversations.core.errors import PromptError
+from conversations.core.errors import ConversationError, PolicyFailed, PromptError
+from conversations.core.history import HistoryMessage
 from conversations.core.policy import WindowPolicy
 from conversations.core.text import UNSTORABLE
+from conversations.core.window import Window
 from conversations.models import Conversation
 
 from .build_window import build_window, draft_message
@@ -18,33 +20,51 @@ from .language import Language, language_of
 
 @dataclass(frozen=True, slots=True)
 class DraftEstimate:
-    """Tokens of a draft and of the prompt it would be sent in. *problem* says why it can't be sent, if it can't."""
+    """A draft with its *window*; without one, *error* says why it can't be sent."""
 
-    content_tokens: int
-    prompt_tokens: int
+    draft: HistoryMessage
     budget_tokens: int
-    first_position: int
-    tokens_over: int = 0
-    problem: str = ""
+    window: Window | None = None
+    error: ConversationError | None = None
+
+    @property
+    def content_tokens(self) -> int:
+        return self.draft.content_tokens
+
+    @property
+    def tokens_over(self) -> int:
+        return self.error.tokens_over if isinstance(self.error, PromptError) else 0
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens of the prompt; of one that is refused, the budget and what goes over it."""
+        return self.window.record.prompt_tokens if self.window else self.budget_tokens + self.tokens_over
 
 
 def estimate_draft(
-    *, user: User, conversation: Conversation | None, content: str, scenario_id: int | None = None
+    *,
+    user: User,
+    conversation: Conversation | None,
+    content: str,
+    scenario_id: int | None = None,
+    policy: WindowPolicy | None = None,
 ) -> DraftEstimate:
-    """Return what sending *content* now would take; without a conversation it would begin one with the scenario."""
+    """Return what sending *content* now would take; without a conversation it would begin one with the scenario.
+
+    *policy* stands for the scenario's own. Raises `PolicyFailed` if that can't be loaded.
+    """
     if conversation is None:
         conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
+    policy = policy or conversation.scenario.policy
     language = language_of(conversation.scenario)
     head = conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, language=language)
+    limit_tokens = _budget(policy, language)
     try:
-        record = build_window(conversation, draft).record
-    except PromptError as error:
-        limit = _budget(conversation.scenario.policy, language)
-        return DraftEstimate(
-            draft.content_tokens, limit + error.tokens_over, limit, draft.position, error.tokens_over, str(error)
-        )
-    return DraftEstimate(draft.content_tokens, record.prompt_tokens, record.budget_tokens, record.first_position)
+        window = build_window(conversation, draft, policy=policy)
+    except (PromptError, PolicyFailed) as error:
+        return DraftEstimate(draft, limit_tokens, error=error)
+    return DraftEstimate(draft, limit_tokens, window)
 
 
 def _budget(policy: WindowPolicy, language: Language) -> int:

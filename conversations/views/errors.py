@@ -64,7 +64,8 @@ def status_of(error: ConversationError) -> int:
 
 def show_refusal(request: HttpRequest, error: ConversationError, **kwargs: object) -> HttpResponse:
     """Answer with a page of its own that says what was refused."""
-    return render(request, "conversations/refused.html", {"error": _sentence(request, error), "back": "/"})
+    context = {"error": _sentence(request, error), "back": _page_of(kwargs)}
+    return render(request, "conversations/refused.html", context)
 
 
 def answers_errors(*, refuse: Refuse = show_refusal) -> Callable[[View], View]:
@@ -97,7 +98,7 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
         return JsonResponse({"code": error.code, "message": _sentence(request, error)}, status=status)
     if isinstance(error, SignInRequired):
         return _to_the_door(request, kwargs)
-    if isinstance(error, ConversationNotFound):
+    if isinstance(error, (ConversationNotFound, MessageNotFound)):
         raise Http404 from error
     response = refuse(request, error, **kwargs)
     response.status_code = status
@@ -115,5 +116,11 @@ def _to_the_door(request: HttpRequest, kwargs: Mapping[str, object]) -> HttpResp
         return HttpResponseClientRedirect(door.url)
     if request.method in ("GET", "HEAD"):
         return redirect_to_login(request.get_full_path())
-    page = reverse("conversations:conversation", kwargs={"public_id": kwargs["public_id"]}) if kwargs else "/"
-    return redirect_to_login(page)
+    return redirect_to_login(_page_of(kwargs))
+
+
+def _page_of(kwargs: Mapping[str, object]) -> str:
+    """Return the page of the conversation that was asked about, or of a new one."""
+    if "public_id" not in kwargs:
+        return reverse("conversations:new")
+    return reverse("conversations:conversation", args=[kwargs["public_id"]])

@@ -23,6 +23,7 @@ from . import parameters
 from .grouping import group_by_date
 from .requests import PersonRequest
 from .strata import LABELS
+from .window_context import sight_summary
 
 CONVERSATIONS_PER_PAGE = 50
 SOCKET_PATH = "/ws/"
@@ -57,6 +58,7 @@ def thread_context(request: PersonRequest, conversation: Conversation, *, before
         "has_older": page.has_older,
         "first_position": page.first_position,
         "sight": sight,
+        "sight_summary": json.dumps(sight_summary(sight)),
         "horizon_position": first_seen if first_seen and first_seen in positions else None,
         "is_streaming": any(message.state == "streaming" for message in page.messages),
     }
@@ -81,6 +83,7 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
         **scenario_context(request, scenario),
         "title": gettext(UNTITLED),
         "sight": EVERYTHING,
+        "sight_summary": json.dumps(sight_summary(EVERYTHING)),
         "mark_words": json.dumps({mark: str(words) for mark, words in MARK_WORDS.items()}),
         "parts": LABELS,
         "urls": json.dumps(_urls(public_id)),

@@ -65,6 +65,14 @@ def content(request: HttpRequest) -> str:
     return request.POST.get("content", "").replace("\r\n", "\n")
 
 
+def flag(request: HttpRequest, name: str) -> bool:
+    """Return what the form asks for: `true` or `false`."""
+    value = request.POST.get(name)
+    if value not in ("true", "false"):
+        raise FrameError(name)
+    return value == "true"
+
+
 def time_zone(request: HttpRequest) -> dt.tzinfo:
     """Return the viewer's time zone as their page has told it by cookie; UTC until then."""
     try:

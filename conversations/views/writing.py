@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict
 
 from django.db import transaction
 from django.http import HttpResponse, JsonResponse
@@ -15,7 +14,6 @@ from conversations.core.errors import ConversationError, ConversationNotFound, F
 from conversations.models import Scenario
 from conversations.sentences import sentence_of
 from conversations.services.conversations import default_scenario, scenario_to_begin_with, start_conversation
-from conversations.services.estimate_draft import estimate_draft
 from conversations.services.post_message import PostedMessage, post_message
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
@@ -87,23 +85,6 @@ def regenerate(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> H
     conversation = find_conversation(request.user, public_id)
     reply = regenerate_reply(user=request.user, conversation=conversation, reply_id=reply_id)
     return _done(request, public_id, reply.pk)
-
-
-@require_POST
-@answers_errors()
-def estimate(request: PersonRequest) -> HttpResponse:
-    """What a draft would cost, and how full the window would be with it."""
-    public_id = request.POST.get("conversation")
-    conversation = (
-        find_conversation(request.user, parameters.unique_id(public_id, "conversation")) if public_id else None
-    )
-    estimated = estimate_draft(
-        user=request.user,
-        conversation=conversation,
-        content=parameters.content(request),
-        scenario_id=parameters.scenario_id(request),
-    )
-    return JsonResponse(asdict(estimated))
 
 
 def _done(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:

@@ -47,6 +47,9 @@ export class Composer {
   }
 
   async #submitted(event) {
+    if (event.submitter?.hasAttribute("formaction")) {
+      return; // a preview, on a page of its own when htmx is not there
+    }
     event.preventDefault();
     const content = this.field.value;
     if (!content.trim() || this.form.ariaBusy === "true") {

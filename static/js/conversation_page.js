@@ -10,12 +10,14 @@ import { Follow } from "./follow.js";
 import { frameHandlers } from "./frames.js";
 import { postForm } from "./http.js";
 import { startInspector } from "./inspector.js";
+import { startMarking } from "./marking.js";
 import { Meter } from "./meter.js";
 import { keepPlaceWhenOlderArrive } from "./older.js";
 import { startReplyActions } from "./reply_actions.js";
 import { startScenarioChoice } from "./scenario.js";
 import { startShortcuts } from "./shortcuts.js";
 import { Sidebar } from "./sidebar.js";
+import { Sight } from "./sight.js";
 import { Thread } from "./thread.js";
 import { localiseTimes } from "./time_zone.js";
 
@@ -30,6 +32,7 @@ const draft = new Draft(conversation, { isStored });
 const announcer = new Announcer(part("announcer"));
 const follow = new Follow(part("scroller"), part("messages"), part("jump"));
 const thread = new Thread(part("messages"), { onEnded: (article) => announcer.readReply(article) });
+const sight = new Sight(part("messages"));
 const sidebar = new Sidebar(document.getElementById("sidebar"), conversation);
 const connection = new Connection({
   conversation,
@@ -43,6 +46,7 @@ const connection = new Connection({
 const meter = new Meter(part("meter"), {
   url: urls.estimate,
   whereTo: () => (connection.isStored ? { conversation } : beginning),
+  onWindow: (window) => thread.streamingArticle || sight.see(window),
 });
 const composer = new Composer(part("composer"), {
   draft,
@@ -52,6 +56,7 @@ const composer = new Composer(part("composer"), {
 const frames = frameHandlers({
   conversation,
   thread,
+  sight,
   connection,
   sidebar,
   composer,
@@ -70,9 +75,19 @@ document.addEventListener("renamed", ({ detail }) => {
 });
 keepPlaceWhenOlderArrive(part("scroller"), () => {
   localiseTimes(page);
-  thread.placeHorizon();
+  sight.draw();
 });
-startCopying(page, { copied: page.dataset.textCopied });
+startCopying(document.body, { copied: page.dataset.textCopied });
+startMarking(page, {
+  sight,
+  onChanging: () => meter.forget(),
+  onChanged: () => meter.estimate(composer.field.value),
+  onDone: (sentence) => {
+    composer.showError("");
+    announcer.say(sentence);
+  },
+  onRefused: (error) => composer.showFailure(error),
+});
 startReplyActions(page, { connection, onRefused: (sentence) => composer.showError(sentence) });
 startScenarioChoice(part("scenario"), {
   isStored: () => connection.isStored,
@@ -85,6 +100,9 @@ startShortcuts({
   KeyM: () => composer.focus(),
   KeyS: () => part("stop").click(),
   KeyW: () => thread.lastReply?.querySelector('[data-action="inspect"]')?.click(),
+  KeyP: () => part("preview").click(),
+  ArrowUp: () => thread.moveFocus(-1),
+  ArrowDown: () => thread.moveFocus(1) || composer.focus(),
   KeyH: () => document.getElementById("help").togglePopover(),
 });
 
@@ -104,6 +122,7 @@ async function send(content, attempt) {
     return;
   }
   const { cleaned } = await connection.post(content, attempt.clientId);
+  part("composer").elements.conversation.value = conversation;
   draft.moveIn();
   follow.toNewest();
   history.replaceState(null, "", urls.conversation);

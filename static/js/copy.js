@@ -1,22 +1,55 @@
-/** Copy buttons: of a block of code, and of a whole message as it was written. */
+/** Copy buttons: of a block of code, and of what an address answers with. */
 
 const DONE_MS = 1_600;
 
 export function startCopying(root, { copied }) {
   root.addEventListener("click", async ({ target }) => {
-    const button = target.closest("[data-copy]");
-    if (!button) {
+    const button = target.closest("[data-copy], [data-copy-from]");
+    if (!button || button.ariaDisabled === "true") {
       return;
     }
-    await copyText(button.closest(".code-block")?.querySelector("code").textContent ?? "");
-    const label = button.textContent;
-    button.textContent = copied;
-    button.disabled = true;
-    setTimeout(() => {
-      button.textContent = label;
-      button.disabled = false;
-    }, DONE_MS);
+    try {
+      await (button.dataset.copyFrom ? copyFrom(button.dataset.copyFrom) : copyCode(button));
+      say(button, copied);
+    } catch {
+      say(button, button.dataset.textFailed ?? "");
+    }
   });
+}
+
+/** Let the button tell for a moment what came of it; it keeps the focus. */
+function say(button, outcome) {
+  const place = button.querySelector("[data-copy-label]") ?? button;
+  const label = place.textContent;
+  place.textContent = outcome || label;
+  button.ariaDisabled = "true";
+  setTimeout(() => {
+    place.textContent = label;
+    button.ariaDisabled = "false";
+  }, DONE_MS);
+}
+
+function copyCode(button) {
+  return copyText(button.closest(".code-block")?.querySelector("code").textContent ?? "");
+}
+
+/** A clipboard may be closed again by the time an answer is here, so it is given the promise of one. */
+async function copyFrom(url) {
+  const text = fetchText(url);
+  if (navigator.clipboard?.write && window.ClipboardItem) {
+    const blob = text.then((content) => new Blob([content], { type: "text/plain" }));
+    await navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
+  } else {
+    await copyText(await text);
+  }
+}
+
+async function fetchText(url) {
+  const response = await fetch(url, { headers: { Accept: "application/json" }, credentials: "same-origin" });
+  if (!response.ok) {
+    throw new Error(`no answer (${response.status})`);
+  }
+  return response.text();
 }
 
 /** On plain http in a local network there is no clipboard API; a selected field does it there. */

@@ -1,7 +1,7 @@
 /** What each frame from the server does to the page. */
 
 /** @param {{onHole: () => void}} options called when more is new than a snapshot holds */
-export function frameHandlers({ conversation, thread, connection, sidebar, composer, meter, page, onHole }) {
+export function frameHandlers({ conversation, thread, sight, connection, sidebar, composer, meter, page, onHole }) {
   const sync = ({ position }) => connection.sync(position);
 
   function takePiece(frame) {
@@ -15,16 +15,25 @@ export function frameHandlers({ conversation, thread, connection, sidebar, compo
       onHole();
       return;
     }
-    const wasStreaming = page.classList.contains("is-streaming");
     thread.takeSnapshot(snapshot);
-    thread.placeHorizon(snapshot.window.first_position);
+    sight.see(thread.streamingArticle ? snapshot.window : {});
     if (snapshot.title) {
       sidebar.showTitle(snapshot.title);
     }
     showState();
-    if (wasStreaming && !thread.streamingArticle) {
-      meter.estimate(composer.field.value);
+    if (!thread.streamingArticle) {
+      lookAhead();
     }
+  }
+
+  /** Ask for the window of the next message: it is what the page shows while no reply is being written. */
+  function lookAhead() {
+    meter.estimate(composer.field.value);
+  }
+
+  function takeMark({ message, pinned, excluded }) {
+    sight.mark(message, { pinned, excluded });
+    lookAhead();
   }
 
   function showState() {
@@ -39,7 +48,8 @@ export function frameHandlers({ conversation, thread, connection, sidebar, compo
     "reply.html": takePiece,
     "reply.done": sync,
     "reply.failed": sync,
-    "window.recorded": ({ first_position: position }) => thread.placeHorizon(position),
+    "window.recorded": ({ first_position }) => sight.see({ first_position }),
+    "message.marked": takeMark,
     "conversation.snapshot": takeSnapshot,
   };
   const ours = Object.entries(handlers).map(([type, handle]) => [

@@ -5,12 +5,11 @@ import { localiseTimes } from "./time_zone.js";
 
 export class Thread {
   /**
-   * @param {HTMLElement} list holds the messages and the horizon
+   * @param {HTMLElement} list holds the messages
    * @param {{onEnded: (article: HTMLElement) => void}} handlers
    */
   constructor(list, { onEnded }) {
     this.list = list;
-    this.horizon = list.querySelector("[data-horizon]");
     this.onEnded = onEnded;
     this.shown = new WeakMap();
     this.#follow();
@@ -61,16 +60,16 @@ export class Thread {
     this.#follow();
   }
 
-  /** Draw the line above which the model no longer sees the conversation. */
-  placeHorizon(firstPosition = Number(this.list.dataset.firstSeen)) {
-    this.list.dataset.firstSeen = firstPosition;
+  /**
+   * Move the focus to the message before (-1) or after (+1) the one that has it; without one, to the last.
+   * @returns {boolean} whether there was one to go to
+   */
+  moveFocus(step) {
     const { articles } = this;
-    const first = articles.find((article) => Number(article.dataset.position) >= firstPosition);
-    const isOnPage = first && Number(articles[0].dataset.position) <= firstPosition;
-    this.horizon.hidden = !firstPosition || !isOnPage;
-    if (!this.horizon.hidden && this.horizon.nextElementSibling !== first) {
-      first.before(this.horizon);
-    }
+    const index = articles.indexOf(document.activeElement.closest("[data-message]"));
+    const next = index < 0 ? articles.at(step < 0 ? -1 : articles.length) : articles[index + step];
+    next?.focus();
+    return Boolean(next);
   }
 
   #put({ id, state, html }) {

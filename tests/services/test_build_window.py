@@ -117,7 +117,7 @@ def test_the_estimate_is_what_will_be_sent(conversation):
     talk(conversation, "one", "two")
     estimate = estimate_draft(user=conversation.owner, conversation=conversation, content="three")
     assert estimate.prompt_tokens == window_for(conversation, "three").record.prompt_tokens
-    assert (estimate.content_tokens, estimate.tokens_over, estimate.problem) == (1, 0, "")
+    assert (estimate.content_tokens, estimate.tokens_over, estimate.error) == (1, 0, None)
 
 
 def test_the_estimate_says_by_how_much_a_draft_is_too_long(conversation):
@@ -125,7 +125,7 @@ def test_the_estimate_says_by_how_much_a_draft_is_too_long(conversation):
     with pytest.raises(MessageTooLong) as refused:
         post(conversation, " word" * 5000)
     assert estimate.tokens_over == refused.value.tokens_over > 0
-    assert estimate.problem == str(refused.value)
+    assert str(estimate.error) == str(refused.value)
 
 
 def test_the_estimate_of_a_new_conversation_stores_nothing(conversation):

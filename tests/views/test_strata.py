@@ -25,7 +25,7 @@ def record():
 
 def test_the_layers_hold_every_token_of_the_prompt():
     strata = strata_of(record())
-    assert [stratum.kind for stratum in strata] == ["system", "format", "older", "grounding", "newest"]
+    assert [stratum.part for stratum in strata] == ["system", "older", "grounding", "newest"]
     assert sum(stratum.tokens for stratum in strata) == record().prompt_tokens
 
 

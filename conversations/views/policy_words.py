@@ -1,0 +1,64 @@
+"""The rules that a window was filled by, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
+
+from conversations.core.policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.record import WindowRecord
+
+NAMES: dict[str, Promise] = {
+    SlidingWindow.name: gettext_lazy("Sliding: the newest messages that fit"),
+    LastMessages.name: gettext_lazy("The last messages, by their number"),
+    WholeConversation.name: gettext_lazy("Everything, or nothing is sent"),
+}
+Rule = tuple[str, str]
+
+
+def rules_of(record: WindowRecord) -> list[Rule]:
+    """Return what held for this window, each as its name and its value; what changed nothing is not among them."""
+    name = record.policy["name"]
+    return [
+        (gettext("Window policy"), str(NAMES.get(name, name))),
+        *_of_older_messages(record),
+        *_limits(record),
+        *_calibration(record),
+    ]
+
+
+def _of_older_messages(record: WindowRecord) -> Iterator[Rule]:
+    policy = record.policy
+    yield gettext("Room for older messages"), _tokens(record.older_limit_tokens)
+    if policy["name"] == SlidingWindow.name:
+        yield gettext("A step fills of that room"), _percent(policy["low_water_share"])
+    if policy["name"] == LastMessages.name:
+        yield gettext("Most messages, with the newest"), f"{policy['last_messages']:,}"
+    if policy["skip_oversized"]:
+        yield gettext("A message that is too large"), gettext("is passed over")
+
+
+def _limits(record: WindowRecord) -> Iterator[Rule]:
+    policy = record.policy
+    if policy["cap_tokens"]:
+        yield gettext("Most tokens of a prompt"), _tokens(policy["cap_tokens"])
+    if policy["message_cap_tokens"]:
+        yield gettext("Most tokens of one message"), _tokens(policy["message_cap_tokens"])
+    if record.grounding.included or record.grounding.left_out:
+        yield gettext("Largest part for grounding"), _percent(policy["grounding_share"])
+
+
+def _calibration(record: WindowRecord) -> Iterator[Rule]:
+    if Decimal(record.calibration) != 1:
+        yield gettext("Budget divided by, because the provider counts more than we do"), record.calibration
+
+
+def _tokens(tokens: int) -> str:
+    return gettext("%(tokens)s tokens") % {"tokens": f"{tokens:,}"}
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}"
