@@ -23,6 +23,12 @@ with the space before it: `word0 word1 word2`, so what was emitted can be told f
 | `html-CODE` | an HTML page with that status; `html-200` too |
 | `json-200` | a whole completion as JSON, `stream` ignored |
 | `context-400`, `context-400-times-N` | OpenAI's "maximum context length is 4096 tokens" |
+| `counts-N` | `ok`; its tokenizer counts N per cent of what o200k_base does |
+| `context-limit-N`, `context-limit-N-counts-N` | the same, with a context of N tokens: above it, OpenAI's refusal |
+| `context-hang-N` | refuses as `context-limit-N` does; never answers a prompt that fits |
+| `context-stream-N` | refuses as `context-limit-N` does, but inside a 200 stream |
+| `context-silent-N` | refuses as `context-limit-N` does, but names no number |
+| `context-late-N` | N tokens, and then a refusal inside the stream |
 | `quota-429` | `insufficient_quota` |
 | `leak-401` | an error that quotes the key it was sent |
 | `hang-before` | accepts the request and never answers |
@@ -112,6 +118,7 @@ class Answer:
         self.exchange = exchange
         self._send = send
         self.line_end = "\n"
+        self.prompt_tokens: int | None = None  # as this model's own tokenizer counts it; None is words
 
     async def head(self, status: int = 200, headers: dict[str, str] | None = None) -> None:
         pairs = [(name.encode(), value.encode()) for name, value in (headers or STREAM_HEADERS).items()]
@@ -146,7 +153,9 @@ class Answer:
         return {**head, "choices": choices, **fields}
 
     def usage(self) -> dict[str, Any]:
-        prompt_tokens = sum(len(str(message["content"]).split()) for message in self.exchange.body["messages"])
+        prompt_tokens = self.prompt_tokens
+        if prompt_tokens is None:
+            prompt_tokens = sum(len(str(message["content"]).split()) for message in self.exchange.body["messages"])
         completion_tokens = len(self.exchange.emitted)
         return {
             "prompt_tokens": prompt_tokens,
@@ -286,6 +295,83 @@ async def whole_json(answer: Answer) -> None:
 async def context_too_long(answer: Answer) -> None:
     message = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."
     await answer.whole(400, "application/json", error_json(400, "context_length_exceeded", message))
+
+
+def count_prompt(body: dict[str, Any], percent: int = 100) -> int:
+    """Return the tokens of a prompt in OpenAI's chat format, for a tokenizer that counts *percent* of o200k_base."""
+    from conversations.providers.tokenizer import count_text
+
+    count = count_text("o200k_base")
+    tokens = 3 + sum(4 + count(message["content"]) for message in body["messages"])
+    return -(-tokens * percent // 100)
+
+
+def refusal_of(answer: Answer, limit: int, percent: int = 100) -> str | None:
+    """Count the prompt; return OpenAI's message if it is above the *limit* together with its longest reply."""
+    answer.prompt_tokens = prompt = count_prompt(answer.exchange.body, percent)
+    reply = answer.exchange.body.get("max_tokens", 0)
+    if prompt + reply <= limit:
+        return None
+    return (
+        f"This model's maximum context length is {limit} tokens. However, you requested {prompt + reply} tokens "
+        f"({prompt} in the messages, {reply} in the completion). Please reduce the length of the messages."
+    )
+
+
+@fault("counts-N")
+async def counts(answer: Answer, percent: int) -> None:
+    answer.prompt_tokens = count_prompt(answer.exchange.body, percent)
+    await ok(answer)
+
+
+@fault("context-limit-N")
+async def context_limit(answer: Answer, limit: int) -> None:
+    await context_limit_and_count(answer, limit, 100)
+
+
+@fault("context-limit-N-counts-N")
+async def context_limit_and_count(answer: Answer, limit: int, percent: int) -> None:
+    if message := refusal_of(answer, limit, percent):
+        await answer.whole(400, "application/json", error_json(400, "context_length_exceeded", message))
+    else:
+        await ok(answer)
+
+
+@fault("context-hang-N")
+async def context_limit_and_hang(answer: Answer, limit: int) -> None:
+    if message := refusal_of(answer, limit):
+        await answer.whole(400, "application/json", error_json(400, "context_length_exceeded", message))
+    else:
+        await hang()
+
+
+@fault("context-stream-N")
+async def context_limit_in_stream(answer: Answer, limit: int) -> None:
+    if message := refusal_of(answer, limit):
+        await answer.head()
+        await answer.chunk({"role": "assistant", "content": ""})
+        await answer.line(f"data: {error_json(400, 'context_length_exceeded', message)}")
+        await answer.close()
+    else:
+        await ok(answer)
+
+
+@fault("context-silent-N")
+async def context_limit_without_numbers(answer: Answer, limit: int) -> None:
+    if refusal_of(answer, limit):
+        message = "the input length exceeds the context length"
+        await answer.whole(400, "application/json", error_json(400, None, message))
+    else:
+        await ok(answer)
+
+
+@fault("context-late-N")
+async def context_limit_too_late(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    message = "This model's maximum context length is 2048 tokens."
+    await answer.line(f"data: {error_json(400, 'context_length_exceeded', message)}")
+    await answer.close()
 
 
 @fault("quota-429")
