@@ -1,4 +1,5 @@
 
+import django.core.validators
 import django.db.models.deletion
 import uuid
 from decimal import Decimal
@@ -116,12 +117,12 @@ class Migration(migrations.Migration):
                 ('is_default', models.BooleanField(default=False, help_text='New conversations start with it.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('policy_name', models.CharField(default='sliding', max_length=200, verbose_name='window policy')),
-                ('low_water_share', models.DecimalField(decimal_places=2, default=Decimal('0.7'), help_text='How much of its room a sliding window fills when it takes a step; 1 is a window that slides always.', max_digits=3)),
-                ('last_messages', models.PositiveIntegerField(default=20, help_text='How many messages the policy “last n messages” keeps.')),
-                ('cap_tokens', models.PositiveIntegerField(blank=True, help_text="Most tokens of a prompt; empty is the language model's own limit.", null=True)),
-                ('message_cap_tokens', models.PositiveIntegerField(blank=True, help_text='Most tokens of one message; empty is what fits.', null=True)),
-                ('reply_reserve_tokens', models.PositiveIntegerField(blank=True, help_text="Tokens kept free for the reply, and its longest; empty is the model's own.", null=True)),
-                ('grounding_share', models.DecimalField(decimal_places=2, default=Decimal('0.5'), help_text='Largest part of the budget for grounding, 0 to 1.', max_digits=3)),
+                ('low_water_share', models.DecimalField(decimal_places=2, default=Decimal('0.7'), help_text='How much of its room a sliding window fills when it takes a step; 1 is a window that slides always.', max_digits=3, validators=[django.core.validators.MinValueValidator(Decimal('0.01')), django.core.validators.MaxValueValidator(1)])),
+                ('last_messages', models.PositiveIntegerField(default=20, help_text='How many messages the policy “last n messages” keeps.', validators=[django.core.validators.MinValueValidator(1)])),
+                ('cap_tokens', models.PositiveIntegerField(blank=True, help_text="Most tokens of a prompt; empty is the language model's own limit.", null=True, validators=[django.core.validators.MinValueValidator(1)])),
+                ('message_cap_tokens', models.PositiveIntegerField(blank=True, help_text='Most tokens of one message; empty is what fits.', null=True, validators=[django.core.validators.MinValueValidator(1)])),
+                ('reply_reserve_tokens', models.PositiveIntegerField(blank=True, help_text="Tokens kept free for the reply, and its longest; empty is the model's own.", null=True, validators=[django.core.validators.MinValueValidator(1)])),
+                ('grounding_share', models.DecimalField(decimal_places=2, default=Decimal('0.5'), help_text='Largest part of the budget for grounding, 0 to 1.', max_digits=3, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)])),
                 ('skip_oversized', models.BooleanField(default=False, help_text='Go on with older messages when one is too large, instead of stopping there.')),
                 ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='scenarios', to=settings.AUTH_USER_MODEL)),
             ],

@@ -4,6 +4,7 @@ import dataclasses
 from decimal import Decimal
 
 from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from conversations.core.policy import WindowPolicy
@@ -12,6 +13,9 @@ from conversations.window_policies import make_policy
 # The columns that are a policy's values, by the names that `WindowPolicy` has for them.
 POLICY_FIELDS = tuple(field.name for field in dataclasses.fields(WindowPolicy))
 SHARE = {"max_digits": 3, "decimal_places": 2}
+AT_LEAST_1 = [MinValueValidator(1)]
+PART = [MinValueValidator(0), MaxValueValidator(1)]
+PART_ABOVE_0 = [MinValueValidator(Decimal("0.01")), MaxValueValidator(1)]
 
 
 class Scenario(models.Model):
@@ -38,22 +42,37 @@ class Scenario(models.Model):
     low_water_share = models.DecimalField(
         **SHARE,
         default=Decimal("0.7"),
+        validators=PART_ABOVE_0,
         help_text="How much of its room a sliding window fills when it takes a step; 1 is a window that slides always.",
     )
     last_messages = models.PositiveIntegerField(
-        default=20, help_text="How many messages the policy “last n messages” keeps."
+        default=20,
+        validators=AT_LEAST_1,
+        help_text="How many messages the policy “last n messages” keeps.",
     )
     cap_tokens = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Most tokens of a prompt; empty is the language model's own limit."
+        null=True,
+        blank=True,
+        validators=AT_LEAST_1,
+        help_text="Most tokens of a prompt; empty is the language model's own limit.",
     )
     message_cap_tokens = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Most tokens of one message; empty is what fits."
+        null=True,
+        blank=True,
+        validators=AT_LEAST_1,
+        help_text="Most tokens of one message; empty is what fits.",
     )
     reply_reserve_tokens = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Tokens kept free for the reply, and its longest; empty is the model's own."
+        null=True,
+        blank=True,
+        validators=AT_LEAST_1,
+        help_text="Tokens kept free for the reply, and its longest; empty is the model's own.",
     )
     grounding_share = models.DecimalField(
-        **SHARE, default=Decimal("0.5"), help_text="Largest part of the budget for grounding, 0 to 1."
+        **SHARE,
+        default=Decimal("0.5"),
+        validators=PART,
+        help_text="Largest part of the budget for grounding, 0 to 1.",
     )
     skip_oversized = models.BooleanField(
         default=False, help_text="Go on with older messages when one is too large, instead of stopping there."
