@@ -22,7 +22,8 @@ WORD_END = re.compile(r"\s+")
 class PackedGrounding:
     """*text* is the rendered question, *tokens* what its grounding adds to the bare content.
 
-    The first passages of the candidates are *X
+    The first passages of the candidates are *included*, in order; of the last of them only the first *last_cut_to*
+    characters are in, or all where that is None.
     """
 
     text: str
@@ -86,8 +87,9 @@ def _with_next_cut(
     Cutting between words helps only if there would be no grounding at all otherwise.
     """
     passage = best.left_out[0]
+    indent = len(passage.text) - len(passage.text.lstrip())
     for boundary in (SENTENCE_END,) if best.included else (SENTENCE_END, WORD_END):
-        ends = [match.start() for match in boundary.finditer(passage.text) if match.start()]
+        ends = [match.start() for match in boundary.finditer(passage.text) if match.start() > indent]
         found: PackedGrounding | None = None
         low, high = 0, len(ends) - 1
         while low <= high:

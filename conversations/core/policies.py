@@ -39,14 +39,16 @@ class SlidingWindow(WindowPolicy):
     def _kept(self, older: Iterable[Unit], room: Room, mark_tokens: int) -> list[Unit] | None:
         """Return what there is from the anchor on, or None if the window has to be filled anew."""
         kept: list[Unit] = []
-        tokens = 0
+        tokens = skipped = 0
         for unit in older:
             if room.anchor is not None and unit.position < room.anchor:
                 return kept if 2 * tokens >= mark_tokens else None
             if tokens + unit.tokens <= room.tokens:
                 kept.append(unit)
                 tokens += unit.tokens
-            elif not (self.skip_oversized and unit.tokens > mark_tokens):
+            elif self.skip_oversized and unit.tokens > mark_tokens and skipped < MOST_SKIPPED:
+                skipped += 1
+            else:
                 return None
         return kept
 

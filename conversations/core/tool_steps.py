@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .budget import CountText
+from .budget import ChatFormat, CountText, content_tokens
 from .cutting import CUT_MARK, characters_that_fit, cut_text
 from .history import HistoryMessage, group_into_units
+from .messages import PromptMessage
 
 RESULTS_SHARE = Fraction(3, 4)
 
@@ -32,7 +33,7 @@ class ToolSteps:
     """The steps of a turn, oldest first: calls, each followed by all its results. Raises `ValueError` otherwise."""
 
     messages: Sequence[HistoryMessage]
-    overhead_tokens: int
+    chat_format: ChatFormat
     count_text: CountText
 
     def __post_init__(self) -> None:
@@ -42,7 +43,7 @@ class ToolSteps:
 
     @property
     def smallest_tokens(self) -> int:
-        return sum(self.overhead_tokens + self._smallest(message) for message in self.messages)
+        return sum(self.chat_format.overhead_tokens + self._smallest(message) for message in self.messages)
 
     def fitted(self, room_tokens: int) -> tuple[SentStep, ...]:
         """Return the steps as they are sent when results may have *room_tokens* above their smallest."""
@@ -55,18 +56,17 @@ class ToolSteps:
     def _smallest(self, message: HistoryMessage) -> int:
         if message.message.role != "tool":
             return message.content_tokens
-        return min(message.content_tokens, self._tokens_of_id(message) + self.count_text(CUT_MARK))
-
-    def _tokens_of_id(self, message: HistoryMessage) -> int:
-        return self.count_text(message.message.tool_call_id or "")
+        return min(message.content_tokens, self._tokens(message.message._replace(content=CUT_MARK)))
 
     def _cut(self, message: HistoryMessage, limit_tokens: int) -> SentStep:
-        limit_tokens -= self._tokens_of_id(message)
         content = message.message.content
+        limit_tokens -= self._tokens(message.message._replace(content=""))
         characters = characters_that_fit(content, limit_tokens=limit_tokens, count_text=self.count_text)
         sent = message.message._replace(content=cut_text(content, characters))
-        tokens = self._tokens_of_id(message) + self.count_text(sent.content)
-        return SentStep(message._replace(message=sent, content_tokens=tokens), characters)
+        return SentStep(message._replace(message=sent, content_tokens=self._tokens(sent)), characters)
+
+    def _tokens(self, message: PromptMessage) -> int:
+        return content_tokens(message, count_text=self.count_text, chat_format=self.chat_format)
 
 
 def _shared(wanted: Sequence[int], room_tokens: int) -> Iterator[int]:

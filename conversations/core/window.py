@@ -150,7 +150,7 @@ class _Filling:
         self.remaining_tokens -= newest_tokens
 
     def take_steps(self) -> None:
-        steps = ToolSteps(self.turn.steps, self.overhead_tokens, self.count_text)
+        steps = ToolSteps(self.turn.steps, self.language_model.chat_format, self.count_text)
         if (over := steps.smallest_tokens - self.remaining_tokens) > 0:
             raise ToolStepsTooLong(tokens_over=over)
         room_tokens = int((self.remaining_tokens - steps.smallest_tokens) * RESULTS_SHARE)
