@@ -6,6 +6,7 @@ fifty times quicker than a draw for each message, and shrinks as well: fewer and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,21 +16,25 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conversations.core.budget import ChatFormat, CountText, LanguageModel
-from conversations.core.history import HistoryMessage, Unit
-from conversations.core.policy import POLICY_NAMES, Policy
+from conversations.core.history import HistoryMessage
+from conversations.core.policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.policy import WindowPolicy
 from conversations.core.prompt import Passage
 from conversations.core.window import Turn, Window, compute_window
 
 from . import languages
 from .languages import WITHOUT_OVERHEAD, by_character
+from .site_policies import EveryOther
 
 MOST_UNITS = 24
-BYTES = 128
+BYTES = 160
 MARKER = "«"
 WORDS = "so it is. la li, lo lu! A? "
 KINDS = ("plain",) * 10 + ("large", "tool_turn", "tool_turn", "lost_result", "lost_call", "excluded", "empty")
 UNSENDABLE = {"lost_result": "incomplete_tool_turn", "lost_call": "incomplete_tool_turn"}
 UNSENDABLE |= {"excluded": "excluded", "empty": "empty"}
+
+POLICIES = (SlidingWindow, SlidingWindow, SlidingWindow, LastMessages, WholeConversation, EveryOther)
 
 
 @dataclass(frozen=True)
@@ -41,11 +46,15 @@ class StoredUnit:
     pinned: int = 0
 
     @property
+    def position(self) -> int:
+        return self.messages[0].position
+
+    @property
     def is_pin(self) -> bool:
         return self.flaw is None and self.pinned == len(self.messages)
 
     def tokens(self, chat_format: ChatFormat) -> int:
-        return Unit(self.messages).tokens(chat_format)
+        return sum(message.tokens(chat_format) for message in self.messages)
 
 
 @dataclass(frozen=True)
@@ -55,11 +64,13 @@ class Case:
     units: tuple[StoredUnit, ...]
     newest: HistoryMessage
     language_model: LanguageModel
-    policy: Policy
+    policy: WindowPolicy
     count_text: CountText = by_character
     system_prompt: str = ""
     tool_schema_tokens: int = 0
     passages: tuple[Passage, ...] = ()
+    steps: tuple[HistoryMessage, ...] = ()
+    anchor: int | None = None
     calibration: Decimal = Decimal(1)
 
     @property
@@ -68,8 +79,9 @@ class Case:
 
     @cached_property
     def budget_tokens(self) -> int:
-        limit_tokens = self.language_model.context_window_tokens - self.language_model.reply_reserve_tokens
-        return int(min(limit_tokens, self.policy.cap_tokens or limit_tokens) / self.calibration)
+        reserve_tokens = self.policy.reply_reserve_tokens or self.language_model.reply_reserve_tokens
+        limit_tokens = self.language_model.context_window_tokens - reserve_tokens
+        return math.floor(min(limit_tokens, self.policy.cap_tokens or limit_tokens) / self.calibration)
 
     @cached_property
     def pins(self) -> list[HistoryMessage]:
@@ -86,7 +98,7 @@ class Case:
 
     def turn(self) -> Turn:
         pins = [message for unit in self.units for message in unit.messages[: unit.pinned]]
-        return Turn(self.newest, self.system_prompt, self.passages, pins, self.tool_schema_tokens)
+        return Turn(self.newest, self.system_prompt, self.passages, pins, self.steps, self.tool_schema_tokens)
 
     def newest_first(self) -> Iterator[HistoryMessage]:
         for unit in reversed(self.units):
@@ -99,6 +111,7 @@ class Case:
             language_model=self.language_model,
             policy=self.policy,
             count_text=self.count_text,
+            anchor=self.anchor,
             calibration=self.calibration,
         )
 
@@ -161,9 +174,10 @@ def _language_model(choices: Choices) -> LanguageModel:
     )
 
 
-def _policy(choices: Choices) -> Policy:
-    return Policy(
-        name=choices.one_of((*POLICY_NAMES, "sliding")),
+def _policy(choices: Choices) -> WindowPolicy:
+    return choices.one_of(POLICIES)(
+        low_water_share=choices.one_of((1, 0.7, 0.7, 0.5)),
+        reply_reserve_tokens=choices.one_of((None, None, None, 1 + choices.below(40))),
         last_messages=1 + choices.below(12),
         cap_tokens=choices.one_of((None, None, None, 1 + choices.below(256))),
         message_cap_tokens=choices.one_of((None, None, None, 1 + choices.below(60))),
@@ -185,7 +199,21 @@ def _with_history(case: Case, choices: Choices, newest_length: int) -> Case:
             units.append(unit)
             position += len(unit.messages)
     newest = case.message(position, text("newest", newest_length)[-newest_length:], role="user")
-    return replace(case, units=tuple(units), newest=newest)
+    steps = tuple(_steps(case, choices, position + 1))
+    anchor = choices.one_of((None, choices.below(position + 4), choices.below(position + 4)))
+    return replace(case, units=tuple(units), newest=newest, steps=steps, anchor=anchor)
+
+
+def _steps(case: Case, choices: Choices, position: int) -> Iterator[HistoryMessage]:
+    """Yield the tool calls of the turn, each with its results, of which some are huge."""
+    for _ in range(choices.one_of((0, 0, 0, 1, 2, 3))):
+        ids = [f"{position}{letter}" for letter in "ab"[: 1 + choices.below(2)]]
+        yield case.stored_by(languages.tool_call, position, ids=ids, arguments=text("call", choices.below(9)))
+        for number, call_id in enumerate(ids, start=1):
+            content = text("result", choices.one_of((0, choices.below(20), choices.below(250))))
+            content = choices.one_of((content, content, "", content * 20))
+            yield case.stored_by(languages.tool_result, position + number, content, call_id=call_id)
+        position += 1 + len(ids)
 
 
 def _units(case: Case, choices: Choices, position: int) -> list[StoredUnit]:

@@ -2,20 +2,28 @@
 
 import random
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from decimal import Decimal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.errors import ConversationTooLong, MessageTooLong, PromptError, SystemPromptTooLong
-from conversations.core.policy import FULL, SLIDING, Policy
+from conversations.core.cutting import CUT_MARK
+from conversations.core.errors import (
+    ConversationTooLong,
+    MessageTooLong,
+    PromptError,
+    SystemPromptTooLong,
+    ToolStepsTooLong,
+)
+from conversations.core.policies import SlidingWindow, WholeConversation
 from conversations.core.prompt import Passage
 from conversations.core.window import Turn, compute_window
 
+from . import promises_of_refusals
 from .cases import BYTES, Choices, cases, make_case, text
 from .languages import by_character, by_piece, by_quarter, language_model, message
-from .promises import PROMISES, the_refusal_says_whose_fault_it_is_and_by_how_much
+from .promises import PROMISES
 
 FAR_TOO_LONG = "x" * 1_000
 
@@ -24,7 +32,8 @@ def check_promises(case):
     try:
         window = case.window()
     except PromptError as error:
-        the_refusal_says_whose_fault_it_is_and_by_how_much(case, error)
+        for promise in promises_of_refusals.PROMISES:
+            promise(case, error)
     else:
         for promise in PROMISES:
             promise(case, window)
@@ -58,8 +67,22 @@ def happenings(case):
     yield from (entry.kind for entry in window.record.entries)
     yield from (entry.role for entry in window.record.entries)
     yield from (message.reason for message in window.record.left_out)
-    yield from ("cut" for passage in window.record.grounding.included if passage.cut)
-    yield from ("whole" for passage in window.record.grounding.included if not passage.cut)
+    yield from (
+        "whole passage" if passage.cut_to is None else "cut passage" for passage in window.record.grounding.included
+    )
+    yield from ("whole step" if cut_to is None else "cut step" for cut_to in cuts_of_steps(window))
+    yield beginning_of(case, window)
+
+
+def cuts_of_steps(window):
+    return [entry.cut_to for entry in window.record.entries if entry.kind == "tool_step"]
+
+
+def beginning_of(case, window):
+    if case.anchor is None:
+        return "no anchor"
+    first_position = window.record.first_position
+    return "stayed" if first_position == case.anchor else "moved on" if first_position > case.anchor else "moved back"
 
 
 def test_the_random_conversations_see_everything_happen():
@@ -68,21 +91,36 @@ def test_the_random_conversations_see_everything_happen():
     rare = {word for word in set(seen) if seen.count(word) < 5}
     assert not rare
     assert set(seen) == {
-        *("system", "pin", "older", "newest", "user", "assistant", "tool", "cut", "whole"),
+        *("system", "pin", "older", "newest", "tool_step", "user", "assistant", "tool"),
+        *("whole passage", "cut passage", "whole step", "cut step"),
+        *("no anchor", "stayed", "moved on", "moved back"),
         *("does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "policy"),
         *("prompt_too_long", "system_prompt_too_long", "tool_schemas_too_long", "pins_too_long"),
-        *("message_too_long", "conversation_too_long"),
+        *("message_too_long", "message_too_long_for_scenario", "tool_steps_too_long", "conversation_too_long"),
     }
 
 
 @settings(max_examples=500)
 @given(cases())
 def test_a_message_shortened_by_the_tokens_over_fits_and_by_one_less_does_not(case):
-    case = replace(case.with_newest(FAR_TOO_LONG), policy=replace(case.policy, name=SLIDING))
+    case = replace(with_policy(case.with_newest(FAR_TOO_LONG), SlidingWindow), steps=())
     over = tokens_over(case, MessageTooLong)
     if over:
         assert tokens_over(case.with_newest(FAR_TOO_LONG[over - 1 :]), MessageTooLong) == 1
         assert case.with_newest(FAR_TOO_LONG[over:]).window()
+
+
+@settings(max_examples=1_000)
+@given(cases())
+def test_tool_steps_fit_as_soon_as_there_are_as_many_tokens_more_as_was_said(case):
+    case = replace(with_policy(case, SlidingWindow, cap_tokens=None), calibration=Decimal(1))
+    over = tokens_over(case, ToolStepsTooLong)
+    if over:
+        assert tokens_over(with_room(case, over - 1), ToolStepsTooLong) == 1
+        window = with_room(case, over).window()
+        assert window.record.parts["free"] == 0
+        sent = [message for message in window.prompt[-len(case.steps) :] if message.role == "tool"]
+        assert all(message.content in ("", CUT_MARK) for message in sent)
 
 
 @settings(max_examples=500)
@@ -98,12 +136,13 @@ def test_a_system_prompt_shortened_by_the_tokens_over_fits_and_by_one_less_does_
 @settings(max_examples=1_000)
 @given(cases())
 def test_full_takes_everything_as_soon_as_there_are_as_many_tokens_more_as_it_said(case):
-    case = replace(case, policy=Policy(FULL), passages=(), calibration=Decimal(1))
+    case = replace(case, policy=WholeConversation(), steps=(), calibration=Decimal(1))
     over = tokens_over(case, ConversationTooLong)
     if over:
         assert tokens_over(with_room(case, over - 1), ConversationTooLong) == 1
         record = with_room(case, over).window().record
         assert record.prompt_tokens == record.budget_tokens
+        assert record.grounding.tokens == 0  # it gets what the conversation leaves
 
 
 def tokens_over(case, culprit):
@@ -111,8 +150,12 @@ def tokens_over(case, culprit):
     try:
         case.window()
     except PromptError as error:
-        return error.tokens_over if type(error) is culprit else 0
+        return error.tokens_over if isinstance(error, culprit) else 0
     return 0
+
+
+def with_policy(case, policy, **values):
+    return replace(case, policy=policy(**{**asdict(case.policy), **values}))
 
 
 def with_room(case, tokens):
@@ -139,6 +182,6 @@ def window_of(newest, stored, passage, context_window_tokens):
         Turn(newest, grounding=[passage]),
         reversed(stored),
         language_model=language_model(context_window_tokens, reply_reserve_tokens=1),
-        policy=Policy(grounding_share=0.9),
+        policy=SlidingWindow(grounding_share=0.9),
         count_text=by_character,
     )

@@ -1,0 +1,76 @@
+"""What every refusal promises: whose fault it is, and by how many tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+
+from conversations.core.errors import (
+    ConversationTooLong,
+    MessageTooLong,
+    MessageTooLongForScenario,
+    PinsTooLong,
+    PromptError,
+    SystemPromptTooLong,
+    ToolSchemasTooLong,
+    ToolStepsTooLong,
+)
+from conversations.core.policies import SlidingWindow
+
+from .cases import Case
+from .promises_of_steps import smallest_steps_tokens
+
+
+def the_refusal_says_whose_fault_it_is_and_by_how_much(case: Case, error: PromptError) -> None:
+    expected = next((culprit, over) for culprit, over in _tokens_over(case) if over > 0)
+    assert (type(error), error.tokens_over) == expected
+
+
+def that_the_message_alone_would_fit_is_true(case: Case, error: PromptError) -> None:
+    """So the scenario is named if and only if the message could be sent without it, its pins and its tools."""
+    if isinstance(error, MessageTooLong):
+        bare = replace(case, units=(), system_prompt="", tool_schema_tokens=0, passages=(), steps=())
+        assert (type(error) is MessageTooLongForScenario) == _is_sent(bare)
+
+
+def _is_sent(case: Case) -> bool:
+    try:
+        return bool(case.window())
+    except PromptError:
+        return False
+
+
+def _tokens_over(case: Case) -> Iterator[tuple[type[PromptError], int]]:
+    """Yield by how many tokens each part is too long, in the order in which they are asked to fit."""
+    overhead_tokens = case.chat_format.overhead_tokens
+    over = case.chat_format.priming_tokens + overhead_tokens + 1 - case.budget_tokens
+    yield PromptError, over
+    over += overhead_tokens + case.count_text(case.system_prompt) if case.system_prompt else 0
+    yield SystemPromptTooLong, over
+    over += case.tool_schema_tokens
+    yield ToolSchemasTooLong, over
+    over += sum(pin.tokens(case.chat_format) for pin in case.pins)
+    yield PinsTooLong, over
+    over += case.newest.content_tokens - 1
+    yield _message_error(case), max(over, _over_its_cap(case))
+    yield ToolStepsTooLong, over + smallest_steps_tokens(case)
+    over += _window_that_may_drop(case).record.parts["tool_steps"]
+    yield ConversationTooLong, over + sum(unit.tokens(case.chat_format) for unit in case.sendable_units)
+
+
+def _message_error(case: Case) -> type[MessageTooLong]:
+    alone_tokens = case.chat_format.priming_tokens + case.newest.tokens(case.chat_format)
+    alone = alone_tokens > case.budget_tokens or _over_its_cap(case) > 0
+    return MessageTooLong if alone else MessageTooLongForScenario
+
+
+def _over_its_cap(case: Case) -> int:
+    cap_tokens = case.policy.message_cap_tokens
+    return 0 if cap_tokens is None else case.newest.content_tokens - cap_tokens
+
+
+def _window_that_may_drop(case: Case):
+    return replace(case, policy=SlidingWindow(**asdict(case.policy))).window()
+
+
+PROMISES = (the_refusal_says_whose_fault_it_is_and_by_how_much, that_the_message_alone_would_fit_is_true)

@@ -1,0 +1,89 @@
+"""What every window promises of the tool calls of its own turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from conversations.core.budget import content_tokens
+from conversations.core.cutting import CUT_MARK, cut_text
+from conversations.core.history import HistoryMessage
+from conversations.core.record import WindowEntry
+from conversations.core.window import Window
+
+from .cases import Case
+
+SHARE_OF_RESULTS = Fraction(3, 4)
+
+
+def smallest_tokens(case: Case, message: HistoryMessage) -> int:
+    """Return the content's tokens when no more than the mark is sent of a result."""
+    if message.message.role != "tool":
+        return message.content_tokens
+    marked = message.message._replace(content=CUT_MARK)
+    marked_tokens = content_tokens(marked, count_text=case.count_text, chat_format=case.chat_format)
+    return min(message.content_tokens, marked_tokens)
+
+
+def smallest_steps_tokens(case: Case) -> int:
+    overhead_tokens = len(case.steps) * case.chat_format.overhead_tokens
+    return overhead_tokens + sum(smallest_tokens(case, step) for step in case.steps)
+
+
+def steps_as_sent(case: Case, window: Window) -> Iterator[tuple[HistoryMessage, WindowEntry]]:
+    """Yield each step as it is stored, with its entry in the record."""
+    entries = [entry for entry in window.record.entries if entry.kind == "tool_step"]
+    yield from zip(case.steps, entries, strict=True)
+
+
+def all_steps_follow_the_newest_message_in_order(case: Case, window: Window) -> None:
+    sent = window.prompt[len(window.prompt) - len(case.steps) :]
+    for (step, entry), message in zip(steps_as_sent(case, window), sent, strict=True):
+        assert (entry.message, entry.position) == (step.id, step.position)
+        assert message == step.message._replace(content=cut_text(step.message.content, entry.cut_to))
+
+
+def only_results_are_cut_and_marked(case: Case, window: Window) -> None:
+    for step, entry in steps_as_sent(case, window):
+        if entry.cut_to is not None:
+            assert step.message.role == "tool"
+            assert 0 <= entry.cut_to < len(step.message.content)
+            assert cut_text(step.message.content, entry.cut_to).endswith(CUT_MARK)
+
+
+def _level(wanted: list[int], room_tokens: int) -> int:
+    """Return how far the room fills up if all that is wanted is poured into it side by side."""
+    level = max(wanted, default=0)
+    while sum(min(tokens, level) for tokens in wanted) > room_tokens:
+        level -= 1
+    return level
+
+
+def results_are_cut_only_where_needed_the_largest_first(case: Case, window: Window) -> None:
+    parts = window.record.parts
+    fixed_tokens = sum(parts[part] for part in ("system", "tools", "pins", "newest"))
+    room = int((case.budget_tokens - fixed_tokens - smallest_steps_tokens(case)) * SHARE_OF_RESULTS)
+    level = _level([step.content_tokens - smallest_tokens(case, step) for step in case.steps], room)
+    for step, entry in steps_as_sent(case, window):
+        smallest = smallest_tokens(case, step)
+        wanted = step.content_tokens - smallest
+        if wanted <= level:
+            assert entry.cut_to is None
+        elif entry.cut_to is None:
+            assert wanted == level + 1
+        else:
+            assert entry.tokens - case.chat_format.overhead_tokens <= smallest + level + 1
+            assert _cut_one_later(case, step, entry) > smallest + level
+
+
+def _cut_one_later(case: Case, step: HistoryMessage, entry: WindowEntry) -> int:
+    content = cut_text(step.message.content, entry.cut_to + 1)
+    message = step.message._replace(content=content)
+    return content_tokens(message, count_text=case.count_text, chat_format=case.chat_format)
+
+
+PROMISES = (
+    all_steps_follow_the_newest_message_in_order,
+    only_results_are_cut_and_marked,
+    results_are_cut_only_where_needed_the_largest_first,
+)
