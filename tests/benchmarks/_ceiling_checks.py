@@ -1,0 +1,146 @@
+"""What must hold for every request body: asked of the body alone, with a count that is not the product's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from conversations.core.cutting import CUT_MARK
+from conversations.core.errors import ConversationError, PolicyFailed
+from conversations.core.record import WindowRecord
+from conversations.core.window import Turn
+from tests.benchmarks._cookbook import BodyTokens, count_body
+from tests.benchmarks._random_conversations import RandomConversation
+from tests.benchmarks._random_policies import WRONG
+
+GOALS = (
+    "over",
+    "newest_missing",
+    "record_differs",
+    "results_without_call",
+    "calls_without_results",
+    "excluded_sent",
+    "refused_wrongly",
+    "errors_without_type",
+)
+AT_LIMIT = "exactly_at_limit"  # how an error of a single token would be seen
+
+
+def limit_of(conversation: RandomConversation) -> Fraction:
+    """Return how many tokens a body may have: the context window without the reserve, capped and calibrated."""
+    policy, language_model = conversation.policy, conversation.language_model
+    limit = language_model.context_window_tokens - (policy.reply_reserve_tokens or language_model.reply_reserve_tokens)
+    if policy.cap_tokens:
+        limit = min(limit, policy.cap_tokens)
+    return limit / Fraction(conversation.calibration)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request *body* with the record of its window, and what it was made from."""
+
+    body: Mapping[str, Any]
+    record: WindowRecord
+    turn: Turn
+    conversation: RandomConversation
+
+    def findings(self) -> Iterator[str]:
+        """Yield the goals that are missed, and whether not one token more would have fitted."""
+        tokens = count_body(self.body)
+        limit = limit_of(self.conversation)
+        if tokens.total > limit:
+            yield "over"
+        if tokens.total == int(limit):
+            yield AT_LIMIT
+        if not self._has_newest():
+            yield "newest_missing"
+        if not self._is_as_recorded(tokens):
+            yield "record_differs"
+        yield from unanswered(self.body["messages"])
+        if any(message.excluded for message in self._stored().values()):
+            yield "excluded_sent"
+
+    def _has_newest(self) -> bool:
+        """Tell whether the question is last but for the tool steps, with or without its grounding before it."""
+        place = -1 - len(self.turn.steps)
+        messages, content = self.body["messages"], self.turn.newest.message.content
+        if len(messages) < -place or messages[place]["role"] != "user":
+            return False
+        sent = messages[place]["content"]
+        return sent.endswith(f"\n{content}") if self.record.grounding.included else sent == content
+
+    def _is_as_recorded(self, tokens: BodyTokens) -> bool:
+        record, messages = self.record, self.body["messages"]
+        return (
+            record.prompt_tokens == tokens.total
+            and record.tool_schema_tokens == tokens.tools
+            and tuple(entry.tokens for entry in record.entries) == tokens.messages
+            and [entry.role for entry in record.entries] == [message["role"] for message in messages]
+            and sum(record.parts.values()) == record.budget_tokens
+            and all(self._texts_are_stored())
+        )
+
+    def _texts_are_stored(self) -> Iterator[bool]:
+        """Yield for each message whether it is the stored one, cut where the record says so and not otherwise."""
+        stored = self._stored()
+        for place, message in enumerate(self.body["messages"]):
+            entry = self.record.entries[place]
+            if entry.kind == "system":
+                yield message["content"] == self.conversation.system_prompt
+            elif entry.kind != "newest":
+                expected = stored[place].message.to_wire()
+                if entry.cut_to is not None:
+                    beginning = expected["content"][: entry.cut_to].rstrip()
+                    expected["content"] = f"{beginning} {CUT_MARK}" if beginning else CUT_MARK
+                yield message == expected
+
+    def _stored(self) -> dict[int, Any]:
+        """Return by place in the body the stored message that the record names."""
+        steps = {step.position: step for step in self.turn.steps}
+        found = {}
+        for place, entry in enumerate(self.record.entries):
+            if entry.kind in ("pin", "older"):
+                found[place] = self.conversation.history[entry.position]
+            elif entry.kind == "tool_step":
+                found[place] = steps[entry.position]
+        return found
+
+
+def unanswered(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what providers refuse: a result that follows no call of its own, a call that is not answered at once."""
+    awaited: set[str] = set()
+    for message in messages:
+        if message["role"] == "tool":
+            if message["tool_call_id"] not in awaited:
+                yield "results_without_call"
+            awaited.discard(message["tool_call_id"])
+        else:
+            if awaited:
+                yield "calls_without_results"
+            awaited = {call["id"] for call in message.get("tool_calls", ())}
+    if awaited:
+        yield "calls_without_results"
+
+
+def refusal_faults(error: Exception, turn: Turn, conversation: RandomConversation) -> Iterator[str]:
+    """Yield what is wrong with a refusal: it has no type of its own, or what must fit does fit."""
+    if not isinstance(error, ConversationError):
+        yield "errors_without_type"
+    elif isinstance(error, PolicyFailed):
+        if not isinstance(conversation.policy, WRONG):
+            yield "refused_wrongly"
+    elif not conversation.policy.refuses_to_drop and _the_least_fits(turn, conversation):
+        yield "refused_wrongly"
+
+
+def _the_least_fits(turn: Turn, conversation: RandomConversation) -> bool:
+    """Tell whether system prompt, tools and newest message fit every limit, and there is nothing else that must."""
+    if turn.pins or turn.steps:
+        return False
+    system = [{"role": "system", "content": turn.system_prompt}] if turn.system_prompt else []
+    messages = [*system, turn.newest.message.to_wire()]
+    least = count_body({"model": conversation.language_model.name, "messages": messages, "tools": conversation.tools})
+    cap_tokens = conversation.policy.message_cap_tokens
+    return least.total <= limit_of(conversation) and (not cap_tokens or turn.newest.content_tokens <= cap_tokens)

@@ -1,0 +1,157 @@
+"""Random conversations: a stored history of every kind of message, and what limits its window.
+
+context window = a budget of 16 … 12,000 tokens + a reply reserve; a message = 1 … 3 × budget tokens
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from conversations.core.budget import CountText, LanguageModel, content_tokens
+from conversations.core.history import HistoryMessage
+from conversations.core.messages import PromptMessage, ToolCall
+from conversations.core.policy import WindowPolicy
+from conversations.core.prompt import Passage
+from conversations.providers.prompt_tokens import chat_format
+from conversations.providers.tokenizer import encoding_for
+from tests.benchmarks._random_policies import random_policy
+from tests.benchmarks._random_texts import Texts
+
+SMALLEST_BUDGET, LARGEST_BUDGET = 16, 12_000
+MOST_UNITS = 80
+KINDS = ("plain",) * 12 + ("tool_turn", "tool_turn", "lost_result", "lost_call", "excluded", "empty", "named", "huge")
+
+
+@dataclass(slots=True)
+class RandomConversation:
+    """A conversation that grows: *history* is oldest first, a message's position is its place in it."""
+
+    randomly: random.Random
+    texts: Texts
+    count_text: CountText
+    language_model: LanguageModel
+    policy: WindowPolicy
+    calibration: Decimal
+    budget_tokens: int
+    system_prompt: str = ""
+    tools: tuple[dict[str, Any], ...] = ()
+    history: list[HistoryMessage] = field(default_factory=list)
+    pinned: set[int] = field(default_factory=set)
+
+    @property
+    def pins(self) -> tuple[HistoryMessage, ...]:
+        return tuple(self.history[position] for position in sorted(self.pinned))
+
+    def newest_first(self) -> Iterator[HistoryMessage]:
+        return reversed(self.history)
+
+    def grow(self) -> None:
+        """Add one to many units, and pin some of their messages."""
+        pinned_share = self.randomly.choice((0, 0, 0, 0.05, 0.2))
+        for _ in range(int(math.exp(self.randomly.uniform(0, math.log(MOST_UNITS))))):
+            for message in self._unit(self.randomly.choice(KINDS)):
+                self.store(message)
+                if self.randomly.random() < pinned_share:
+                    self.pinned.add(message.position)
+
+    def store(self, message: HistoryMessage) -> None:
+        self.history.append(message)
+
+    def question(self) -> HistoryMessage:
+        """Return a newest user message, which `store` adds once it is answered."""
+        most_tokens = self.budget_tokens * self.randomly.choice((0.05, 0.3, 0.3, 1, 3))
+        return self._message(0, PromptMessage("user", self._text(most_tokens)))
+
+    def passages(self) -> tuple[Passage, ...]:
+        if self.randomly.random() < 0.6:
+            return ()
+        most_tokens = self.budget_tokens * self.randomly.choice((0.05, 0.2, 1, 2))
+        count = self.randomly.randint(1, 6)
+        return tuple(Passage(self._text(most_tokens), self._text(8), 0.5) for _ in range(count))
+
+    def tool_turn(self, offset: int) -> list[HistoryMessage]:
+        """Return calls of tools with all their results, beginning *offset* behind the history's end."""
+        most_tokens = self.budget_tokens * self.randomly.choice((0.02, 0.05, 0.1, 1.5))
+        calls = tuple(
+            ToolCall(f"call_{self.randomly.randrange(10**9)}", self._text(4), json.dumps({"q": self._text(20)}))
+            for _ in range(self.randomly.randint(1, 3))
+        )
+        content = self._text(10) if self.randomly.random() < 0.3 else ""
+        said = [PromptMessage("assistant", content, tool_calls=calls)]
+        for call in self.randomly.sample(calls, len(calls)):
+            result = self._text(most_tokens) if self.randomly.random() < 0.9 else ""
+            said.append(PromptMessage("tool", result, tool_call_id=call.id))
+        return [self._message(offset + place, message) for place, message in enumerate(said)]
+
+    def _unit(self, kind: str) -> list[HistoryMessage]:
+        match kind:
+            case "tool_turn":
+                return self.tool_turn(0)
+            case "lost_result":
+                return self.tool_turn(0)[:-1]
+            case "lost_call":
+                return [message._replace(position=message.position - 1) for message in self.tool_turn(0)[1:]]
+            case "excluded":
+                return [message._replace(excluded=True) for message in self._unit("plain")]
+            case "empty":
+                return [self._message(0, PromptMessage("assistant", ""))]
+            case "named":
+                return [self._message(0, PromptMessage("user", self._text(50), name=self._text(5)))]
+        most_tokens = self.budget_tokens * (3 if kind == "huge" else 0.15)
+        role = self.randomly.choice(("user", "assistant"))
+        return [self._message(0, PromptMessage(role, self._text(most_tokens)))]
+
+    def _message(self, offset: int, message: PromptMessage) -> HistoryMessage:
+        tokens = content_tokens(message, count_text=self.count_text, chat_format=self.language_model.chat_format)
+        position = len(self.history) + offset
+        return HistoryMessage(position, message, tokens, id=1_000 + position)
+
+    def _text(self, most_tokens: float) -> str:
+        return self.texts.draw(self.randomly, most_tokens=most_tokens)
+
+
+def random_conversation(randomly: random.Random, name: str, texts: Texts, count_text: CountText) -> RandomConversation:
+    """Return a conversation for the language model *name*, with nothing said yet."""
+    budget_tokens = int(math.exp(randomly.uniform(math.log(SMALLEST_BUDGET), math.log(LARGEST_BUDGET))))
+    reserve_tokens = randomly.randint(1, budget_tokens)
+    return RandomConversation(
+        randomly,
+        texts,
+        count_text,
+        LanguageModel(name, budget_tokens + reserve_tokens, reserve_tokens, encoding_for(name), chat_format(name)),
+        random_policy(randomly, budget_tokens=budget_tokens),
+        Decimal(randomly.choice((100, 100, 101, randomly.randint(100, 300)))) / 100,
+        budget_tokens,
+        system_prompt=texts.draw(randomly, most_tokens=budget_tokens / 4) if randomly.random() < 0.6 else "",
+        tools=tuple(random_tools(randomly, texts)) if randomly.random() < 0.15 else (),
+    )
+
+
+def random_tools(randomly: random.Random, texts: Texts) -> Iterator[dict[str, Any]]:
+    """Yield schemas of the kind whose tokens OpenAI has published."""
+    for number in range(randomly.randint(1, 3)):
+        properties = {f"property_{place}": _property(randomly, texts) for place in range(randomly.randint(0, 3))}
+        yield {
+            "type": "function",
+            "function": {
+                "name": f"tool_{number}",
+                "description": texts.draw(randomly, most_tokens=20) + randomly.choice(("", ".")),
+                "parameters": {"type": "object", "properties": properties},
+            },
+        }
+
+
+def _property(randomly: random.Random, texts: Texts) -> dict[str, Any]:
+    schema: dict[str, Any] = {
+        "type": randomly.choice(("string", "number", "boolean")),
+        "description": texts.draw(randomly, most_tokens=10) + randomly.choice(("", ".")),
+    }
+    if randomly.random() < 0.3:
+        schema["enum"] = [texts.draw(randomly, most_tokens=4) for _ in range(randomly.randint(1, 4))]
+    return schema
