@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
+
+from conversations.core.calibration import FEWEST_PAIRS
+from conversations.core.usage import Usage
+from conversations.models import Calibration, Completion
+from conversations.providers.language_models import default_language_model
+from conversations.selectors import calibration as selector
+from conversations.services import calibration as service
+from conversations.services.calibration import calibration_of, forget_limit, known, learn, learn_limit
+from conversations.services.language import language_of
+from conversations.services.ledger import Outcome, settle_completion
+from tests.people import begin, make_user
+
+pytestmark = pytest.mark.django_db
+NAME = "qwen"
+
+
+@pytest.fixture(autouse=True)
+def _language_model(settings):
+    settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", f"{NAME} context_window=8192 reply_reserve=1000"
+
+
+def open_row(**fields):
+    values = {"language_model": NAME, "window": {"encoding": "o200k_base"}, "estimated_input_tokens": 2_000}
+    return Completion.objects.create(**values | fields)
+
+
+def report(count=FEWEST_PAIRS, *, ratio="1.2", **fields):
+    """Store *count* settled rows whose usage the provider reported."""
+    for _ in range(count):
+        row = open_row(**fields)
+        row.input_tokens = int(row.estimated_input_tokens * Decimal(ratio))
+        row.output_tokens, row.usage_estimated = 1, False
+        row.save()
+
+
+def ratio_of(name=NAME):
+    known.read_again()
+    return calibration_of(name).ratio
+
+
+def test_reported_usage_is_learned_from_as_a_completion_is_settled():
+    report(FEWEST_PAIRS - 1)
+    settle_completion(open_row(), Outcome(usage=Usage(2_400, 1)))
+    stored = Calibration.objects.get()
+    assert (stored.language_model, stored.ratio, stored.pairs) == (NAME, Decimal("1.2"), FEWEST_PAIRS)
+
+
+def test_the_budget_is_divided_by_what_was_learned():
+    scenario = begin(make_user("alice")).scenario
+    assert language_of(scenario).calibration == 1
+    report()
+    learn(NAME)
+    assert language_of(scenario).calibration == Decimal("1.2")
+
+
+def test_too_few_reports_teach_nothing_and_take_nothing_back():
+    report(FEWEST_PAIRS - 1)
+    learn(NAME)
+    assert not Calibration.objects.exists()
+    Calibration.objects.create(language_model=NAME, ratio="1.5", pairs=20)
+    known.forget()
+    learn(NAME)
+    assert ratio_of() == Decimal("1.5")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"estimated_input_tokens": 900},
+        {"request": {"tools": [{"type": "function"}]}},
+        {"language_model": "another"},
+    ],
+)
+def test_short_prompts_tools_and_other_models_teach_nothing(fields):
+    report(ratio="1.9", **fields)
+    learn(NAME)
+    assert ratio_of() == 1
+
+
+def test_our_own_estimates_teach_nothing():
+    report()
+    Completion.objects.update(usage_estimated=True)
+    learn(NAME)
+    assert ratio_of() == 1
+
+
+def test_the_newest_reports_count(monkeypatch):
+    monkeypatch.setattr(selector, "LOOKED_AT", FEWEST_PAIRS)
+    report(ratio="1.9")
+    report(ratio="1.1")
+    learn(NAME)
+    assert ratio_of() == Decimal("1.1")
+
+
+def test_within_a_moment_nothing_is_compared_again(django_assert_num_queries):
+    report()
+    learn(NAME)
+    with django_assert_num_queries(0):
+        learn(NAME)
+
+
+def test_settling_takes_no_query_more_than_once_in_a_moment(django_assert_num_queries):
+    learn(NAME)
+    row = open_row()
+    with django_assert_num_queries(1):
+        settle_completion(row, Outcome(usage=Usage(2_400, 1)))
+
+
+def test_what_is_known_is_read_once_in_a_moment(django_assert_num_queries):
+    with django_assert_num_queries(1):
+        for _ in range(3):
+            calibration_of(NAME)
+
+
+def test_comparing_reads_only_the_index_of_reported_completions():
+    report(1)
+    with CaptureQueriesContext(connection) as queries:
+        learn(NAME)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        [pairs] = [query["sql"] for query in queries if "estimated_input_tokens" in query["sql"]]
+        cursor.execute(f"EXPLAIN {pairs}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "completion_reported" in plan
+    assert "Sort" not in plan
+
+
+def test_a_database_that_fails_is_no_concern_of_the_reply(monkeypatch, caplog):
+    def fail(language_model):
+        raise DatabaseError("gone")
+
+    monkeypatch.setattr(service, "reported_prompts", fail)
+    assert settle_completion(open_row(), Outcome(usage=Usage(2_400, 1)))
+    assert f"nothing could be learned from the usage of {NAME}" in caplog.text
+
+
+def test_a_smaller_limit_is_kept_beside_the_ratio(caplog):
+    report()
+    learn(NAME)
+    learn_limit(default_language_model(), 4_096)
+    learn_limit(default_language_model(), 2_048)
+    stored = Calibration.objects.get()
+    assert (stored.ratio, stored.limit_tokens) == (Decimal("1.2"), 2_048)
+    assert "2048 tokens; 8192 are configured" in caplog.text
+
+
+def test_learning_the_ratio_keeps_the_limit():
+    learn_limit(default_language_model(), 4_096)
+    report()
+    learn(NAME)
+    assert Calibration.objects.get().limit_tokens == 4_096
+
+
+@pytest.mark.parametrize("stated", [None, 5, 8_192, 10**9])
+def test_a_limit_that_is_none_leaves_no_trace(stated, caplog):
+    learn_limit(default_language_model(), stated)
+    assert not Calibration.objects.exists()
+    assert not caplog.text
+
+
+def test_a_limit_below_the_reply_reserve_leaves_room_for_a_prompt():
+    learn_limit(default_language_model(), 1_024)
+    language_model = language_of(begin(make_user("alice")).scenario).language_model
+    assert (language_model.context_window_tokens, language_model.reply_reserve_tokens) == (1_024, 256)
+
+
+def test_a_forgotten_limit_no_longer_holds():
+    learn_limit(default_language_model(), 4_096)
+    stored = Calibration.objects.get()
+    assert forget_limit(stored)
+    assert not forget_limit(stored)
+    assert calibration_of(NAME).limit_tokens is None
+
+
+def test_a_context_window_that_is_configured_smaller_later_holds(settings):
+    learn_limit(default_language_model(), 4_096)
+    settings.LANGUAGE_MODELS = f"{NAME} context_window=2048"
+    assert language_of(begin(make_user("alice")).scenario).language_model.context_window_tokens == 2_048
