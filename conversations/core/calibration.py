@@ -8,7 +8,8 @@ Estimates are our plain count: what a budget was divided by is not in them, so t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 
@@ -33,6 +34,8 @@ LARGEST_COUNT = 8  # times our own; a token of one byte each is some five times
 MARGIN = Decimal("1.1")  # what stays in a tightened prompt may be counted higher than what went
 HALF = Decimal(2)  # a refusal without numbers: the most that a ratio can be
 
+ERROR_EDGES_PERCENT = (-20, -10, -5, -1, 1, 5, 10, 20, 50, 100)
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -44,6 +47,11 @@ class Pair:
     @property
     def ratio(self) -> Decimal:
         return Decimal(self.reported_tokens) / max(self.estimated_tokens, 1)
+
+    @property
+    def error_percent(self) -> Decimal:
+        """By how much the report is above the estimate."""
+        return (self.ratio - 1) * 100
 
 
 def smallest_prompt_tokens(context_window_tokens: int) -> int:
@@ -58,6 +66,14 @@ def learned_ratio(pairs: Sequence[Pair]) -> Decimal | None:
     ratios = sorted(pair.ratio for pair in pairs)
     rank = -(-len(ratios) * QUANTILE_PERCENT // 100)
     return min(max(_rounded_up(ratios[rank - 1]), Decimal(1)), LARGEST_RATIO)
+
+
+def error_distribution(pairs: Iterable[Pair]) -> list[int]:
+    """Return how many errors are below the first of `ERROR_EDGES_PERCENT`, from each edge to the next, and above."""
+    counts = [0] * (len(ERROR_EDGES_PERCENT) + 1)
+    for pair in pairs:
+        counts[bisect_right(ERROR_EDGES_PERCENT, pair.error_percent)] += 1
+    return counts
 
 
 def believable_limit(stated_tokens: int | None, *, context_window_tokens: int) -> int | None:

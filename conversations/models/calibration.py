@@ -8,9 +8,10 @@ from django.db import models
 class Calibration(models.Model):
     """What a language model's usage has taught about our counting: one row for each model's name.
 
-    *ratio* is reported ÷ estimated input tokens, a high quantile over the last *pairs* completions and never below 1;
-    budgets are divided by it. *limit_tokens* is the context window that the provider named when it refused a prompt,
-    where that is smaller than the configured one.
+    *ratio* is reported ÷ estimated input tokens, a high quantile of the newest completions and never below 1; budgets
+    are divided by it. *pairs* is how many were compared last; while they are too few the ratio stays what it was.
+    *limit_tokens* is the context window that the provider named when it refused a prompt, where that is smaller than
+    the configured one.
     """
 
     language_model = models.CharField(max_length=200, unique=True)

@@ -89,9 +89,12 @@ def learn(language_model: str) -> None:
 def _learn_ratio(configured: ConfiguredModel) -> None:
     window_tokens = known.of(configured.name).context_window_tokens(configured)
     pairs = teaching_pairs(reported_prompts(configured.name), context_window_tokens=window_tokens)
-    ratio = learned_ratio(pairs)
-    if ratio is not None:
-        _store(Calibration(language_model=configured.name, ratio=ratio, pairs=len(pairs)), "ratio", "pairs")
+    calibration = Calibration(language_model=configured.name, pairs=len(pairs))
+    if (ratio := learned_ratio(pairs)) is None:
+        _store(calibration, "pairs")
+    else:
+        calibration.ratio = ratio
+        _store(calibration, "ratio", "pairs")
 
 
 def learn_limit(configured: ConfiguredModel, stated_tokens: int | None) -> None:

@@ -13,6 +13,7 @@ from conversations.core.calibration import (
     Pair,
     RefusedPrompt,
     believable_limit,
+    error_distribution,
     learned_ratio,
     smallest_prompt_tokens,
 )
@@ -83,6 +84,16 @@ def test_the_order_of_the_pairs_does_not_matter(some, random):
 def test_short_prompts_teach_nothing():
     assert smallest_prompt_tokens(128_000) == 1_000
     assert smallest_prompt_tokens(4_096) == 512
+
+
+def test_errors_are_counted_between_fixed_edges():
+    errors = ["0.5", "0.8", "0.98", "1", "1.009", "1.01", "1.199", "1.2", "1.9", "2", "30"]
+    assert error_distribution(reports(ratio, 1)[0] for ratio in errors) == [1, 1, 0, 1, 2, 1, 0, 1, 1, 1, 2]
+
+
+@given(st.lists(st.builds(Pair, tokens, tokens)))
+def test_every_error_is_counted_once(some):
+    assert sum(error_distribution(some)) == len(some)
 
 
 @pytest.mark.parametrize("stated", [None, -1, 0, 5, 1_023, 8_192, 8_193, 10**12])

@@ -63,11 +63,12 @@ def test_the_budget_is_divided_by_what_was_learned():
 def test_too_few_reports_teach_nothing_and_take_nothing_back():
     report(FEWEST_PAIRS - 1)
     learn(NAME)
-    assert not Calibration.objects.exists()
-    Calibration.objects.create(language_model=NAME, ratio="1.5", pairs=20)
+    assert ratio_of() == 1
+    Calibration.objects.update(ratio="1.5")
     known.forget()
     learn(NAME)
-    assert ratio_of() == Decimal("1.5")
+    stored = Calibration.objects.get()
+    assert (stored.ratio, stored.pairs) == (Decimal("1.5"), FEWEST_PAIRS - 1)
 
 
 @pytest.mark.parametrize(

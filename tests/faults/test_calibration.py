@@ -1,0 +1,44 @@
+"""A language model whose tokenizer counts a fifth more than we do: what it reports is learned, and then obeyed."""
+
+from __future__ import annotations
+
+from tests.upstream import count_prompt
+
+LIMIT, PERCENT = 6_144, 120
+LANGUAGE_MODEL = f"context-limit-{LIMIT}-counts-{PERCENT}"
+CONFIGURED = f"{LANGUAGE_MODEL} context_window={LIMIT} reply_reserve=1024 input_usd=1 output_usd=2"
+LONG_MESSAGE = "The window slides over the words of people. " * 80
+MOST_REPLIES = 150
+
+
+def test_what_a_tokenizer_counts_more_is_learned_and_the_limit_holds_from_then_on(new_site):
+    site = new_site(LANGUAGE_MODELS=CONFIGURED)
+    site.serve()
+    page = site.open_page(site.sign_up())
+    before = ask_until_the_ratio_is_learned(site, page)
+    assert any(is_refused(exchange) for exchange in site.upstream.log()), "the window was never full before"
+
+    for _ in range(10):
+        assert page.wait_for_end(page.ask(LONG_MESSAGE))["state"] == "complete"
+    after = site.upstream.log()[before:]
+    assert len(after) == 10
+    assert not [count for exchange in after if (count := tokens_of(exchange)) > LIMIT]
+    assert max(map(tokens_of, after)) > LIMIT * 0.8, "the windows are smaller than they need be"
+
+
+def ask_until_the_ratio_is_learned(site, page):
+    """Return how many requests were made until the ratio was known; every reply was made all the same."""
+    for _ in range(MOST_REPLIES):
+        assert page.wait_for_end(page.ask(LONG_MESSAGE))["state"] == "complete"
+        if rows := site.database.rows("SELECT ratio FROM conversations_calibration WHERE ratio > 1"):
+            assert rows[0]["ratio"] <= PERCENT / 100
+            return len(site.upstream.log())
+    raise AssertionError(f"nothing was learned from {MOST_REPLIES} replies")
+
+
+def tokens_of(exchange):
+    return count_prompt(exchange["body"], PERCENT) + exchange["body"]["max_tokens"]
+
+
+def is_refused(exchange):
+    return tokens_of(exchange) > LIMIT
