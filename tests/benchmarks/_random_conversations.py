@@ -1,6 +1,7 @@
 """Random conversations: a stored history of every kind of message, and what limits its window.
 
-context window = a budget of 16 … 12,000 tokens + a reply reserve; a message = 1 … 3 × budget tokens
+A budget has 16 to 12,000 tokens, a message one token to three times the budget. Lone surrogates are left out: neither
+PostgreSQL nor a body in UTF-8 can hold one.
 """
 
 from __future__ import annotations
