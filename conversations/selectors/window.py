@@ -92,21 +92,24 @@ def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
 
     Raises `ConversationNotFound` if there was no such request.
     """
-    completions = list(reply.completions.order_by("id"))
+    completions = list(reply.completions.select_related("system_prompt").order_by("id"))
     number = len(completions) if number is None else number
     if not 1 <= number <= len(completions):
         raise ConversationNotFound
     completion, newest = completions[number - 1], reply.answered_message
+    system_prompt = completion.system_prompt.text if completion.system_prompt else ""
     record = WindowRecord.from_json(completion.window)
-    return SentWindow(reply, completion, number, completions, view_window(record, grounding=newest.grounding))
+    view = view_window(record, system_prompt=system_prompt, grounding=newest.grounding)
+    return SentWindow(reply, completion, number, completions, view)
 
 
-def view_window(record: WindowRecord, *, grounding: Grounding = (), draft: str = "") -> WindowView:
+def view_window(record: WindowRecord, *, system_prompt: str, grounding: Grounding = (), draft: str = "") -> WindowView:
     """Return *record* with words: *grounding* is what was looked up, *draft* the newest message if it is not stored."""
     words = _words(record)
+    unstored = {"system": excerpt_of(system_prompt), "newest": excerpt_of(draft)}
     return WindowView(
         record=record,
-        rows=[WindowRow(entry, _words_of(entry, words, draft)) for entry in record.entries],
+        rows=[WindowRow(entry, words.get(entry.message) or unstored.get(entry.kind, "")) for entry in record.entries],
         left_out=[LeftOutRow(out, LEFT_OUT_BECAUSE[out.reason], words.get(out.message, "")) for out in record.left_out],
         passages=_passages(grounding, record),
     )
@@ -128,12 +131,6 @@ def _words(record: WindowRecord) -> dict[int | None, str]:
     beginnings = Message.objects.filter(pk__in=named).annotate(beginning=Left("content", 2 * EXCERPT_CHARACTERS))
     rows = beginnings.values_list("pk", "beginning", "tool_calls")
     return {pk: excerpt_of(beginning) or _calls(tool_calls) for pk, beginning, tool_calls in rows}
-
-
-def _words_of(entry: WindowEntry, words: Mapping[int | None, str], draft: str) -> str:
-    if entry.kind == "newest" and entry.message is None:
-        return excerpt_of(draft)
-    return words.get(entry.message, "")
 
 
 def _calls(tool_calls: list[dict[str, Any]]) -> str:

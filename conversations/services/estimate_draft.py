@@ -20,8 +20,9 @@ from .language import Language, language_of
 
 @dataclass(frozen=True, slots=True)
 class DraftEstimate:
-    """A draft with its *window*; without one, *error* says why it can't be sent."""
+    """A draft with its *window*; without one, *error* says why it can't be sent. *conversation* may not be stored."""
 
+    conversation: Conversation
     draft: HistoryMessage
     budget_tokens: int
     window: Window | None = None
@@ -63,8 +64,8 @@ def estimate_draft(
     try:
         window = build_window(conversation, draft, policy=policy)
     except (PromptError, PolicyFailed) as error:
-        return DraftEstimate(draft, limit_tokens, error=error)
-    return DraftEstimate(draft, limit_tokens, window)
+        return DraftEstimate(conversation, draft, limit_tokens, error=error)
+    return DraftEstimate(conversation, draft, limit_tokens, window)
 
 
 def _budget(policy: WindowPolicy, language: Language) -> int:

@@ -88,4 +88,5 @@ def _figures(record: WindowRecord) -> dict[str, Any]:
 
 
 def _window_context(estimated: DraftEstimate, record: WindowRecord) -> dict[str, Any]:
-    return window_context(view_window(record, draft=estimated.draft.message.content))
+    system_prompt = estimated.conversation.scenario.system_prompt
+    return window_context(view_window(record, system_prompt=system_prompt, draft=estimated.draft.message.content))

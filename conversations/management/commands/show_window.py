@@ -1,0 +1,108 @@
+"""`manage.py show_window CONVERSATION "next message"`: what would be sent if that were sent now. Nothing is stored."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from dataclasses import replace
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import CharField, Q, Value
+from django.db.models.functions import Cast, Replace
+
+from conversations.core.budget import LanguageModel
+from conversations.core.errors import PolicyFailed
+from conversations.core.policies import BUILT_IN
+from conversations.core.policy import WindowPolicy
+from conversations.core.window import Window
+from conversations.management.window_table import window_lines
+from conversations.models import Conversation
+from conversations.selectors.window import view_window
+from conversations.services.estimate_draft import DraftEstimate, estimate_draft
+from conversations.services.language import language_of
+
+LARGEST_ID = 2**63 - 1
+
+
+class Command(BaseCommand):
+    help = "Show the window that a message would be sent in, without sending it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("conversation", help="its public id, the beginning of that, or its number")
+        parser.add_argument("message", help="what would be sent next")
+        parser.add_argument("--budget", type=int, metavar="TOKENS", help="most tokens of the prompt")
+        parser.add_argument("--policy", help=f"{', '.join(BUILT_IN)}, or the dotted path of a class")
+        parser.add_argument("--json", action="store_true", help="print the window record and the messages as JSON")
+
+    def handle(self, *, conversation: str, message: str, **options: Any) -> None:
+        found = _find(conversation)
+        estimate = estimate_draft(
+            user=found.owner,
+            conversation=found,
+            content=message,
+            policy=_policy(found, options["policy"], options["budget"]),
+        )
+        window = _window(estimate)
+        for line in [_json(window)] if options["json"] else _lines(estimate, window):
+            self.stdout.write(line)
+
+
+def _find(wanted: str) -> Conversation:
+    """Return the conversation that *wanted* means. Raises `CommandError` unless it is exactly one."""
+    compact = wanted.replace("-", "").lower()
+    spelled = Replace(Cast("public_id", CharField()), Value("-"), Value(""))
+    meant = Q(spelled__startswith=compact) if compact else Q(pk=None)
+    if wanted.isascii() and wanted.isdigit() and int(wanted) <= LARGEST_ID:
+        meant |= Q(pk=int(wanted))
+    there = Conversation.objects.filter(deleted_at=None).select_related("scenario", "head", "owner")
+    found = list(there.annotate(spelled=spelled).filter(meant)[:2])
+    if not found:
+        raise CommandError(f"No conversation has the id {wanted!r}, or one that begins like that.")
+    if len(found) > 1:
+        raise CommandError(f"The ids of several conversations begin with {wanted!r}: give more of it.")
+    return found[0]
+
+
+def _policy(conversation: Conversation, name: str | None, budget: int | None) -> WindowPolicy:
+    """Return the scenario's policy, or the one that is named with the scenario's values, capped to the *budget*."""
+    scenario = conversation.scenario
+    _check_budget(budget, language_of(scenario).language_model)
+    scenario.policy_name = name or scenario.policy_name
+    try:
+        policy = scenario.policy
+    except PolicyFailed as error:
+        raise CommandError(f"No such window policy: {error.detail}. Built in are {', '.join(BUILT_IN)}.") from error
+    except ValueError as error:
+        raise CommandError(f"The scenario's values do not suit the window policy: {error}.") from error
+    return policy if budget is None else replace(policy, cap_tokens=min(budget, policy.cap_tokens or budget))
+
+
+def _check_budget(budget: int | None, language_model: LanguageModel) -> None:
+    most_tokens = language_model.context_window_tokens
+    if budget is not None and not 1 <= budget <= most_tokens:
+        raise CommandError(
+            f"--budget must be from 1 to {most_tokens:,} tokens, the context window of {language_model.name}; "
+            f"got {budget:,}."
+        )
+
+
+def _window(estimate: DraftEstimate) -> Window:
+    if estimate.window:
+        return estimate.window
+    detail = getattr(estimate.error, "detail", "")
+    raise CommandError(f"{estimate.error} {detail}".strip())
+
+
+def _json(window: Window) -> str:
+    messages = [message.to_wire() for message in window.prompt]
+    return json.dumps({"record": window.record.to_json(), "messages": messages}, indent=2, ensure_ascii=False)
+
+
+def _lines(estimate: DraftEstimate, window: Window) -> list[str]:
+    conversation = estimate.conversation
+    view = view_window(
+        window.record, system_prompt=conversation.scenario.system_prompt, draft=estimate.draft.message.content
+    )
+    heading = f"{conversation} · {conversation.public_id} · {window.record.language_model}"
+    return [heading, "", *window_lines(view)]

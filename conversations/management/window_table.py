@@ -1,0 +1,78 @@
+"""A window as text for a terminal: the messages in prompt order, the tokens by part, and what was left out."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+
+from conversations.core.record import WindowRecord
+from conversations.selectors.window import WindowView
+from conversations.views.policy_words import rules_of
+from conversations.views.strata import LABELS
+
+HEADINGS = ("KIND", "ROLE", "POSITION", "TOKENS", "WORDS")
+RIGHT = {"POSITION", "TOKENS"}
+NARROWEST = 20
+Row = tuple[str, ...]
+
+
+def window_lines(view: WindowView, *, columns: int | None = None) -> Iterator[str]:
+    """Yield the lines; words are cut to a terminal of that many *columns*, by default to this one."""
+    columns = columns or shutil.get_terminal_size().columns
+    yield from _table(_entries(view), columns)
+    yield ""
+    yield from _totals(view.record)
+    yield ""
+    yield from _not_sent(view, columns)
+    yield ""
+    for name, value in rules_of(view.record):
+        yield f"{name}: {value}"
+
+
+def _entries(view: WindowView) -> Iterator[Row]:
+    for row in view.rows:
+        entry = row.entry
+        words = row.excerpt if entry.cut_to is None else f"[first {entry.cut_to:,} characters] {row.excerpt}"
+        yield entry.kind, entry.role, _position(entry.position), f"{entry.tokens:,}", words
+
+
+def _position(position: int | None) -> str:
+    """Return a position as people count: from 1."""
+    return "" if position is None else f"{position + 1:,}"
+
+
+def _table(rows: Iterator[Row], columns: int) -> Iterator[str]:
+    whole = [HEADINGS, *rows]
+    widths = [max(len(row[index]) for row in whole) for index in range(len(HEADINGS) - 1)]
+    room = max(NARROWEST, columns - sum(widths) - 2 * len(widths))
+    return (_line(row, widths, room) for row in whole)
+
+
+def _line(row: Row, widths: Sequence[int], room: int) -> str:
+    cells = [
+        cell.rjust(width) if heading in RIGHT else cell.ljust(width)
+        for heading, cell, width in zip(HEADINGS, row, widths, strict=False)
+    ]
+    return "  ".join([*cells, _cut(row[-1], room)]).rstrip()
+
+
+def _totals(record: WindowRecord) -> Iterator[str]:
+    parts = record.parts
+    totals = [(str(LABELS[part]), tokens) for part, tokens in parts.items() if part != "free" and tokens]
+    totals += [("Prompt", record.prompt_tokens), ("Free", parts["free"]), ("Budget", record.budget_tokens)]
+    width = max(len(name) for name, _ in totals)
+    for name, tokens in totals:
+        yield f"{name.ljust(width)}  {tokens:>9,}  {tokens / max(record.budget_tokens, 1):>4.0%}"
+
+
+def _not_sent(view: WindowView, columns: int) -> Iterator[str]:
+    record = view.record
+    yield f"Messages before position {record.first_position + 1:,} that are out of view: {record.unseen_messages:,}"
+    for row in view.left_out:
+        out = row.message
+        beginning = f"Left out: {_position(out.position)}, {out.tokens:,} tokens, {row.reason}: "
+        yield beginning + _cut(row.excerpt, max(NARROWEST, columns - len(beginning)))
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"
