@@ -103,10 +103,12 @@ def _ask(policy: WindowPolicy, room: Room, offered: _Offered, newest_first: Iter
             if offered.units.get(unit.position) is not unit or unit.position in chosen:
                 raise PolicyFailed(detail="the policy chose what it was not offered, or the same twice")
             chosen[unit.position] = unit
-    except Exception as error:
-        if offered.reading_failed is error or isinstance(error, PolicyFailed):
+    except PolicyFailed:
+        if not offered.reading_failed:
             raise
-        raise PolicyFailed(detail=f"{type(policy).__qualname__} raised {error!r}") from error
-    if offered.reading_failed:  # and the policy went on as if nothing had happened
+    except Exception as error:
+        if not offered.reading_failed:
+            raise PolicyFailed(detail=f"{type(policy).__qualname__} raised {error!r}") from error
+    if offered.reading_failed:  # whatever the policy made of it
         raise offered.reading_failed
     return chosen

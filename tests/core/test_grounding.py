@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conversations.core.cutting import CUT_MARK
 from conversations.core.grounding import pack_grounding
-from conversations.core.prompt import CUT_MARK, Passage, render_question
+from conversations.core.prompt import Passage, render_question
 
 from .languages import by_character, by_piece, by_quarter
 
@@ -34,7 +35,7 @@ def test_what_fits_exactly_is_sent_whole():
 def test_one_token_less_cuts_the_last_passage_at_a_sentence():
     packed = pack(SENTENCES, limit_tokens=tokens_of(SENTENCES) - 1)
     assert packed.included[0].text == f"It is far. Very far indeed! Or is it? {CUT_MARK}"
-    assert packed.last_is_cut
+    assert packed.last_cut_to == len("It is far. Very far indeed! Or is it?")
 
 
 def test_a_cut_is_at_the_last_sentence_that_fits():
@@ -62,6 +63,11 @@ def test_a_cut_between_words_is_not_worth_it_beside_a_whole_passage():
 
 def test_a_passage_that_cannot_be_cut_is_left_out():
     packed = pack(Passage("x" * 500), limit_tokens=300)
+    assert (packed.text, packed.included) == (QUESTION, ())
+
+
+def test_the_mark_alone_is_no_grounding():
+    packed = pack(Passage(" \n" + "x" * 500), limit_tokens=300)
     assert (packed.text, packed.included) == (QUESTION, ())
 
 

@@ -1,11 +1,10 @@
-from conversations.core.budget import ChatFormat
 from conversations.core.history import group_into_units, sendable
 
 from .languages import message, tool_call, tool_result
 
 
-def units(*oldest_first):
-    return list(group_into_units(reversed(oldest_first)))
+def units(*oldest_first, overhead_tokens=0):
+    return list(group_into_units(reversed(oldest_first), overhead_tokens=overhead_tokens))
 
 
 def positions(found):
@@ -55,14 +54,19 @@ def test_a_tool_call_or_result_without_words_is_not_empty():
 
 def test_it_reads_no_further_than_the_unit_that_is_asked_for():
     endless = (message(position, "x") for position in range(10, 0, -1))
-    found = group_into_units(endless)
+    found = group_into_units(endless, overhead_tokens=0)
     assert [next(found).messages[0].position, next(found).messages[0].position] == [10, 9]
     assert next(endless).position == 8
 
 
 def test_a_unit_counts_each_of_its_messages_with_its_overhead():
-    unit = units(message(0, "hello"))[0]
-    assert unit.tokens(ChatFormat()) == 5 + 4
+    alone, turn = units(tool_call(0), tool_result(1, "found"), message(2, "hello"), overhead_tokens=4)
+    assert alone.tokens == 5 + 4
+    assert turn.tokens == (1 + 1 + 2) + 4 + (1 + 5) + 4
+
+
+def test_a_unit_stands_where_it_begins():
+    assert [unit.position for unit in units(message(0), tool_call(1), tool_result(2))] == [1, 0]
 
 
 def test_pins_keep_their_order_without_those_that_cannot_be_sent():

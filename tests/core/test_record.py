@@ -14,19 +14,28 @@ RECORD = WindowRecord(
     context_window_tokens=1_000,
     reply_reserve_tokens=200,
     budget_tokens=727,
-    prompt_tokens=50,
+    prompt_tokens=163,
     priming_tokens=3,
     tool_schema_tokens=7,
     calibration="1.1",
     policy={"name": "sliding", "cap_tokens": None},
-    entries=(WindowEntry("system", "system", 10), WindowEntry("newest", "user", 30, message=5, position=9)),
-    first_position=9,
-    unseen_messages=9,
-    left_out=(LeftOutMessage(4, 8, 900, "does_not_fit"),),
+    entries=(
+        WindowEntry("system", "system", 10),
+        WindowEntry("pin", "user", 11, message=1, position=0),
+        WindowEntry("older", "assistant", 12, message=4, position=8),
+        WindowEntry("newest", "user", 30, message=5, position=9),
+        WindowEntry("tool_step", "assistant", 40, message=6, position=10),
+        WindowEntry("tool_step", "tool", 50, message=7, position=11, cut_to=100),
+    ),
+    first_position=8,
+    unseen_messages=7,
+    older_limit_tokens=576,
+    anchor=6,
+    left_out=(LeftOutMessage(3, 7, 900, "does_not_fit"),),
     grounding=GroundingRecord(
         tokens=20,
         limit_tokens=363,
-        included=(GroundingPassage(1, 0.5), GroundingPassage(2, None, cut=True)),
+        included=(GroundingPassage(1, 0.5), GroundingPassage(2, None, cut_to=80)),
         left_out=(GroundingPassage(3, 0.1),),
     ),
 )
@@ -44,3 +53,14 @@ def test_reading_a_record_leaves_the_stored_one_alone():
     stored = json.loads(json.dumps(RECORD.to_json()))
     WindowRecord.from_json(stored)
     assert stored == json.loads(json.dumps(RECORD.to_json()))
+
+
+def test_its_parts_are_the_budget():
+    assert RECORD.parts == {
+        **{"system": 3 + 10, "tools": 7, "pins": 11, "older": 12},
+        **{"grounding": 20, "newest": 30 - 20, "tool_steps": 40 + 50, "free": 727 - 163},
+    }
+
+
+def test_its_parts_come_in_the_order_of_the_prompt():
+    assert list(RECORD.parts) == ["system", "tools", "pins", "older", "grounding", "newest", "tool_steps", "free"]
