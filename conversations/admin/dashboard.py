@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils import timezone
 
+from conversations.admin.charts import bar_chart
 from conversations.selectors import ledger
 from conversations.selectors.ledger import DayTotals, Totals
 
 DAYS = 30
 ROWS = 10
-GREY = "#84949f"  # reads on both themes; a canvas does not know when the theme changes
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def _with_shares(rows: list[Any], month: Totals) -> list[tuple[Any, int]]:
 def cost_chart(days: list[DayTotals]) -> dict[str, str]:
     costs = [float(day.totals.cost_usd) for day in days]
     money = {"style": "currency", "currency": "USD", "minimumFractionDigits": 2, "maximumFractionDigits": 10}
-    return _chart(days, {"Cost": ("cost", costs)}, number_format=money)
+    return bar_chart(_labels(days), {"Cost": ("cost", costs)}, number_format=money)
 
 
 def token_chart(days: list[DayTotals]) -> dict[str, str]:
@@ -63,34 +62,8 @@ def token_chart(days: list[DayTotals]) -> dict[str, str]:
         "Cached input": ("cached", [each.cached_input_tokens for each in totals]),
         "Output": ("output", [each.output_tokens for each in totals]),
     }
-    return _chart(days, series, number_format={"maximumFractionDigits": 0})
+    return bar_chart(_labels(days), series, number_format={"maximumFractionDigits": 0})
 
 
-def _chart(
-    days: list[DayTotals], series: dict[str, tuple[str, list[Any]]], *, number_format: dict[str, Any]
-) -> dict[str, str]:
-    """Return the data and the options of stacked bars as Chart.js takes them; *series* is label → (colour, values)."""
-    datasets = [
-        {"label": label, "data": values, "backgroundColor": f"var(--color-chart-{colour})"}
-        for label, (colour, values) in series.items()
-    ]
-    ticks = {"color": GREY, "maxTicksLimit": 6, "maxRotation": 0}
-    options = {
-        "animation": False,
-        "maintainAspectRatio": False,
-        "locale": "en-US",
-        "borderRadius": 3,
-        "categoryPercentage": 0.8,
-        "barPercentage": 0.9,
-        "interaction": {"mode": "index", "intersect": False},
-        "plugins": {"legend": {"display": len(series) > 1, "align": "end", "labels": _LEGEND}},
-        "scales": {
-            "x": {"stacked": True, "grid": {"display": False}, "ticks": ticks},
-            "y": {"stacked": True, "beginAtZero": True, "grid": {}, "ticks": ticks | {"format": number_format}},
-        },
-    }
-    labels = [f"{day.day:%b} {day.day.day}" for day in days]
-    return {"data": json.dumps({"labels": labels, "datasets": datasets}), "options": json.dumps(options)}
-
-
-_LEGEND = {"color": GREY, "boxWidth": 8, "boxHeight": 8, "usePointStyle": True, "pointStyle": "rectRounded"}
+def _labels(days: list[DayTotals]) -> list[str]:
+    return [f"{day.day:%b} {day.day.day}" for day in days]

@@ -47,3 +47,15 @@ def seconds(value: float | None) -> str:
 def price(value: Decimal | None) -> SafeString:
     """Return a unit price, which is US dollars for a million tokens."""
     return usd(value) if value is None else format_html("{} / M", usd(value))
+
+
+@register.filter
+def ratio(value: Decimal) -> str:
+    """Return a factor without the zeros at its end."""
+    return f"× {value.normalize():f}"
+
+
+@register.filter
+def percent(value: Decimal) -> str:
+    """Return a difference with its sign and one decimal."""
+    return f"{value:+,.1f} %".replace("-", "−")

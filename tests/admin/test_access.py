@@ -12,6 +12,7 @@ LISTS = [
     "conversations_message",
     "conversations_completion",
     "conversations_run",
+    "conversations_calibration",
     "conversations_scenario",
     "accounts_user",
     "auth_group",

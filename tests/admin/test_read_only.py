@@ -8,17 +8,25 @@ import pytest
 from django.forms.models import model_to_dict
 from django.urls import reverse
 
-from conversations.models import Completion, Conversation, Message, Run
+from conversations.models import Calibration, Completion, Conversation, Message, Run
 from tests.admin.stored import make_conversation
 
-MODELS = [Conversation, Message, Completion, Run]
-FORGED = {"title": "forged", "content": "forged", "language_model": "forged", "worker": "forged", "_save": "Save"}
+MODELS = [Conversation, Message, Completion, Run, Calibration]
+FORGED = {
+    "title": "forged",
+    "content": "forged",
+    "language_model": "forged",
+    "worker": "forged",
+    "ratio": 1,
+    "_save": "Save",
+}
 
 
 @pytest.fixture(autouse=True)
 def _rows(alice):
     reply = make_conversation(alice).head
     Run.objects.create(reply=reply)
+    Calibration.objects.create(language_model="letters", limit_tokens=2_000)
 
 
 def address(model: type, page: str, *args: Any) -> str:

@@ -1,0 +1,124 @@
+"""Calibration: how far our counting is from each language model's, what was learned from it, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_POST
+from unfold.decorators import display
+
+from conversations.admin.charts import bar_chart
+from conversations.admin.review import ReviewAdmin
+from conversations.core.calibration import ERROR_EDGES_PERCENT, FEWEST_PAIRS, NEWEST_PAIRS, error_distribution
+from conversations.models import Calibration
+from conversations.providers.language_models import language_models
+from conversations.selectors.calibration import ReportedPrompt, reported_prompts
+from conversations.services.calibration import forget_limit
+from conversations.templatetags import figures
+
+ROWS = 50
+FORGET_LIMIT = "conversations_calibration_forget_limit"
+
+
+@dataclass(frozen=True)
+class ShownCalibration:
+    """What the admin shows of *calibration*."""
+
+    calibration: Calibration
+    fewest_pairs: int = FEWEST_PAIRS
+    newest_pairs: int = NEWEST_PAIRS
+
+    @cached_property
+    def configured_tokens(self) -> int | None:
+        """The configured context window; None where the language model is no longer configured."""
+        configured = language_models().get(self.calibration.language_model)
+        return configured.language_model.context_window_tokens if configured else None
+
+    @property
+    def limit_holds(self) -> bool:
+        """Whether the provider's limit is below the configured context window."""
+        limit_tokens = self.calibration.limit_tokens
+        return limit_tokens is not None and limit_tokens < (self.configured_tokens or 0)
+
+    @cached_property
+    def prompts(self) -> list[ReportedPrompt]:
+        return reported_prompts(self.calibration.language_model)
+
+    @property
+    def newest(self) -> list[tuple[ReportedPrompt, bool]]:
+        """The newest pairs, and whether the ratio is learned from each."""
+        return [(prompt, self._teaches(prompt)) for prompt in self.prompts[:ROWS]]
+
+    @property
+    def chart(self) -> dict[str, str]:
+        long = [prompt.pair for prompt in self.prompts if self._teaches(prompt)]
+        others = [prompt.pair for prompt in self.prompts if not self._teaches(prompt)]
+        series = {
+            "Long prompts": ("cost", error_distribution(long)),
+            "Short ones, or with tools": ("cached", error_distribution(others)),
+        }
+        return bar_chart(error_labels(), series, number_format={"maximumFractionDigits": 0})
+
+    def _teaches(self, prompt: ReportedPrompt) -> bool:
+        tokens = (self.calibration.limit_tokens, self.configured_tokens)
+        return prompt.teaches(context_window_tokens=min(filter(None, tokens), default=0))
+
+
+def error_labels(edges: Iterable[int] = ERROR_EDGES_PERCENT) -> list[str]:
+    """Name the errors below the first edge, from each edge to the next, and above the last."""
+    written = [f"{edge:+d}".replace("-", "−") for edge in edges]
+    between = [f"{low} to {high} %" for low, high in pairwise(written)]
+    return [f"below {written[0]} %", *between, f"{written[-1]} % and more"]
+
+
+@admin.register(Calibration)
+class CalibrationAdmin(ReviewAdmin):
+    list_display = ["language_model", "shown_ratio", "pairs", "limit", "updated_at"]
+    search_fields = ["language_model"]
+    search_help_text = "Language model"
+
+    @display(description="ratio", ordering="ratio")
+    def shown_ratio(self, calibration: Calibration) -> str:
+        return figures.ratio(calibration.ratio)
+
+    @display(description="provider's limit", ordering="limit_tokens")
+    def limit(self, calibration: Calibration) -> str:
+        shown = ShownCalibration(calibration)
+        instead = f" instead of {figures.count(shown.configured_tokens)}" if shown.limit_holds else ""
+        return figures.count(calibration.limit_tokens) + instead
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Calibration, **kwargs: Any
+    ) -> HttpResponse:
+        context |= {"shown": ShownCalibration(obj), "may_forget": may_forget(request)}
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_POST(self.forget_limit))
+        return [path("<int:pk>/forget-limit/", view, name=FORGET_LIMIT), *super().get_urls()]
+
+    def forget_limit(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Let the configured context window hold again: the one thing here that a person may change."""
+        if not may_forget(request):
+            raise PermissionDenied
+        calibration = self.get_object(request, str(pk))
+        if calibration is None:
+            raise Http404
+        if forget_limit(calibration):
+            note = f"Forgot the provider's limit of {figures.count(calibration.limit_tokens)} tokens."
+            self.log_change(request, calibration, note)
+            messages.success(request, note)
+        return redirect(reverse("admin:conversations_calibration_change", args=[pk]))
+
+
+def may_forget(request: HttpRequest) -> bool:
+    return request.user.has_perm("conversations.change_calibration")
