@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from conversations.views import drafting, keeping, marking, reading, windows, writing
+from conversations.views import drafting, keeping, marking, reading, scenarios, windows, writing
 
 app_name = "conversations"
 urlpatterns = [
@@ -24,4 +24,10 @@ urlpatterns = [
     path("c/<uuid:public_id>/rename/", keeping.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", keeping.delete, name="delete"),
     path("c/<uuid:public_id>/restore/", keeping.restore, name="restore"),
+    path("scenarios/", scenarios.scenarios, name="scenarios"),
+    path("scenarios/new/", scenarios.new, name="new_scenario"),
+    path("scenarios/from-file/", scenarios.from_file, name="scenario_from_file"),
+    path("scenarios/<int:scenario_id>/", scenarios.edit, name="edit_scenario"),
+    path("scenarios/<int:scenario_id>/delete/", scenarios.delete, name="delete_scenario"),
+    path("scenarios/<int:scenario_id>/export/", scenarios.export, name="export_scenario"),
 ]

@@ -41,8 +41,15 @@ ROUTES = {
     "rename": ("POST", 302),
     "delete": ("POST", 302),
     "restore": ("POST", 302),
+    "scenarios": ("GET", 200),
+    "new_scenario": ("GET", 200),
+    "scenario_from_file": ("GET", 200),
+    "edit_scenario": ("GET", 200),
+    "delete_scenario": ("POST", 302),
+    "export_scenario": ("GET", 200),
 }
-WITHOUT_ID = {"new", "list", "estimate", "preview"}
+WITHOUT_ID = {"new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"}
+OF_A_SCENARIO = {"edit_scenario", "delete_scenario", "export_scenario"}
 SECRET = "the canary sings at dawn"
 
 
@@ -73,7 +80,7 @@ def client_of(who, conversation):
 def ask(client, name, conversation):
     method, _ = ROUTES[name]
     ids = {}
-    if name not in WITHOUT_ID:
+    if name not in WITHOUT_ID | OF_A_SCENARIO:
         ids["public_id"] = conversation.public_id
     if name in ("stop", "regenerate", "window", "request"):
         ids["reply_id"] = Message.objects.get(role="assistant", conversation=conversation).pk
@@ -81,6 +88,8 @@ def ask(client, name, conversation):
         ids["message_id"] = Message.objects.get(role="user", conversation=conversation).pk
     # Of the owner's own scenarios; whether it may be chosen is asked only after the conversation is found.
     scenario = Scenario.objects.get_or_create(name="Theirs", owner=conversation.owner)[0].pk
+    if name in OF_A_SCENARIO:
+        ids["scenario_id"] = scenario
     fields = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen", "scenario": scenario}
     fields |= {"pinned": "true", "excluded": "true"}
     data = fields if method == "POST" else {}

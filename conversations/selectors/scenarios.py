@@ -1,8 +1,8 @@
-"""The scenarios that a person may choose."""
+"""The scenarios that a person may choose, and those that are their own."""
 
 from __future__ import annotations
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ScenarioNotFound
@@ -17,6 +17,20 @@ def list_scenarios(user: User) -> list[Scenario]:
 def find_scenario(user: User, scenario_id: int) -> Scenario:
     """Return a scenario that *user* may choose. Raises `ScenarioNotFound` also if it is someone else's."""
     if (found := _choosable(user).filter(pk=scenario_id).first()) is None:
+        raise ScenarioNotFound
+    return found
+
+
+def list_own_scenarios(user: User) -> list[Scenario]:
+    """Return the person's own, by name, each with the number of its conversations as *used*."""
+    used = Count("conversations", filter=Q(conversations__deleted_at=None))
+    return list(Scenario.objects.filter(owner_id=user.pk).annotate(used=used).order_by("name", "pk"))
+
+
+def find_own_scenario(user: User, scenario_id: int, *, lock: bool = False) -> Scenario:
+    """Return a scenario that *user* may edit. Raises `ScenarioNotFound`. *lock* it until the transaction ends."""
+    own = Scenario.objects.filter(owner_id=user.pk, pk=scenario_id)
+    if (found := (own.select_for_update() if lock else own).first()) is None:
         raise ScenarioNotFound
     return found
 

@@ -1,0 +1,137 @@
+"""What a scenario may say, judged as a whole: one rule for people's pages, the admin and files.
+
+What a single column may hold says the model. Here it is seen together with the language models and window policies of
+this site: settings in which no message would fit are refused when they are made, not when somebody writes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy as _
+
+from conversations.core.budget import LanguageModel, budget_tokens
+from conversations.core.errors import PolicyFailed
+from conversations.core.policy import WindowPolicy
+from conversations.core.text import UNSTORABLE
+from conversations.models import Scenario
+from conversations.models.scenario import POLICY_FIELDS
+from conversations.providers.language_models import language_models
+from conversations.window_policies import policy_choices
+
+from .language import language_of
+from .sampling import check_sampling
+
+
+def check_scenario(scenario: Scenario, *, any_policy: bool = False) -> None:
+    """Raise a `ValidationError` with a sentence at the field to blame, unless a conversation can be had with it.
+
+    Its columns hold what they may already. A language model, policy or tools that this site does not offer stay where
+    they are stored. *any_policy* allows any dotted path: that runs code, so only for those who can run some anyway.
+    """
+    stored = Scenario.objects.filter(pk=scenario.pk).first() or Scenario()
+    _check_sampling(scenario)
+    _check_text(scenario)
+    _check_tools(scenario, kept=stored.tools)
+    _check_language_model(scenario, kept=stored.language_model)
+    if not any_policy:
+        _check_policy_name(scenario, kept=stored.policy_name)
+    _check_room(scenario, _policy_of(scenario))
+
+
+def _check_sampling(scenario: Scenario) -> None:
+    try:
+        check_sampling(scenario.sampling)
+    except ValidationError as error:
+        raise ValidationError({"sampling": error}) from error
+
+
+def _check_text(scenario: Scenario) -> None:
+    for name in ("name", "system_prompt"):
+        if UNSTORABLE.search(getattr(scenario, name)):
+            raise _error(name, _("Text must not contain NUL characters or halves of characters."))
+
+
+def _check_tools(scenario: Scenario, *, kept: list[Any]) -> None:
+    if scenario.tools and scenario.tools != kept:
+        raise _error("tools", _("This site has no tools to choose from."))
+
+
+def _check_language_model(scenario: Scenario, *, kept: str) -> None:
+    if scenario.language_model not in {"", kept, *language_models()}:
+        offered = ", ".join(language_models())
+        words = _("This site does not offer the language model “%(name)s”. It offers: %(offered)s.")
+        raise _error("language_model", words, name=scenario.language_model, offered=offered)
+
+
+def _check_policy_name(scenario: Scenario, *, kept: str) -> None:
+    """Before the policy is loaded, for that runs its module."""
+    if scenario.policy_name not in {kept, *policy_choices()}:
+        offered = ", ".join(policy_choices())
+        words = _("This site does not offer the window policy “%(name)s”. It offers: %(offered)s.")
+        raise _error("policy_name", words, name=scenario.policy_name, offered=offered)
+
+
+def _policy_of(scenario: Scenario) -> WindowPolicy:
+    try:
+        return scenario.policy
+    except PolicyFailed as error:
+        words = _("This window policy can't be loaded. “manage.py check” tells the site's admin why.")
+        raise _error("policy_name", words) from error
+    except ValueError as error:  # a policy of the site's own may want more of its values than ours
+        raise _error(_blamed(error), "%(reason)s", reason=error) from error
+
+
+def _blamed(error: ValueError) -> str:
+    """Return the field that a policy's words begin with."""
+    named = str(error).partition(" ")[0]
+    return named if named in POLICY_FIELDS else "policy_name"
+
+
+def _check_room(scenario: Scenario, policy: WindowPolicy) -> None:
+    """Refuse settings that leave no room for a message; without the system prompt first, to know what is to blame."""
+    language = language_of(scenario)
+    _check_reply_reserve(policy, language.language_model)
+    try:
+        policy.check_it_holds_a_message(language.language_model)
+    except ValueError as error:
+        words = NO_ROOM.get(_blamed(error), "%(reason)s")
+        raise _error(_blamed(error), words, reason=error, model=language.configured.label) from error
+    if scenario.system_prompt:
+        tokens = language.count_text(scenario.system_prompt)
+        _check_system_prompt(tokens, policy, language.language_model, label=language.configured.label)
+
+
+NO_ROOM = {
+    "reply_reserve_tokens": _("This leaves %(model)s no room for even the shortest message."),
+    "cap_tokens": _("Not even the shortest message fits into this few tokens."),
+}
+
+
+def _check_reply_reserve(policy: WindowPolicy, language_model: LanguageModel) -> None:
+    window_tokens = language_model.context_window_tokens
+    if (policy.reply_reserve_tokens or 0) >= window_tokens:
+        words = _("The reply reserve must be below the language model's context window of %(window)s tokens.")
+        raise _error("reply_reserve_tokens", words, window=f"{window_tokens:,}")
+
+
+def _check_system_prompt(tokens: int, policy: WindowPolicy, language_model: LanguageModel, *, label: str) -> None:
+    chat_format = language_model.chat_format
+    try:
+        policy.check_it_holds_a_message(language_model, fixed_tokens=chat_format.overhead_tokens + tokens)
+    except ValueError as error:
+        limit_tokens = budget_tokens(
+            language_model, reply_reserve_tokens=policy.reply_reserve_tokens, cap_tokens=policy.cap_tokens
+        )
+        over = chat_format.priming_tokens + 2 * chat_format.overhead_tokens + tokens + 1 - limit_tokens
+        words = _(
+            "The system prompt has %(tokens)s tokens, %(over)s too many: with these settings a prompt for %(model)s "
+            "may have %(limit)s, and a message must fit as well."
+        )
+        figures = {"tokens": f"{tokens:,}", "over": f"{over:,}", "limit": f"{limit_tokens:,}"}
+        raise _error("system_prompt", words, model=label, **figures) from error
+
+
+def _error(field: str, words: Any, **params: Any) -> ValidationError:
+    return ValidationError({field: ValidationError(words, params=params)})

@@ -1,0 +1,145 @@
+"""The scenarios of one's own: a list, a form, and their files. Those of the site can be copied, not edited."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.text import slugify
+from django.utils.translation import gettext
+from django.views.decorators.http import require_GET, require_http_methods
+
+from conversations.core.errors import ConversationError, ScenarioNotFound
+from conversations.forms import MATTERS_TO, ScenarioFileForm, ScenarioForm
+from conversations.models import Scenario
+from conversations.selectors.scenarios import (
+    find_own_scenario,
+    find_scenario,
+    list_own_scenarios,
+    list_scenarios,
+)
+from conversations.services.conversations import default_scenario
+from conversations.services.language import language_of
+from conversations.services.scenario_document import problems_of, read_document, write_document
+from conversations.services.scenarios import check_there_is_room, copy_scenario, delete_scenario
+from conversations.window_policies import policy_choices
+
+from . import parameters
+from .errors import answers_errors, show_refusal
+from .requests import PersonRequest
+
+NAME_CHARACTERS = 80  # of the one copied, so that there is room to say so
+
+
+def show_missing(request: HttpRequest, error: ConversationError, **kwargs: object) -> HttpResponse:
+    """Somebody else's scenario is not found; neither is one of the site's where only one's own can be."""
+    if isinstance(error, ScenarioNotFound):
+        raise Http404 from error
+    return show_refusal(request, error, **kwargs)
+
+
+@require_GET
+@answers_errors(refuse=show_missing)
+def scenarios(request: PersonRequest) -> HttpResponse:
+    own = list_own_scenarios(request.user)
+    offered = [scenario for scenario in list_scenarios(request.user) if scenario.owner_id != request.user.pk]
+    context = {"own": list(map(_in_words, own)), "offered": list(map(_in_words, offered))}
+    return render(request, "conversations/scenarios.html", context)
+
+
+class ListedScenario(NamedTuple):
+    scenario: Scenario
+    language_model: str
+    policy: str
+
+
+def _in_words(scenario: Scenario) -> ListedScenario:
+    policy = policy_choices().get(scenario.policy_name, scenario.policy_name)
+    return ListedScenario(scenario, language_of(scenario).configured.label, policy)
+
+
+@require_http_methods(["GET", "POST"])
+@answers_errors(refuse=show_missing)
+def new(request: PersonRequest) -> HttpResponse:
+    """A new scenario; with one in the query it begins as a copy of that."""
+    instance = Scenario(owner=request.user)
+    if scenario_id := parameters.scenario_id(request):
+        instance = copy_scenario(request.user, find_scenario(request.user, scenario_id))
+        instance.name = gettext("%(name)s (copy)") % {"name": instance.name[:NAME_CHARACTERS]}
+    return _form_page(request, instance)
+
+
+@require_http_methods(["GET", "POST"])
+@answers_errors(refuse=show_missing)
+def edit(request: PersonRequest, scenario_id: int) -> HttpResponse:
+    return _form_page(request, find_own_scenario(request.user, scenario_id))
+
+
+def _form_page(request: PersonRequest, instance: Scenario) -> HttpResponse:
+    """The form, with what was typed and what is wrong with it until there is nothing wrong."""
+    form = ScenarioForm(request.POST if request.method == "POST" else None, instance=instance)
+    if form.is_bound and form.is_valid():
+        try:
+            return _stored(request, form.instance)
+        except ValidationError as error:
+            form.add_error(None, error)
+    title = Scenario.objects.get(pk=instance.pk).name if instance.pk else gettext("New scenario")
+    context = {"form": form, "title": title, "matters_to": MATTERS_TO}
+    return render(request, "conversations/scenario_form.html", context, status=400 if form.errors else 200)
+
+
+def _stored(request: PersonRequest, scenario: Scenario) -> HttpResponse:
+    """Raises a `ValidationError` if the person has too many already."""
+    if not scenario.pk:
+        check_there_is_room(request.user)
+    scenario.save()
+    messages.success(request, gettext("“%(name)s” is saved.") % {"name": scenario})
+    return redirect("conversations:scenarios")
+
+
+@require_http_methods(["GET", "POST"])
+@answers_errors(refuse=show_missing)
+def delete(request: PersonRequest, scenario_id: int) -> HttpResponse:
+    """Ask first, and with which scenario its conversations shall go on."""
+    scenario = find_own_scenario(request.user, scenario_id)
+    if request.method == "POST":
+        delete_scenario(user=request.user, scenario_id=scenario_id, successor_id=parameters.scenario_id(request))
+        messages.success(request, gettext("“%(name)s” is deleted.") % {"name": scenario})
+        return redirect("conversations:scenarios")
+    context = {
+        "scenario": scenario,
+        "used": scenario.conversations.filter(deleted_at=None).count(),
+        "successors": [each for each in list_scenarios(request.user) if each != scenario],
+        "default": default_scenario(),
+    }
+    return render(request, "conversations/scenario_delete.html", context)
+
+
+@require_GET
+@answers_errors(refuse=show_missing)
+def export(request: PersonRequest, scenario_id: int) -> HttpResponse:
+    """The scenario's file."""
+    scenario = find_scenario(request.user, scenario_id)
+    response = HttpResponse(write_document(scenario), content_type="application/json; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slugify(scenario.name) or "scenario"}.json"'
+    return response
+
+
+@require_http_methods(["GET", "POST"])
+@answers_errors(refuse=show_missing)
+def from_file(request: PersonRequest) -> HttpResponse:
+    """A new scenario from a file; what is wrong with it is said, and its text can be mended on the spot."""
+    form = ScenarioFileForm(request.POST or None, request.FILES or None)
+    problems: list[str] = []
+    if form.is_bound and form.is_valid():
+        raw = form.cleaned_data["raw"]
+        try:
+            return _stored(request, read_document(raw, owner=request.user))
+        except ValidationError as error:
+            problems = problems_of(error)
+            form = ScenarioFileForm(initial={"text": raw.decode(errors="replace")})
+    context = {"form": form, "problems": problems}
+    return render(request, "conversations/scenario_file.html", context, status=400 if problems or form.errors else 200)
