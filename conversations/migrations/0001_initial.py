@@ -175,7 +175,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='message',
-            index=models.Index(condition=models.Q(('active', True), ('pinned', True)), fields=['conversation'], name='message_pins'),
+            index=models.Index(condition=models.Q(('active', True)), fields=['conversation', 'pinned', 'position'], name='message_pins_and_newest'),
         ),
         migrations.AddConstraint(
             model_name='message',

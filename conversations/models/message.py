@@ -69,7 +69,10 @@ class Message(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["conversation"], condition=Q(pinned=True, active=True), name="message_pins"),
+            # What a window reads is one range of this index: the pins, and then the newest of the others.
+            models.Index(
+                fields=["conversation", "pinned", "position"], condition=Q(active=True), name="message_pins_and_newest"
+            ),
         ]
 
     def __str__(self) -> str:

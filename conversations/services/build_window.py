@@ -34,7 +34,7 @@ def build_window(
     *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long. Raises `PromptError`
     or `PolicyFailed`.
     """
-    history = read_history(conversation.pk, before=newest.position)
+    history = read_history(conversation.pk, before=newest.position, anchor=conversation.anchor_position)
     turn = Turn(newest, conversation.scenario.system_prompt, grounding=grounding, steps=steps)
     return _window(conversation, turn, history, policy=policy or conversation.scenario.policy, tightening=tightening)
 

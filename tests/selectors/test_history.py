@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 
 from conversations.core.messages import ToolCall
@@ -77,6 +79,28 @@ def test_it_does_not_read_older_chunks_that_nobody_asks_for(conversation, django
     with django_assert_num_queries(1):
         history = read_history(conversation.pk, before=FIRST_CHUNK_ROWS + 1)
         [next(history.newest_first) for _ in range(FIRST_CHUNK_ROWS)]
+
+
+@pytest.mark.parametrize("anchor", [0, 5, FIRST_CHUNK_ROWS + 20])
+def test_one_query_reads_back_to_the_anchor_and_past_it(conversation, django_assert_num_queries, anchor):
+    length, wanted = FIRST_CHUNK_ROWS + 20, FIRST_CHUNK_ROWS + 20 - anchor + 1
+    fill(conversation, length, pinned=[1])
+    with django_assert_num_queries(1):
+        history = read_history(conversation.pk, before=length, anchor=anchor)
+        assert contents(islice(history.newest_first, wanted)) == newest_first(length)[:wanted]
+
+
+def test_it_reads_all_behind_an_anchor_above_the_position(conversation):
+    fill(conversation, 9)
+    assert contents(read_history(conversation.pk, before=4, anchor=7).newest_first) == newest_first(4)
+
+
+def test_more_pins_than_a_chunk_holds_are_all_read(conversation):
+    length = 2 * FIRST_CHUNK_ROWS
+    fill(conversation, length, pinned=range(length - 3))
+    history = read_history(conversation.pk, before=length)
+    assert len(history.pins) == length - 3
+    assert contents(history.newest_first) == newest_first(length)
 
 
 def test_a_tool_call_and_its_result_come_back_as_they_were(conversation):
