@@ -58,15 +58,18 @@ class ShownCalibration:
         """The newest pairs, and whether the ratio is learned from each."""
         return [(prompt, self._teaches(prompt)) for prompt in self.prompts[:ROWS]]
 
-    @property
-    def chart(self) -> dict[str, str]:
+    @cached_property
+    def errors(self) -> list[tuple[str, int, int]]:
+        """How many long prompts, and how many others, have an error of each size."""
         long = [prompt.pair for prompt in self.prompts if self._teaches(prompt)]
         others = [prompt.pair for prompt in self.prompts if not self._teaches(prompt)]
-        series = {
-            "Long prompts": ("cost", error_distribution(long)),
-            "Short ones, or with tools": ("cached", error_distribution(others)),
-        }
-        return bar_chart(error_labels(), series, number_format={"maximumFractionDigits": 0})
+        return list(zip(error_labels(), error_distribution(long), error_distribution(others), strict=True))
+
+    @property
+    def chart(self) -> dict[str, str]:
+        labels, long, others = zip(*self.errors, strict=True)
+        series = {"Long prompts": ("cost", long), "Short ones, or with tools": ("cached", others)}
+        return bar_chart(labels, series, number_format={"maximumFractionDigits": 0}, most_labels=len(labels))
 
     def _teaches(self, prompt: ReportedPrompt) -> bool:
         tokens = (self.calibration.limit_tokens, self.configured_tokens)
@@ -76,8 +79,8 @@ class ShownCalibration:
 def error_labels(edges: Iterable[int] = ERROR_EDGES_PERCENT) -> list[str]:
     """Name the errors below the first edge, from each edge to the next, and above the last."""
     written = [f"{edge:+d}".replace("-", "−") for edge in edges]
-    between = [f"{low} to {high} %" for low, high in pairwise(written)]
-    return [f"below {written[0]} %", *between, f"{written[-1]} % and more"]
+    between = [f"{low} … {high} %" for low, high in pairwise(written)]
+    return [f"< {written[0]} %", *between, f"≥ {written[-1]} %"]
 
 
 @admin.register(Calibration)

@@ -25,4 +25,4 @@ class Calibration(models.Model):
         constraints = [models.CheckConstraint(condition=models.Q(ratio__gte=1), name="calibration_only_tightens")]
 
     def __str__(self) -> str:
-        return f"{self.language_model}: × {self.ratio}"
+        return self.language_model

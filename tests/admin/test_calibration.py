@@ -94,9 +94,9 @@ def test_the_chart_counts_errors_of_long_prompts_apart_from_the_others(admin_bro
     chart = json.loads(shown.chart["data"])
     long, others = (series["data"] for series in chart["datasets"])
     assert len(chart["labels"]) == len(long) == len(ERROR_EDGES_PERCENT) + 1
-    assert [label for label, count in zip(chart["labels"], long, strict=True) if count] == ["+20 to +50 %"]
+    assert [label for label, count in zip(chart["labels"], long, strict=True) if count] == ["+20 … +50 %"]
     counted = [label for label, count in zip(chart["labels"], others, strict=True) if count]
-    assert counted == ["−1 to +1 %", "+100 % and more"]
+    assert counted == ["−1 … +1 %", "≥ +100 %"]
 
 
 def test_the_pages_take_the_same_queries_however_much_there_is(queries_for, calibration, alice):
