@@ -16,14 +16,21 @@ const BUTTONS = '[data-action="pin"], [data-action="exclude"]';
  * @param {(error: Error) => void} options.onRefused
  */
 export function startMarking(page, { sight, onChanging, onChanged, onDone, onRefused }) {
-  const underWay = new Set();
+  let turn = Promise.resolve();
+  let reachedByKeyboard = null;
 
-  async function mark(message, { field, isOn, url }) {
+  async function mark(message, action) {
+    const button = page.querySelector(`[data-message="${message}"] [data-action="${action}"]`);
+    if (!button) {
+      return; // taken off the page while it waited for its turn
+    }
+    const field = FIELDS[action];
+    const isOn = button.value === "true";
     const before = sight.decisionsOn(message);
     onChanging();
     sight.mark(message, wanted(before, field, isOn));
     try {
-      const { pinned, excluded } = await postForm(url, { [field]: isOn });
+      const { pinned, excluded } = await postForm(button.formAction, { [field]: isOn });
       sight.mark(message, { pinned, excluded });
       onDone(page.dataset[textFor(field, isOn)]);
     } catch (error) {
@@ -34,29 +41,27 @@ export function startMarking(page, { sight, onChanging, onChanged, onDone, onRef
     }
   }
 
-  async function pressed(button) {
+  /** One after the other: what a press means depends on what came of the one before. */
+  function press(event, button) {
     const { message } = button.closest("[data-message]").dataset;
-    if (underWay.has(message)) {
-      return;
-    }
-    underWay.add(message);
-    const isOn = button.value === "true";
-    await mark(message, { field: FIELDS[button.dataset.action], isOn, url: button.formAction });
-    underWay.delete(message);
+    event.preventDefault();
+    turn = turn.then(() => mark(message, button.dataset.action));
   }
 
   page.addEventListener("click", (event) => {
     const button = event.target.closest(BUTTONS);
     if (button) {
-      event.preventDefault();
-      pressed(button);
+      press(event, button);
     }
   });
+  // Keys count where somebody has gone to a message by keyboard; who clicked into one may want to write.
+  page.addEventListener("focusin", ({ target }) => {
+    reachedByKeyboard = target.matches(":focus-visible") ? target : null;
+  });
   page.addEventListener("keydown", (event) => {
-    const button = buttonFor(event);
+    const button = event.target === reachedByKeyboard && buttonFor(event);
     if (button) {
-      event.preventDefault();
-      pressed(button);
+      press(event, button);
     }
   });
 }
@@ -70,10 +75,9 @@ function textFor(field, isOn) {
   return { pinned: ["textUnpinned", "textPinned"], excluded: ["textIncluded", "textExcluded"] }[field][Number(isOn)];
 }
 
-/** A key counts where somebody has gone to a message by keyboard; who clicked into one may want to write. */
 function buttonFor({ target, code, altKey, ctrlKey, metaKey, repeat }) {
   const action = KEYS[code];
-  if (!action || altKey || ctrlKey || metaKey || repeat || !target.matches(":focus-visible")) {
+  if (!action || altKey || ctrlKey || metaKey || repeat) {
     return null;
   }
   return target.closest("[data-message]")?.querySelector(`[data-action="${action}"]`);

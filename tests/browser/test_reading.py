@@ -78,7 +78,7 @@ def test_a_line_shows_where_the_view_of_the_language_model_ends(long_conversatio
         expect(messages(page)).not_to_have_count(shown)
     first_seen = int(page.locator("[data-horizon] + [data-message]").get_attribute("data-position"))
     replies(page).last.get_by_role("link", name="What the model saw").click()
-    expect(page.get_by_text(f"{first_seen} earlier messages were out of view.")).to_be_visible()
+    expect(page.get_by_text(f"{first_seen} earlier messages are out of view.")).to_be_visible()
 
 
 def test_a_person_who_has_scrolled_up_is_left_there_and_can_jump_back(page):
