@@ -39,12 +39,7 @@ def bar_chart(
         "plugins": {"legend": {"display": len(series) > 1, "align": "end", "labels": _LEGEND}},
         "scales": {
             "x": {"stacked": True, "grid": {"display": False}, "ticks": names},
-            "y": {
-                "stacked": True,
-                "beginAtZero": True,
-                "grid": {},
-                "ticks": numbers,
-            },
+            "y": {"stacked": True, "beginAtZero": True, "grid": {}, "ticks": numbers},
         },
     }
     return {"data": json.dumps({"labels": labels, "datasets": datasets}), "options": json.dumps(options)}

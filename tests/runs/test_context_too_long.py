@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from contextlib import contextmanager
 from decimal import Decimal
 
 import pytest
+from django.db import connection, transaction
 
 from conversations.models import Calibration, Completion, Conversation, Message
 from conversations.services.stop_reply import stop_reply
@@ -143,3 +146,36 @@ async def test_a_stop_during_the_second_request_works(worker, provider, upstream
     assert (await ended(posted.reply)).state == "stopped"
     assert upstream.wait_until_ended()["ended"] == "disconnected"
     assert [row.finish_reason for row in await ledger()] == ["", "stopped"]
+
+
+@contextmanager
+def nothing_can_be_learned():
+    """Hold the row that a refusal is about to write its limit into."""
+    held, release = threading.Event(), threading.Event()
+
+    def hold():
+        Calibration.objects.create(language_model="context-limit-2048")
+        with transaction.atomic():
+            Calibration.objects.select_for_update().get()
+            held.set()
+            release.wait(20)
+        connection.close()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(20)
+    try:
+        yield
+    finally:
+        release.set()
+        holder.join()
+
+
+async def test_a_stop_while_the_smaller_window_is_chosen_works(worker, provider, upstream):
+    provider("context-limit-2048")
+    with nothing_can_be_learned():
+        posted = await in_thread(ask_after_a_long_talk)
+        await wait_until(lambda: Completion.objects.filter(error_code="context_too_long").exists())
+        await in_thread(stop_reply, conversation=posted.message.conversation, reply_id=posted.reply.pk)
+        assert (await ended(posted.reply)).state == "stopped"
+    assert len(upstream.log()) == 1

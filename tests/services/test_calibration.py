@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
@@ -184,3 +185,14 @@ def test_a_context_window_that_is_configured_smaller_later_holds(settings):
     learn_limit(default_language_model(), 4_096)
     settings.LANGUAGE_MODELS = f"{NAME} context_window=2048"
     assert language_of(begin(make_user("alice")).scenario).language_model.context_window_tokens == 2_048
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_that_learn_at_once_make_one_row():
+    def refused(stated_tokens):
+        learn_limit(default_language_model(), stated_tokens)
+        connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(refused, range(2_000, 2_032)))
+    assert Calibration.objects.get().limit_tokens in range(2_000, 2_032)
