@@ -1,0 +1,292 @@
+"""AIConfig's chat history: apart from the configuration, OpenAI's format in and out, stored when it succeeded."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chatsite.accounts.models import User
+from conversations.core.errors import InvalidHistory, NothingToRetry, ReplyInProgress, ScenarioNotFound
+from conversations.core.messages import PromptMessage, ToolCall
+from conversations.models import Conversation, Message, Scenario
+from conversations.services.build_window import build_window, draft_message
+from conversations.services.chat_history import ChatHistory
+from conversations.services.conversations import default_scenario
+from conversations.services.end_reply import COMPLETE, Ending, end_reply
+from conversations.services.language import language_of
+from conversations.services.regenerate_reply import regenerate_reply
+from tests.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db
+
+CALL = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}
+TOOL_TURN = [
+    {"role": "user", "content": "How warm is it in Oslo?"},
+    {"role": "assistant", "content": "", "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "12"},
+    {"role": "assistant", "content": "12 degrees."},
+]
+GREETING = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good morning."}]
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+def of(user, messages, **options):
+    return ChatHistory.from_openai(user=user, messages=messages, **options)
+
+
+def prompt_after(history, content):
+    """Return what would be sent if its owner wrote *content* now."""
+    conversation = Conversation.objects.select_related("scenario", "head").get(pk=history.conversation.pk)
+    position = conversation.head.position + 1 if conversation.head else 0
+    draft = draft_message(content, position=position, language=language_of(conversation.scenario))
+    return [message.to_wire() for message in build_window(conversation, draft).prompt]
+
+
+# AIConfig: each row of its proposal
+
+
+def test_aiconfig_the_same_scenario_with_two_histories_gives_two_prompts(alice):
+    scenario = Scenario.objects.create(owner=alice, name="Guide", system_prompt="Be brief.")
+    histories = [of(alice, messages, scenario_id=scenario.pk) for messages in (GREETING, TOOL_TURN)]
+    system, question = {"role": "system", "content": "Be brief."}, {"role": "user", "content": "And now?"}
+    assert prompt_after(histories[0], "And now?") == [system, *GREETING, question]
+    assert prompt_after(histories[1], "And now?") == [system, *TOOL_TURN, question]
+
+
+def test_aiconfig_messages_come_and_go_in_openais_format(alice):
+    assert of(alice, TOOL_TURN).to_openai() == TOOL_TURN
+
+
+def test_aiconfig_messages_can_be_read_and_added(alice):
+    history = of(alice, GREETING)
+    history.add("user", "And now?")
+    assert history.messages()[-1] == PromptMessage("user", "And now?")
+    assert prompt_after(history, "Well?")[-2]["content"] == "And now?"
+
+
+@pytest.mark.parametrize("state", ["failed", "stopped", "interrupted"])
+def test_aiconfig_output_is_in_the_history_only_when_its_completion_succeeded(alice, state):
+    posted = post(begin(alice), "Hello")
+    end_reply(posted.reply.pk, Ending(state), content="Good mor")
+    history = ChatHistory(posted.message.conversation)
+    assert history.messages() == [PromptMessage("user", "Hello")]
+    assert history.messages(with_partial=True)[1].content == "Good mor"
+    assert Message.objects.get(pk=posted.reply.pk).content == "Good mor"
+
+
+def test_aiconfig_a_completed_reply_is_in_the_history(alice):
+    posted = post(begin(alice), "Hello")
+    end_reply(posted.reply.pk, COMPLETE, content="Good morning.")
+    assert ChatHistory(posted.message.conversation).to_openai() == GREETING
+
+
+def test_aiconfig_each_conversation_has_a_history_of_its_own(alice):
+    first, second = of(alice, GREETING), of(alice, GREETING)
+    first.add("user", "Only here")
+    assert (len(first.messages()), len(second.messages())) == (3, 2)
+
+
+# System text is the scenario's
+
+
+def test_a_system_message_becomes_a_scenario_of_ones_own(alice):
+    history = of(alice, [{"role": "system", "content": "Answer in rhymes."}, *GREETING])
+    scenario = history.conversation.scenario
+    assert (scenario.owner, scenario.system_prompt, scenario.name) == (alice, "Answer in rhymes.", "Answer in rhymes.")
+    assert history.to_openai() == GREETING
+    assert history.to_openai(include_system=True)[0] == {"role": "system", "content": "Answer in rhymes."}
+
+
+def test_the_same_system_message_makes_no_second_scenario(alice):
+    messages = [{"role": "system", "content": "Answer in rhymes."}, *GREETING]
+    assert of(alice, messages).conversation.scenario == of(alice, messages).conversation.scenario
+
+
+def test_a_system_message_that_is_the_scenarios_own_changes_nothing(alice):
+    scenario = Scenario.objects.create(owner=alice, name="Guide", system_prompt="Be brief.")
+    history = of(alice, [{"role": "system", "content": "Be brief."}, *GREETING], scenario_id=scenario.pk)
+    assert history.conversation.scenario == scenario
+
+
+def test_without_a_system_message_it_begins_with_the_default(alice):
+    assert of(alice, GREETING).conversation.scenario == default_scenario()
+
+
+def test_a_system_message_that_no_language_model_can_take_is_refused(alice):
+    with pytest.raises(InvalidHistory, match="system message"):
+        of(alice, [{"role": "system", "content": "long " * 200_000}, *GREETING])
+    assert not Conversation.objects.exists()
+
+
+def test_somebody_elses_scenario_is_not_found(alice):
+    theirs = Scenario.objects.create(owner=make_user("bob"), name="Bob's")
+    with pytest.raises(ScenarioNotFound):
+        of(alice, GREETING, scenario_id=theirs.pk)
+
+
+# How it lies in the database
+
+
+def test_a_tool_turn_is_one_path(alice):
+    conversation = of(alice, TOOL_TURN).conversation
+    path = list(conversation.messages.order_by("position"))
+    assert [(row.position, row.role, row.active) for row in path] == [
+        (0, "user", True),
+        (1, "assistant", True),
+        (2, "tool", True),
+        (3, "assistant", True),
+    ]
+    assert [row.parent for row in path] == [None, *path[:-1]]
+    assert conversation.head == path[-1]
+    assert conversation.title == "How warm is it in Oslo?"
+
+
+def test_what_is_taken_over_is_counted_with_its_calls(alice):
+    conversation = of(alice, TOOL_TURN).conversation
+    language = language_of(conversation.scenario)
+    call = ToolCall("c1", "weather", '{"city": "Oslo"}')
+    stored = conversation.messages.get(position=1)
+    assert stored.content_tokens == language.content_tokens(PromptMessage("assistant", "", tool_calls=(call,))) > 0
+    assert stored.encoding == language.language_model.encoding
+
+
+def test_10_000_messages_are_stored_in_few_statements(alice):
+    default_scenario()
+    messages = GREETING * 5_000
+    with CaptureQueriesContext(connection) as queries:
+        conversation = of(alice, messages).conversation
+    assert len(queries) < 30
+    assert conversation.head.position == 9_999
+    assert conversation.messages.filter(parent__position__lt=9_999).count() == 9_999
+    assert not conversation.messages.filter(content_tokens=0).exists()
+
+
+def test_a_message_of_a_megabyte_is_stored_and_counted(alice):
+    history = of(alice, [{"role": "user", "content": "word " * 200_000}, GREETING[1]])
+    assert history.conversation.messages.get(position=0).content_tokens > 100_000
+    assert prompt_after(history, "Go on")[-1] == {"role": "user", "content": "Go on"}
+
+
+def test_what_is_refused_leaves_nothing(alice):
+    with pytest.raises(InvalidHistory):
+        of(alice, [{"role": "system", "content": "New."}, *TOOL_TURN[:2]])
+    assert not Conversation.objects.exists()
+    assert not Scenario.objects.filter(owner=alice).exists()
+
+
+# Adding
+
+
+def test_a_tool_turn_can_be_added_step_by_step(alice):
+    history = of(alice, TOOL_TURN[:1])
+    history.add("assistant", "", tool_calls=[ToolCall("c1", "weather", '{"city": "Oslo"}')])
+    history.add("tool", "12", tool_call_id="c1")
+    history.add("assistant", "12 degrees.")
+    assert history.to_openai() == TOOL_TURN
+
+
+def test_an_open_call_is_never_sent_without_its_result(alice):
+    history = of(alice, GREETING)
+    history.add("assistant", "", tool_calls=[ToolCall("c1", "weather", "{}")])
+    assert history.to_openai() == GREETING
+    assert prompt_after(history, "Well?")[:-1] == GREETING
+
+
+@pytest.mark.parametrize(
+    ("role", "content", "fields", "words"),
+    [
+        ("user", "And?", {}, "no result"),
+        ("tool", "12", {"tool_call_id": "other"}, "no call"),
+        ("tool", "12", {}, "which call"),
+        ("system", "Late.", {}, "not the first"),
+        ("wizard", "Hello", {}, "role"),
+        ("user", "\x00 ", {}, "empty"),
+    ],
+)
+def test_what_can_not_follow_an_open_call_is_refused(alice, role, content, fields, words):
+    history = of(alice, TOOL_TURN[:1])
+    history.add("assistant", "", tool_calls=[ToolCall("c1", "weather", "{}")])
+    with pytest.raises(InvalidHistory, match=words):
+        history.add(role, content, **fields)
+    assert len(history.messages()) == 2
+
+
+def test_a_call_is_answered_once(alice):
+    history = of(alice, TOOL_TURN[:3])
+    with pytest.raises(InvalidHistory, match="two results"):
+        history.add("tool", "13", tool_call_id="c1")
+
+
+def test_nothing_is_added_while_a_reply_is_written(alice):
+    posted = post(begin(alice), "Hello")
+    with pytest.raises(ReplyInProgress):
+        ChatHistory(posted.message.conversation).add("user", "And?")
+
+
+def test_the_first_message_may_be_added_to_an_empty_conversation(alice):
+    history = ChatHistory(begin(alice))
+    assert history.add("user", "Hello").position == 0
+    with pytest.raises(InvalidHistory, match="no call"):
+        history.add("tool", "12", tool_call_id="c1")
+
+
+# The rest of the product
+
+
+def test_what_is_excluded_does_not_leave(alice):
+    history = of(alice, [*GREETING, *TOOL_TURN])
+    Message.objects.filter(role="tool").update(excluded=True)
+    assert history.to_openai() == [*GREETING, TOOL_TURN[0], TOOL_TURN[3]]
+
+
+def test_the_conversation_goes_on_as_any_other(alice):
+    conversation = of(alice, TOOL_TURN).conversation
+    posted = post(conversation, "And in Bergen?")
+    assert (posted.message.position, posted.reply.position) == (4, 5)
+
+
+@pytest.mark.parametrize("messages", [TOOL_TURN, GREETING[1:], [*GREETING, GREETING[1]]])
+def test_a_reply_that_answers_no_message_of_a_person_is_not_made_again(alice, messages):
+    conversation = of(alice, messages).conversation
+    with pytest.raises(NothingToRetry):
+        regenerate_reply(user=alice, conversation=conversation, reply_id=conversation.head_id)
+
+
+def test_a_reply_that_was_taken_over_can_be_made_again(alice):
+    conversation = of(alice, GREETING).conversation
+    again = regenerate_reply(user=alice, conversation=conversation, reply_id=conversation.head_id)
+    assert (again.position, again.state) == (1, "streaming")
+
+
+def test_its_page_opens(client, alice):
+    client.force_login(alice)
+    conversation = of(alice, TOOL_TURN).conversation
+    assert "12 degrees." in client.get(f"/c/{conversation.public_id}/").text
+
+
+WORDS = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+
+
+@st.composite
+def turns(draw):
+    ids = draw(st.lists(st.sampled_from("abc"), unique=True, max_size=3))
+    calls = [{"id": each, "type": "function", "function": {"name": "f", "arguments": draw(WORDS)}} for each in ids]
+    calling = [{"role": "assistant", "content": "", "tool_calls": calls}] if calls else []
+    results = [{"role": "tool", "content": draw(WORDS), "tool_call_id": each} for each in draw(st.permutations(ids))]
+    said = [{"role": role, "content": draw(WORDS)} for role in ("user", "assistant")]
+    return [said[0], *calling, *results, said[1]]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(turns(), min_size=1, max_size=3))
+def test_what_goes_in_comes_out(messages):
+    wire = [message for turn in messages for message in turn]
+    user, _ = User.objects.get_or_create(email="alice@example.org")
+    assert of(user, wire).to_openai() == wire
