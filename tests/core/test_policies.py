@@ -128,10 +128,9 @@ def test_between_two_steps_each_prompt_begins_with_the_one_before(turns, share, 
     assert before_the_question(dialogue.windows[0])[0].content == SYSTEM_PROMPT
     for earlier, later in pairwise(dialogue.windows):
         if later.record.first_position == earlier.record.first_position:
-            assert before_the_question(later)[: len(before_the_question(earlier))] == before_the_question(earlier)
-            assert (
-                len(before_the_question(later)) == len(before_the_question(earlier)) + 2
-            )  # the question and its reply
+            begins, goes_on = before_the_question(earlier), before_the_question(later)
+            assert goes_on[: len(begins)] == begins
+            assert len(goes_on) == len(begins) + len(("question", "reply"))
 
 
 @settings(max_examples=200)
