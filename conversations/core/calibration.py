@@ -1,7 +1,7 @@
 """What reported usage and refusals teach about our counting of a language model's tokens.
 
     ratio = 0.95 quantile of reported ÷ estimated input tokens over the newest pairs, rounded up, from 1 to 2
-    tightening = room ÷ (calibration · tokens that the next prompt may have), never below 1
+    tightening = counted ÷ estimated tokens of a refused prompt · margin ÷ calibration, never below 1
 
 Estimates are our plain count: what a budget was divided by is not in them, so that a ratio never feeds on itself.
 """
@@ -111,12 +111,10 @@ class RefusedPrompt:
         not yet divided by the *calibration*. If the numbers explain nothing, the next prompt is half of this one.
         """
         if self.is_explained_by(limit_tokens):
-            next_tokens = room_tokens / (max(self.ratio, calibration) * MARGIN)
+            tightening = self.ratio * MARGIN / calibration
         else:
-            next_tokens = self.estimated_tokens / HALF
-        if next_tokens <= 0:  # what must be sent does not fit by far; the window says so
-            return Decimal(1)
-        return max(_rounded_up(room_tokens / (calibration * next_tokens)), Decimal(1))
+            tightening = room_tokens * HALF / (calibration * max(self.estimated_tokens, 1))
+        return max(_rounded_up(tightening), Decimal(1))
 
 
 def _rounded_up(ratio: Decimal) -> Decimal:

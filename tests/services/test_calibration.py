@@ -108,6 +108,20 @@ def test_within_a_moment_nothing_is_compared_again(django_assert_num_queries):
         learn(NAME)
 
 
+def test_after_a_moment_it_is_compared_again(monkeypatch):
+    monkeypatch.setattr(service, "LEARN_SECONDS", 0)
+    for ratio in ("1.2", "1.3"):
+        report(ratio=ratio)
+        learn(NAME)
+        assert ratio_of() == Decimal(ratio)
+
+
+def test_what_nobody_reported_is_not_compared(django_assert_num_queries):
+    row = open_row()
+    with django_assert_num_queries(1):
+        settle_completion(row, Outcome(not_billed=True))
+
+
 def test_settling_takes_no_query_more_than_once_in_a_moment(django_assert_num_queries):
     learn(NAME)
     row = open_row()
