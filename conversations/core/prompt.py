@@ -33,6 +33,7 @@ def render_question(content: str, passages: Sequence[Passage], *, left_out: int 
     blocks = [GROUNDING_HEADER]
     blocks += [render_passage(number, passage) for number, passage in enumerate(passages, start=1)]
     if left_out:
-        blocks.append(f"({left_out} more passages were found but did not fit.)")
+        more = "1 more passage was" if left_out == 1 else f"{left_out} more passages were"
+        blocks.append(f"({more} found but did not fit.)")
     blocks.append(f"{QUESTION_HEADER}\n{content}")
     return "\n\n".join(blocks)

@@ -78,7 +78,9 @@ def test_a_large_passage_is_not_passed_over_for_a_worse_one():
 
 def test_the_language_model_is_told_how_many_passages_did_not_fit():
     packed = pack(SENTENCES, WORDS, WORDS, limit_tokens=tokens_of(SENTENCES, left_out=2))
-    assert "2 more passages" in packed.text
+    assert "(2 more passages were found but did not fit.)" in packed.text
+    packed = pack(SENTENCES, WORDS, limit_tokens=tokens_of(SENTENCES, left_out=1))
+    assert "(1 more passage was found but did not fit.)" in packed.text
 
 
 def test_passages_that_are_cheaper_together_than_alone_are_all_sent():

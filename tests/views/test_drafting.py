@@ -1,0 +1,125 @@
+"""What would be sent: the figures of the meter and the preview, from the same window as the request itself."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient
+from django.urls import reverse
+
+from conversations.core.policy import WindowPolicy
+from conversations.models import Completion, Message, Scenario
+from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.mark_message import exclude_message, pin_message
+from conversations.services.prepare_reply import prepare_reply
+from tests.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+
+
+class NotOnTheLoop(WindowPolicy):
+    """Sends no older messages, and works only where no event loop runs."""
+
+    def choose(self, older, room):
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        return []
+
+
+class Broken(WindowPolicy):
+    def choose(self, older, room):
+        raise RuntimeError("SECRET DETAIL")
+
+
+@pytest.fixture
+def conversation(client, settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    conversation = begin(make_user("alice"))
+    client.force_login(conversation.owner, BACKEND)
+    for content in ("one", "two", "three"):
+        end_reply(post(conversation, content).reply.pk, COMPLETE, content=f"Reply to {content}")
+    return conversation
+
+
+def ask(client, name, conversation, content="And now?", **extra):
+    fields = {"conversation": str(conversation.public_id), "content": content}
+    return client.post(reverse(f"conversations:{name}"), fields, **extra)
+
+
+def message_of(conversation, content):
+    return conversation.messages.get(content=content)
+
+
+def test_the_estimate_is_the_window_that_is_then_sent(client, conversation):
+    figures = ask(client, "estimate", conversation).json()["window"]
+    record = prepare_reply(post(conversation, "And now?").reply.pk).window.record
+    assert (figures["prompt_tokens"], figures["first_position"]) == (record.prompt_tokens, record.first_position)
+    assert figures["parts"] == [*map(list, record.parts.items()), ["reserve", record.reply_reserve_tokens]]
+
+
+def test_the_estimate_tells_which_messages_are_pinned_and_which_are_out(client, conversation):
+    pin_message(conversation=conversation, message_id=message_of(conversation, "one").pk, pinned=True)
+    excluded = message_of(conversation, "two")
+    exclude_message(conversation=conversation, message_id=excluded.pk, excluded=True)
+    figures = ask(client, "estimate", conversation).json()["window"]
+    assert figures["pins"] == [message_of(conversation, "one").pk]
+    assert figures["excluded"] == [excluded.pk]
+    assert figures["left_out"] == {str(excluded.pk): "excluded"}
+
+
+def test_a_draft_that_does_not_fit_has_no_window_but_a_reason(client, conversation):
+    answer = ask(client, "estimate", conversation, "window " * 5_000).json()
+    assert answer["window"] is None
+    assert "tokens too long" in answer["problem"]
+    assert answer["prompt_tokens"] > answer["budget_tokens"]
+
+
+@pytest.mark.parametrize("name", ["estimate", "preview"])
+def test_a_broken_policy_is_told_without_its_details(client, conversation, name):
+    Scenario.objects.update(policy_name=f"{__name__}.Broken")
+    answer = ask(client, name, conversation)
+    assert answer.status_code == 200
+    assert "scenario has to be mended" in answer.text
+    assert "SECRET DETAIL" not in answer.text
+
+
+def test_the_preview_shows_every_message_and_stores_nothing(client, conversation):
+    before = list(Message.objects.values())
+    preview = ask(client, "preview", conversation, "<b>And now?</b>", headers={"hx-request": "true"}).text
+    assert preview.count('class="row row-') == 7
+    assert "&lt;b&gt;And now?&lt;/b&gt;" in preview
+    assert "What would be sent now" in preview
+    assert list(Message.objects.values()) == before
+    assert not Completion.objects.exists()
+
+
+def test_the_preview_of_a_conversation_that_has_not_begun_needs_none(client, conversation):
+    fields = {"conversation": "", "content": "Hello"}
+    assert "Hello" in client.post(reverse("conversations:preview"), fields).text
+
+
+@pytest.mark.parametrize("name", ["estimate", "preview"])
+def test_it_is_not_worked_out_on_the_event_loop(conversation, name):
+    Scenario.objects.update(policy_name=f"{__name__}.NotOnTheLoop")
+    client = AsyncClient()
+    client.force_login(conversation.owner, BACKEND)
+
+    async def ask_in_a_loop():
+        return await ask(client, name, conversation)
+
+    answer = async_to_sync(ask_in_a_loop)()
+    assert answer.status_code == 200
+    assert "has to be mended" not in answer.text
+
+
+@pytest.mark.parametrize("messages", [1, 20])
+def test_the_page_asks_the_database_as_often_for_many_messages(
+    client, conversation, django_assert_max_num_queries, messages
+):
+    for number in range(messages):
+        end_reply(post(conversation, f"message {number}").reply.pk, COMPLETE, content="Yes")
+    with django_assert_max_num_queries(12):
+        client.get(reverse("conversations:conversation", args=[conversation.public_id]))

@@ -1,0 +1,102 @@
+"""“What the model saw” and the request itself, as it was sent."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from conversations.models import Completion, Message, Scenario
+from conversations.providers.completion_requests import CompletionRequest
+from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.ledger import open_completion
+from conversations.services.prepare_reply import prepare_reply
+from tests.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def conversation(client, settings):
+    settings.MESSAGES_PER_MINUTE = 0
+    Scenario.objects.create(name="Kind", system_prompt="Be kind.", offered=True, is_default=True)
+    conversation = begin(make_user("alice"))
+    client.force_login(conversation.owner, "allauth.account.auth_backends.AuthenticationBackend")
+    return conversation
+
+
+def reply_to(conversation, content, *, attempts=1):
+    """Let a reply be asked for, and return it with the JSON body of the request."""
+    prepared = prepare_reply(post(conversation, content).reply.pk)
+    record = prepared.window.record
+    request = CompletionRequest(record.language_model, prepared.window.prompt, record.reply_reserve_tokens)
+    body = request.to_wire(base_url="")
+    for attempt in range(1, attempts + 1):
+        open_completion(prepared.reply, record, attempt=attempt, body=body, prices=None)
+    end_reply(prepared.reply.pk, COMPLETE, content=f"Reply to {content}")
+    return prepared.reply, body
+
+
+def get(client, name, reply, query=""):
+    return client.get(reverse(f"conversations:{name}", args=[reply.conversation.public_id, reply.pk]) + query)
+
+
+def test_the_request_is_the_json_that_was_sent(client, conversation):
+    reply_to(conversation, "one")
+    reply, body = reply_to(conversation, "two")
+    answer = get(client, "request", reply)
+    assert answer.json() == json.loads(json.dumps(body))
+    assert answer.headers["X-Is-Exact"] == "yes"
+    assert answer.text.startswith('{\n  "')
+
+
+def test_a_scenario_that_changes_later_changes_nothing(client, conversation):
+    reply, body = reply_to(conversation, "one")
+    Scenario.objects.update(system_prompt="Be cruel.")
+    assert get(client, "request", reply).json()["messages"] == body["messages"]
+
+
+def test_what_is_no_longer_exact_says_so(client, conversation):
+    reply, _ = reply_to(conversation, "one")
+    Message.objects.filter(content="one").update(content="something else")
+    answer = get(client, "request", reply)
+    assert answer.headers["X-Is-Exact"] == "no"
+    assert "not-as-sent" in answer.headers["Content-Disposition"]
+    assert "Not exactly what was sent" in get(client, "window", reply).text
+
+
+def test_each_request_for_a_reply_can_be_looked_at(client, conversation):
+    reply, _ = reply_to(conversation, "one", attempts=2)
+    assert 'aria-label="Requests for this reply"' in get(client, "window", reply, "?number=1").text
+    names = [get(client, "request", reply, f"?number={n}").headers["Content-Disposition"] for n in (1, 2)]
+    assert len(set(names)) == 2
+
+
+@pytest.mark.parametrize(("query", "status"), [("?number=0", 404), ("?number=2", 404), ("?number=x", 400)])
+def test_a_request_that_was_not_made_is_not_found(client, conversation, query, status):
+    reply, _ = reply_to(conversation, "one")
+    assert get(client, "request", reply, query).status_code == status
+    assert get(client, "window", reply, query).status_code == status
+
+
+def test_the_rules_and_cuts_are_told_in_words(client, conversation):
+    reply, _ = reply_to(conversation, "one")
+    completion = Completion.objects.get()
+    record = completion.window
+    record["calibration"] = "1.08"
+    record["anchor"], record["first_position"] = 0, 3
+    record["entries"].append({"kind": "tool_step", "role": "tool", "tokens": 9, "cut_to": 1_200})
+    record["entries"][-1] |= {"message": None, "position": None}
+    Completion.objects.update(window=record)
+    page = get(client, "window", reply).text
+    for words in (
+        "Sliding: the newest messages that fit",
+        "70%",
+        "1.08",
+        "moved on by 3 messages",
+        "first 1,200 characters",
+        "Tool steps",
+        "Be kind.",
+    ):
+        assert words in page
