@@ -19,6 +19,15 @@ from conversations.window_policies import policy_choices
 
 # What only one built-in policy asks for; pages show it only with that one, or with a policy of the site's own.
 MATTERS_TO = {"low_water_share": "sliding", "skip_oversized": "sliding", "last_messages": "last-n-messages"}
+NO_LIMIT = {
+    "invalid": _("Write a whole number, such as 4096, or nothing."),
+    "min_value": _("Write at least 1, or nothing for no limit of its own."),
+    "max_value": _("This is more than any language model has room for."),
+}
+PART = dict.fromkeys(
+    ("invalid", "min_value", "max_value", "max_digits", "max_decimal_places", "max_whole_digits"),
+    _("Write a number from 0 to 1 with at most two decimals, such as 0.5."),
+)
 DIGITS = forms.TextInput({"inputmode": "numeric"})  # a number field would lose what it can't read
 DECIMAL = forms.TextInput({"inputmode": "decimal"})
 
@@ -86,6 +95,18 @@ class ScenarioForm(forms.ModelForm):
             "low_water_share": _("Low-water mark"),
             "grounding_share": _("Share for grounding"),
             "skip_oversized": _("Skip what is too large"),
+        }
+        error_messages = {
+            "cap_tokens": NO_LIMIT,
+            "message_cap_tokens": NO_LIMIT,
+            "reply_reserve_tokens": NO_LIMIT,
+            "last_messages": {
+                "invalid": _("Write a whole number, such as 20."),
+                "min_value": _("Write at least 1: the newest message is always sent."),
+                "max_value": _("This is more than any conversation has."),
+            },
+            "grounding_share": PART,
+            "low_water_share": {**PART, "min_value": _("Write a number above 0, such as 0.7.")},
         }
         widgets = {
             "last_messages": DIGITS,

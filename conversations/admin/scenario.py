@@ -49,6 +49,9 @@ class ScenarioAdmin(LargeListAdmin):
         ),
     ]
 
+    class Media:
+        css = {"all": ["admin/scenario.css"]}
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Scenario]:
         return super().get_queryset(request).order_by("name", "pk")
 

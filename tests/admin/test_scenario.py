@@ -113,8 +113,19 @@ def test_nonsensical_sampling_is_refused_in_words(admin_browser, sampling, words
         ("last_messages", "0"),
         ("cap_tokens", "0"),
         ("message_cap_tokens", "-5"),
-        ("cap_tokens", "99999999999"),
+        ("cap_tokens", "1000000000000"),
+        ("cap_tokens", "1e400"),
+        ("cap_tokens", "7"),
+        ("reply_reserve_tokens", "-1"),
+        ("reply_reserve_tokens", "4096"),
+        ("reply_reserve_tokens", "4090"),
+        ("low_water_share", "0"),
+        ("low_water_share", "1.01"),
+        ("low_water_share", "1e400"),
+        ("system_prompt", "long " * 5_000),
+        ("system_prompt", "x" * 2**20),
         ("policy_name", "everything"),
+        ("policy_name", "os.system"),
         ("language_model", "made-up"),
         ("name", "x" * 100_000),
         ("name", "\x00"),
@@ -130,7 +141,7 @@ def test_every_wrong_field_says_so_at_once(admin_browser):
 
 def test_a_wrong_share_is_refused_in_words_beside_another_wrong_field(admin_browser):
     errors = errors_of(admin_browser, cap_tokens="0", grounding_share="3")
-    assert errors["grounding_share"] == ["Ensure this value is less than or equal to 1."]
+    assert errors["grounding_share"] == ["Write a number from 0 to 1 with at most two decimals, such as 0.5."]
     assert set(errors) == {"cap_tokens", "grounding_share"}
 
 
