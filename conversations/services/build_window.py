@@ -16,7 +16,7 @@ from conversations.models import Conversation, Message
 from conversations.selectors.history import History, HistoryRow, read_history
 from conversations.selectors.sent_request import passage_of
 
-from .language import Language, language_of
+from .language import Language, language_of, policy_of
 
 
 def build_window(
@@ -36,12 +36,13 @@ def build_window(
     """
     history = read_history(conversation.pk, before=newest.position, anchor=conversation.anchor_position)
     turn = Turn(newest, conversation.scenario.system_prompt, grounding=grounding, steps=steps)
-    return _window(conversation, turn, history, policy=policy or conversation.scenario.policy, tightening=tightening)
+    policy = policy or policy_of(conversation.scenario)
+    return _window(conversation, turn, history, policy=policy, tightening=tightening)
 
 
 def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
     """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
-    policy = conversation.scenario.policy
+    policy = policy_of(conversation.scenario)
     history = read_history(conversation.pk, before=newest.position)
     if not policy.refuses_to_drop:
         history = history._replace(newest_first=iter(()))

@@ -15,7 +15,7 @@ from conversations.models import Conversation
 
 from .build_window import build_window, draft_message
 from .conversations import scenario_to_begin_with
-from .language import Language, language_of
+from .language import Language, language_of, policy_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def estimate_draft(
     """
     if conversation is None:
         conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
-    policy = policy or conversation.scenario.policy
+    policy = policy or policy_of(conversation.scenario)
     language = language_of(conversation.scenario)
     head = conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, language=language)

@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from conversations.core.budget import CountText, LanguageModel, content_tokens
 from conversations.core.messages import PromptMessage
+from conversations.core.policy import WindowPolicy
 from conversations.core.usage import UnitPrices
 from conversations.models import Scenario
 from conversations.providers.language_models import ConfiguredModel, default_language_model, language_models
@@ -45,9 +46,23 @@ def language_of(scenario: Scenario) -> Language:
     )
 
 
+def policy_of(scenario: Scenario) -> WindowPolicy:
+    """Return the scenario's window policy, its own reply reserve bounded where the provider named a smaller window."""
+    policy, language = scenario.policy, language_of(scenario)
+    limit_tokens = language.language_model.context_window_tokens
+    if not policy.reply_reserve_tokens or limit_tokens == language.configured.language_model.context_window_tokens:
+        return policy
+    return replace(policy, reply_reserve_tokens=min(policy.reply_reserve_tokens, _largest_reserve(limit_tokens)))
+
+
 def _within(language_model: LanguageModel, limit_tokens: int | None) -> LanguageModel:
     """Return the language model with the context window that its provider named, where that is the smaller one."""
     if limit_tokens is None or limit_tokens >= language_model.context_window_tokens:
         return language_model
-    reserve_tokens = min(language_model.reply_reserve_tokens, max(1, limit_tokens // 4))
+    reserve_tokens = min(language_model.reply_reserve_tokens, _largest_reserve(limit_tokens))
     return replace(language_model, context_window_tokens=limit_tokens, reply_reserve_tokens=reserve_tokens)
+
+
+def _largest_reserve(limit_tokens: int) -> int:
+    """Return the most that a reply may take of a context window that is smaller than the site was set up for."""
+    return max(1, limit_tokens // 4)

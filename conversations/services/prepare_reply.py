@@ -14,7 +14,7 @@ from conversations.models import Conversation, Message, Scenario
 
 from .build_window import build_window, passages, stored_message
 from .calibration import learn_limit
-from .language import language_of
+from .language import language_of, policy_of
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
 
 def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, bool]:
     """Return by what to divide the budget, and whether the provider's numbers explain the refusal."""
-    language, policy = language_of(scenario), scenario.policy
+    language, policy = language_of(scenario), policy_of(scenario)
     limit_tokens = language.language_model.context_window_tokens
     room_tokens = budget_tokens(
         language.language_model, reply_reserve_tokens=policy.reply_reserve_tokens, cap_tokens=policy.cap_tokens

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from conversations.core.errors import MessageTooLong, SystemPromptTooLong
-from conversations.models import Message, Scenario
+from conversations.models import Calibration, Message, Scenario
 from conversations.services.build_window import build_window, draft_message, passages, stored_message
+from conversations.services.calibration import known
 from conversations.services.end_reply import Ending, end_reply
 from conversations.services.estimate_draft import estimate_draft
 from conversations.services.language import language_of
@@ -133,3 +134,13 @@ def test_the_estimate_of_a_new_conversation_stores_nothing(conversation):
     conversation.delete()
     assert estimate_draft(user=owner, conversation=None, content="Hello").prompt_tokens > 0
     assert not owner.conversations.exists()
+
+
+def test_a_scenarios_own_reply_reserve_gives_way_to_a_smaller_context_window_that_the_provider_named(conversation):
+    language_model = language_of(conversation.scenario).language_model
+    Scenario.objects.update(reply_reserve_tokens=2_000)
+    conversation.scenario.refresh_from_db()
+    Calibration.objects.create(language_model=language_model.name, limit_tokens=1_200)
+    known.forget()
+    record = window_for(conversation).record
+    assert (record.context_window_tokens, record.reply_reserve_tokens, record.budget_tokens) == (1_200, 300, 900)
