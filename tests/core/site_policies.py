@@ -2,6 +2,7 @@
 
 from itertools import islice
 
+from conversations.core.history import Unit
 from conversations.core.policy import WindowPolicy
 
 
@@ -49,6 +50,23 @@ class NotOffered(WindowPolicy):
         return [unit._replace(tokens=0) for unit in older]
 
 
+class Forged(WindowPolicy):
+    """A unit that says of itself that it is the one that was offered."""
+
+    def choose(self, older, room):
+        return [EqualToAll(unit.messages, 0) for unit in older]
+
+
+class EqualToAll(Unit):
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    __hash__ = Unit.__hash__
+
+
 class TheSameTwice(WindowPolicy):
     def choose(self, older, room):
         newest = next(older)
@@ -89,6 +107,6 @@ class EndsIteration(WindowPolicy):
 
 
 FAILING = (
-    *(NotOffered, TheSameTwice, NoUnits, MessagesInsteadOfUnits, NothingAtAll),
+    *(NotOffered, Forged, TheSameTwice, NoUnits, MessagesInsteadOfUnits, NothingAtAll),
     *(Raises, RaisesInTheMiddle, EndsIteration, WindowPolicy),
 )

@@ -132,6 +132,12 @@ def test_a_reply_reserve_that_leaves_nothing_is_refused_and_not_a_negative_remai
     assert refused.value.tokens_over == 881
 
 
+def test_ten_thousand_pins_are_refused_by_their_tokens_without_reading_history():
+    with pytest.raises(PinsTooLong) as refused:
+        window(message(10_000, "x"), older=unreadable(), pins=exchange(10_000))
+    assert refused.value.tokens_over == 100_001 - 100
+
+
 def test_someone_is_asked_to_shorten_only_what_shortening_helps():
     """With no token left for any message, it is the system prompt that is too long and not the message."""
     with pytest.raises(SystemPromptTooLong):
