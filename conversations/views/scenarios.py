@@ -132,7 +132,7 @@ def export(request: PersonRequest, scenario_id: int) -> HttpResponse:
 @answers_errors(refuse=show_missing)
 def from_file(request: PersonRequest) -> HttpResponse:
     """A new scenario from a file; what is wrong with it is said, and its text can be mended on the spot."""
-    form = ScenarioFileForm(request.POST or None, request.FILES or None)
+    form = ScenarioFileForm(request.POST, request.FILES) if request.method == "POST" else ScenarioFileForm()
     problems: list[str] = []
     if form.is_bound and form.is_valid():
         raw = form.cleaned_data["raw"]

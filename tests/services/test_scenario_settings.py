@@ -1,0 +1,129 @@
+"""The one rule about what a scenario may say, whoever wrote it and wherever."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from conversations.core.policies import SlidingWindow
+from conversations.models import Scenario
+from conversations.services.language import language_of
+from conversations.services.scenario_settings import check_scenario
+
+pytestmark = pytest.mark.django_db
+HERE = "tests.services.test_scenario_settings"
+
+
+class Picky(SlidingWindow):
+    """A policy of the site's own that wants more of its values."""
+
+    name = "picky"
+
+    def __post_init__(self):
+        if self.cap_tokens is None:
+            raise ValueError("cap_tokens has to be said for this policy")
+
+
+class Greedy(SlidingWindow):
+    name = "greedy"
+
+    def check_it_holds_a_message(self, language_model, *, fixed_tokens=0):
+        raise ValueError("this policy holds 100% of nothing")
+
+
+def problem_of(**settings):
+    """Return (field, sentence) of what is wrong with the settings."""
+    with pytest.raises(ValidationError) as refused:
+        check_scenario(Scenario(**{"name": "Mine"} | settings))
+    [(field, [sentence])] = refused.value.message_dict.items()
+    return field, sentence
+
+
+def window_tokens(scenario):
+    return language_of(scenario).language_model.context_window_tokens
+
+
+def test_what_a_new_scenario_begins_with_is_good():
+    check_scenario(Scenario(name="Mine"))
+
+
+def test_a_reserve_as_large_as_the_context_window_is_refused():
+    field, sentence = problem_of(reply_reserve_tokens=window_tokens(Scenario()))
+    assert field == "reply_reserve_tokens"
+    assert f"{window_tokens(Scenario()):,} tokens" in sentence
+
+
+def test_the_smallest_set_that_holds_a_message_is_the_smallest_that_is_taken():
+    smallest = 3 + 4 + 1  # priming, overhead of the message, one token
+    check_scenario(Scenario(name="Mine", cap_tokens=smallest))
+    assert problem_of(cap_tokens=smallest - 1)[0] == "cap_tokens"
+    check_scenario(Scenario(name="Mine", reply_reserve_tokens=window_tokens(Scenario()) - smallest))
+    assert problem_of(reply_reserve_tokens=window_tokens(Scenario()) - smallest + 1)[0] == "reply_reserve_tokens"
+
+
+def test_a_system_prompt_is_counted_and_the_tokens_over_are_said():
+    prompt = "word " * 50
+    tokens = language_of(Scenario()).count_text(prompt)
+    needed = 3 + (4 + tokens) + (4 + 1)
+    check_scenario(Scenario(name="Mine", system_prompt=prompt, cap_tokens=needed))
+    field, sentence = problem_of(system_prompt=prompt, cap_tokens=needed - 6)
+    assert field == "system_prompt"
+    assert f"{tokens} tokens, 6 too many" in sentence
+
+
+@pytest.mark.parametrize("policy_name", ["sliding", "last-n-messages", "full"])
+def test_every_policy_of_ours_may_be_chosen(policy_name):
+    check_scenario(Scenario(name="Mine", policy_name=policy_name))
+
+
+@pytest.mark.parametrize("path", ["antigravity.fly", f"{HERE}.Picky", "os.system", "", "SLIDING"])
+def test_a_policy_that_is_not_offered_is_refused_and_its_module_is_not_run(path):
+    sys.modules.pop("antigravity", None)
+    assert problem_of(policy_name=path)[0] == "policy_name"
+    assert "antigravity" not in sys.modules
+
+
+def test_a_policy_that_is_not_offered_stays_where_it_is():
+    stored = Scenario.objects.create(name="Mine", policy_name=f"{HERE}.Picky", cap_tokens=500)
+    check_scenario(stored)
+    stored.policy_name = f"{HERE}.Greedy"
+    with pytest.raises(ValidationError):
+        check_scenario(stored)
+
+
+def test_a_policy_of_the_site_says_itself_what_is_wrong(settings):
+    settings.WINDOW_POLICIES = [f"{HERE}.Picky", f"{HERE}.Greedy"]
+    assert problem_of(policy_name=f"{HERE}.Picky") == ("cap_tokens", "cap_tokens has to be said for this policy")
+    assert problem_of(policy_name=f"{HERE}.Greedy") == ("policy_name", "this policy holds 100% of nothing")
+
+
+@pytest.mark.parametrize("path", ["nowhere.At.All", "os.system", f"{HERE}.HERE"])
+def test_an_offered_policy_that_can_not_be_loaded_is_refused_in_words(settings, path):
+    settings.WINDOW_POLICIES = [path]
+    field, sentence = problem_of(policy_name=path)
+    assert field == "policy_name"
+    assert "can't be loaded" in sentence
+
+
+def test_a_language_model_that_is_no_longer_offered_stays_where_it_is():
+    check_scenario(Scenario.objects.create(name="Mine", language_model="retired"))
+    field, sentence = problem_of(language_model="retired")
+    assert field == "language_model"
+    assert "does not offer the language model “retired”" in sentence
+
+
+@pytest.mark.parametrize(
+    ("settings", "field"),
+    [
+        ({"tools": ["search"]}, "tools"),
+        ({"sampling": []}, "sampling"),
+        ({"sampling": {"temperature": float("nan")}}, "sampling"),
+        ({"sampling": {"stop": "x" * 10_000}}, "sampling"),
+        ({"system_prompt": "\ud800"}, "system_prompt"),
+        ({"name": "a\x00"}, "name"),
+    ],
+)
+def test_what_can_not_be_sent_or_stored_is_refused(settings, field):
+    assert problem_of(**settings)[0] == field
