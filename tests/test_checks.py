@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from conversations.checks import check_language_models, check_processes, check_window_policies
 
 
