@@ -81,6 +81,9 @@ export class Sight {
     const reason = mark === "out" && this.window.left_out[article.dataset.message];
     const words = reason ? `${this.words.out}: ${reason}` : this.words[mark];
     const sign = article.querySelector(".mark");
+    if (article.dataset.mark === mark && sign.title === words) {
+      return;
+    }
     article.dataset.mark = mark;
     sign.title = words;
     sign.querySelector("use").setAttribute("href", `#mark-${mark}`);

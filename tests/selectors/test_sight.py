@@ -1,0 +1,67 @@
+"""Which mark a message gets, from the record of a window and what is decided about the message."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.core.budget import ChatFormat, LanguageModel
+from conversations.core.history import HistoryMessage
+from conversations.core.messages import PromptMessage
+from conversations.core.policies import SlidingWindow
+from conversations.core.window import Turn, compute_window
+from conversations.models import Message
+from conversations.selectors.sight import EVERYTHING, MARK_WORDS, Sight
+
+MODEL = LanguageModel("tiny", 100, 20, "characters", ChatFormat(0, 0, 0, 0, 0))
+
+
+def stored(position, tokens=10, *, excluded=False):
+    role = "assistant" if position % 2 else "user"
+    return HistoryMessage(position, PromptMessage(role, "x" * tokens), tokens, id=100 + position, excluded=excluded)
+
+
+def sight_of(older, *, pins=(), **policy):
+    turn = Turn(stored(10), pins=pins)
+    window = compute_window(turn, older, language_model=MODEL, policy=SlidingWindow(**policy), count_text=len)
+    return Sight.of(window.record)
+
+
+def mark(sight, position, **decided):
+    return sight.mark_of(Message(pk=100 + position, position=position, **decided))
+
+
+def test_what_lies_before_the_window_is_out_of_view_and_the_rest_is_in_it():
+    sight = sight_of([stored(position) for position in range(9, -1, -1)], low_water_share=1.0)
+    assert [mark(sight, position) for position in (0, sight.first_position - 1)] == ["out", "out"]
+    assert [mark(sight, position) for position in (sight.first_position, 10, 11)] == ["in", "in", "in"]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "policy"), [({"excluded": True}, {}), ({"tokens": 90}, {"skip_oversized": True}), ({"tokens": 0}, {})]
+)
+def test_what_is_left_out_after_the_beginning_is_out_of_view_too(left_out, policy):
+    sight = sight_of([stored(9), stored(8, **left_out), stored(7)], **policy)
+    assert (sight.first_position, mark(sight, 8), mark(sight, 7)) == (7, "out", "in")
+
+
+def test_pins_are_known_wherever_they_stand():
+    older = [stored(position) for position in range(9, -1, -1)]
+    above = sight_of(older, pins=[stored(0)], low_water_share=1.0)
+    assert (above.pins, above.has_pins_above) == ((100,), True)
+    assert not sight_of(older, pins=[stored(9)], low_water_share=1.0).has_pins_above
+
+
+@pytest.mark.parametrize(
+    ("decided", "expected"),
+    [({"pinned": True}, "pinned"), ({"excluded": True}, "excluded"), ({"pinned": True, "excluded": True}, "excluded")],
+)
+def test_what_a_person_has_decided_goes_before_what_the_window_says(decided, expected):
+    assert mark(Sight(first_position=5), 0, **decided) == expected
+
+
+def test_before_anything_was_sent_everything_is_in_view():
+    assert mark(EVERYTHING, 0) == "in"
+
+
+def test_every_mark_has_words():
+    assert all(str(words) for words in MARK_WORDS.values())
