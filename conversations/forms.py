@@ -79,10 +79,25 @@ class ScenarioForm(forms.ModelForm):
     sampling = SamplingField(
         required=False,
         initial=dict,
+        error_messages={"invalid": _('This is not JSON. Write an object, such as {"temperature": 0.2}.')},
         widget=forms.Textarea({"rows": 2, "spellcheck": "false"}),
         help_text=_('Sent to the provider as it is, such as {"temperature": 0.2}.'),
     )
     policy_name = forms.ChoiceField(label=_("Window policy"), widget=forms.RadioSelect)
+    field_order = (
+        "name",
+        "system_prompt",
+        "language_model",
+        "policy_name",
+        "low_water_share",
+        "last_messages",
+        "reply_reserve_tokens",
+        "cap_tokens",
+        "message_cap_tokens",
+        "grounding_share",
+        "skip_oversized",
+        "sampling",
+    )
 
     class Meta:
         model = Scenario
@@ -97,6 +112,7 @@ class ScenarioForm(forms.ModelForm):
             "skip_oversized": _("Skip what is too large"),
         }
         error_messages = {
+            "name": {"required": _("A scenario needs a name.")},
             "cap_tokens": NO_LIMIT,
             "message_cap_tokens": NO_LIMIT,
             "reply_reserve_tokens": NO_LIMIT,

@@ -17,6 +17,7 @@ class ScenarioForm(people.ScenarioForm):
     sampling = people.SamplingField(
         required=False,
         initial=dict,
+        error_messages={"invalid": 'This is not JSON. Write an object, such as {"temperature": 0.2}.'},
         help_text='Sent to the provider as it is, such as {"temperature": 0.2}.',
         widget=UnfoldAdminTextareaWidget({"rows": 3}),
     )

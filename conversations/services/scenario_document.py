@@ -82,9 +82,8 @@ def read_document(raw: bytes, *, owner: User | None, any_policy: bool = False) -
     """
     document = _parse(raw)
     _check_head(document)
-    _check_fields(document, {**HEAD, **FIELDS}, place="")
+    _check_fields(document)
     policy = document.get("policy", {})
-    _check_fields(policy, POLICY, place="policy.")
     scenario = Scenario(owner=owner, **_columns(document, policy))
     scenario.full_clean()
     check_scenario(scenario, any_policy=any_policy)
@@ -145,13 +144,16 @@ def _check_head(document: Mapping[str, Any]) -> None:
         raise ValidationError({"name": _("The scenario has no name.")})
 
 
-def _check_fields(found: Mapping[str, Any], kinds: Kinds, *, place: str) -> None:
+def _check_fields(document: Mapping[str, Any]) -> None:
     """Refuse what is unknown, for it would be lost, and what is of another kind. `true` is no number here."""
-    if problems := dict(_problems(found, kinds, place)):
+    problems = dict(_problems(document, {**HEAD, **FIELDS}, place=""))
+    if isinstance(policy := document.get("policy"), dict):
+        problems |= _problems(policy, POLICY, place="policy.")
+    if problems:
         raise ValidationError(problems)
 
 
-def _problems(found: Mapping[str, Any], kinds: Kinds, place: str) -> Iterator[tuple[str, ValidationError]]:
+def _problems(found: Mapping[str, Any], kinds: Kinds, *, place: str) -> Iterator[tuple[str, ValidationError]]:
     for name, value in found.items():
         if name not in kinds:
             yield f"{place}{name[:100]}", ValidationError(_("This field is unknown."))

@@ -92,7 +92,7 @@ def test_of_two_defaults_chosen_at_once_one_is_left(superuser):
     [
         ("[1]", "JSON object"),
         ('"text"', "JSON object"),
-        ("{", "valid JSON"),
+        ("{", "not JSON"),
         ('{"temperature": NaN}', "finite"),
         ('{"stop": "\\u0000"}', "NUL"),
         ('{"stop": "\\ud800"}', "must be text"),

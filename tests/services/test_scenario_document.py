@@ -167,7 +167,7 @@ def test_a_number_beyond_all_numbers_is_refused():
 
 
 def test_all_that_is_unknown_or_of_another_kind_is_said_at_once():
-    assert problems(raw(colour=1, shape=2, name=3)).count("\n") == 2
+    assert problems(raw(colour=1, shape=2, name=3, policy={"speed": 1})).count("\n") == 3
 
 
 # The commands
