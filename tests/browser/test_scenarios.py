@@ -1,0 +1,54 @@
+"""A person makes a scenario of their own, with and without scripts."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.talking import composer
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_only_what_the_policy_asks_for_is_shown(signed_in, scripts):
+    page = signed_in(java_script_enabled=scripts)
+    page.goto("/scenarios/new/")
+    expect(page.get_by_label("Low-water mark")).to_be_visible()
+    expect(page.get_by_label("Messages kept")).to_be_hidden()
+    page.get_by_label("The last n messages").check()
+    expect(page.get_by_label("Low-water mark")).to_be_hidden()
+    expect(page.get_by_label("Messages kept")).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_nothing_typed_is_lost_and_a_wrong_field_is_shown_whatever_the_policy(signed_in, scripts):
+    page = signed_in(java_script_enabled=scripts)
+    page.goto("/scenarios/new/")
+    page.get_by_label("Name").fill("Guide")
+    page.get_by_label("The last n messages").check()
+    page.get_by_label("Messages kept").fill("1e400")
+    page.get_by_label("Everything, or nothing").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_label("Name")).to_have_value("Guide")
+    expect(page.get_by_label("Messages kept")).to_have_value("1e400")
+    expect(page.get_by_label("Messages kept")).to_be_visible()
+    page.get_by_role("link", name="Messages kept").click()
+    expect(page.get_by_label("Messages kept")).to_be_in_viewport()
+
+
+def test_a_conversation_starts_with_a_scenario_made_from_one_of_the_sites(page):
+    page.goto("/")
+    page.get_by_role("link", name="Scenarios").click()
+    page.get_by_role("link", name="Make it mine Plain conversation").click()
+    page.get_by_label("Name").fill("My own")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("“My own” is saved.")).to_be_visible()
+    page.get_by_role("link", name="Start a conversation with My own").click()
+    expect(composer(page)).to_be_visible()
+    expect(page.get_by_label("Scenario").locator("option:checked")).to_have_text("My own")
+
+
+def test_the_pages_fit_a_telephone(signed_in):
+    page = signed_in(viewport={"width": 390, "height": 800})
+    for path in ("/scenarios/", "/scenarios/new/", "/scenarios/from-file/"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
