@@ -1,0 +1,166 @@
+"""What fills a window once all that must be in it is: tool steps, grounding and older messages, by example."""
+
+import pytest
+
+from conversations.core.cutting import CUT_MARK
+from conversations.core.errors import (
+    ConversationTooLong,
+    ToolStepsTooLong,
+)
+from conversations.core.policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.prompt import Passage
+
+from .languages import message, tool_call, tool_result
+from .windows import contents, exchange, reasons, window
+
+# Older messages
+
+
+def test_it_evicts_the_oldest_messages_first():
+    chosen = window(message(20, "x" * 10), exchange(20))
+    assert contents(chosen)[:-1] == [kept.message.content for kept in exchange(20)[11:]]
+    assert reasons(chosen) == {10: "does_not_fit"}
+
+
+def test_it_reads_one_message_more_than_fits():
+    older = iter(reversed(exchange(20)))
+    window(message(20, "x" * 10), older)
+    assert next(older).position == 9
+
+
+def test_it_stops_at_a_message_that_is_too_large():
+    older = [message(0, "small"), message(1, "l" * 100), message(2, "small")]
+    assert contents(window(message(3, "newest"), older)) == ["small", "newest"]
+
+
+def test_it_may_skip_a_message_that_is_too_large():
+    older = [message(0, "small"), message(1, "l" * 100), message(2, "other")]
+    chosen = window(message(3, "newest"), older, policy=SlidingWindow(skip_oversized=True, low_water_share=1))
+    assert contents(chosen) == ["small", "other", "newest"]
+    assert reasons(chosen) == {1: "oversized"}
+
+
+def test_last_n_counts_the_newest_message():
+    chosen = window(message(20, "newest"), exchange(20), policy=LastMessages(last_messages=4))
+    assert [entry.position for entry in chosen.record.entries] == [17, 18, 19, 20]
+    assert reasons(chosen) == {16: "policy"}
+
+
+def test_last_n_takes_all_of_a_short_conversation():
+    chosen = window(message(2, "newest"), exchange(2), policy=LastMessages(last_messages=4))
+    assert len(chosen.prompt) == 3
+
+
+def test_last_n_never_exceeds_the_budget():
+    chosen = window(message(20, "newest"), exchange(20), policy=LastMessages(last_messages=20))
+    assert chosen.record.prompt_tokens <= 100
+    assert list(reasons(chosen).values()) == ["does_not_fit"]
+
+
+def test_full_refuses_rather_than_drops():
+    with pytest.raises(ConversationTooLong) as refused:
+        window(message(10, "x" * 10), exchange(10), policy=WholeConversation())
+    assert refused.value.tokens_over == 10
+
+
+def test_full_refuses_by_everything_that_is_too_much_not_only_the_first():
+    with pytest.raises(ConversationTooLong) as refused:
+        window(message(30, "x" * 10), exchange(30), policy=WholeConversation())
+    assert refused.value.tokens_over == 210
+
+
+def test_full_does_not_miss_what_nobody_wants_sent():
+    older = [message(0, "x" * 500, excluded=True), message(1, ""), message(2, "kept")]
+    assert contents(window(message(3, "newest"), older, policy=WholeConversation())) == ["kept", "newest"]
+
+
+def test_a_tool_turn_is_left_out_whole():
+    older = [message(0, "asked"), tool_call(1), tool_result(2, "r" * 90), message(3, "answered")]
+    chosen = window(message(4, "newest"), older)
+    assert contents(chosen) == ["answered", "newest"]
+    assert reasons(chosen) == {1: "does_not_fit", 2: "does_not_fit"}
+
+
+def test_a_tool_turn_without_a_result_is_left_out():
+    older = [message(0, "asked"), tool_call(1, ids=("a", "b")), tool_result(2, "one of two", call_id="a")]
+    chosen = window(message(4, "newest"), older)
+    assert contents(chosen) == ["asked", "newest"]
+    assert reasons(chosen) == {1: "incomplete_tool_turn", 2: "incomplete_tool_turn"}
+
+
+# Grounding
+
+
+def test_grounding_comes_before_the_question():
+    chosen = window(message(0, "how far?"), grounding=[Passage("It is far.")], budget_tokens=1_000)
+    assert chosen.prompt[0].content.index("It is far.") < chosen.prompt[0].content.index("how far?")
+
+
+def test_grounding_never_takes_more_than_its_share():
+    passages = [Passage("So far. " * 100), Passage("Too far.")]
+    chosen = window(
+        message(0, "how far?"), grounding=passages, budget_tokens=800, policy=SlidingWindow(grounding_share=0.5)
+    )
+    assert CUT_MARK in chosen.prompt[0].content
+    assert 380 < chosen.record.grounding.tokens <= chosen.record.grounding.limit_tokens == 400
+
+
+def test_grounding_gives_way_to_the_question():
+    chosen = window(message(0, "x" * 100), grounding=[Passage("It is far.")])
+    assert contents(chosen) == ["x" * 100]
+    assert [passage.number for passage in chosen.record.grounding.left_out] == [1]
+
+
+def test_older_messages_give_way_to_grounding():
+    older, passages = exchange(10, length=50), [Passage("It is far. " * 30)]
+    without = window(message(10, "how far?"), older, budget_tokens=600)
+    grounded = window(message(10, "how far?"), older, budget_tokens=600, grounding=passages)
+    assert len(grounded.prompt) < len(without.prompt)
+    assert grounded.record.grounding.included[0].cut_to is None
+
+
+def test_full_takes_older_messages_before_grounding():
+    older, passages = exchange(10, length=50), [Passage("It is far. " * 30)]
+    grounded = window(message(10, "how far?"), older, budget_tokens=600, grounding=passages, policy=WholeConversation())
+    assert grounded.record.parts["older"] == 500
+    assert grounded.record.grounding.limit_tokens == 600 - 500 - len("how far?")
+
+
+# Tool steps
+
+
+def test_the_steps_of_the_turn_follow_its_question():
+    steps = [tool_call(1), tool_result(2, "found")]
+    chosen = window(message(0, "newest"), steps=steps)
+    assert [entry.kind for entry in chosen.record.entries] == ["newest", "tool_step", "tool_step"]
+    assert contents(chosen) == ["newest", "", "found"]
+
+
+def test_a_result_too_large_is_cut_and_marked():
+    steps = [tool_call(1), tool_result(2, "found " * 100)]
+    chosen = window(message(0, "newest"), steps=steps)
+    cut_to = chosen.record.entries[-1].cut_to
+    assert 50 < cut_to < 70
+    assert contents(chosen)[-1] == f"{('found ' * 100)[:cut_to]} {CUT_MARK}"
+
+
+def test_older_messages_and_grounding_give_way_to_steps():
+    steps = [tool_call(1_000), tool_result(1_001, "found " * 100)]
+    chosen = window(message(30, "newest"), exchange(30), steps=steps, grounding=[Passage("It is far.")])
+    parts = chosen.record.parts
+    assert parts["tool_steps"] > 3 * (parts["older"] + parts["grounding"])
+
+
+def test_steps_that_do_not_fit_even_when_cut_are_refused():
+    steps = [tool_call(1, arguments="x" * 90), tool_result(2, "found " * 100)]
+    with pytest.raises(ToolStepsTooLong) as refused:
+        window(message(0, "newest"), steps=steps)
+    assert refused.value.tokens_over == len("newest" + "a" + "f" + "x" * 90 + "a" + CUT_MARK) - 100
+
+
+@pytest.mark.parametrize(
+    "steps", [[tool_call(1)], [tool_result(1)], [message(1, "said")], [tool_call(1, ids=("a", "b")), tool_result(2)]]
+)
+def test_what_is_not_calls_with_their_results_is_no_step(steps):
+    with pytest.raises(ValueError, match="the steps of a turn are calls with their results"):
+        window(message(0, "newest"), steps=steps)
