@@ -4,41 +4,68 @@ from __future__ import annotations
 
 import itertools
 import uuid
+from dataclasses import replace
 
 from django.db import connection
-from django.utils import timezone
+from django.db.models import Max
 
 from chatsite.accounts.models import User
 from conversations.core.history import HistoryMessage
 from conversations.core.window import Window
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Scenario
 from conversations.services.build_window import build_window, draft_message
 from conversations.services.conversations import start_conversation
-from conversations.services.language import language_of
+from conversations.services.language import Language, language_of
+from tests.benchmarks._peers import Asked
 from tests.rendering.replies import REPLIES
 
 ANSWERS = ["\n".join(pair) for pair in itertools.combinations(REPLIES, 2)]
 QUESTIONS = [f"And what about point {number}, if the first two are settled?" for number in range(len(ANSWERS))]
 CONTENTS = [content for turn in zip(ANSWERS, QUESTIONS, strict=True) for content in turn]  # newest first
-ROWS_AT_ONCE = 5_000
+QUESTION = "And what follows from that?"
+SYSTEM_PROMPT = "You are a patient teacher. Explain one thing at a time, and say what you are not sure of."
 ONE_QUERY = """
 SELECT id, position, role, content, tool_calls, tool_call_id, content_tokens, encoding, excluded
 FROM conversations_message WHERE conversation_id = %s AND active AND position < %s
 ORDER BY position DESC LIMIT %s
 """
+# Written by PostgreSQL itself, from each different content once: a million rows from Python would take many minutes.
+FILL = """
+INSERT INTO conversations_message (
+    id, parent_id, conversation_id, position, active, role, content, content_tokens, encoding, grounding, tool_calls,
+    tool_call_id, grounding_tokens, pinned, excluded, state, error_code, error_params, created_at
+)
+SELECT %(before_first)s + 1 + position, CASE WHEN position > 0 THEN %(before_first)s + position END, %(conversation)s,
+       position, TRUE, CASE position %% 2 WHEN 0 THEN 'user' ELSE 'assistant' END, content, tokens, %(encoding)s,
+       '[]', '[]', '', 0, FALSE, FALSE, 'complete', '', '{}', now()
+FROM generate_series(0, %(size)s - 1) AS path (position)
+JOIN unnest(%(contents)s::text[], %(tokens)s::int[]) WITH ORDINALITY AS said (content, tokens, number)
+  ON number = 1 + (%(size)s - 1 - position) %% cardinality(%(contents)s::text[])
+"""
 
 
 class LongConversation:
-    """A stored conversation of *size* messages, about to be asked one more question."""
+    """A stored conversation of *size* messages that has a window already, about to be asked one more question."""
 
     def __init__(self, user: User, size: int) -> None:
+        self._size = size
         self._conversation = start_conversation(user=user, public_id=uuid.uuid4())
-        _fill(self._conversation, size)
-        language = language_of(self._conversation.scenario)
-        self._newest: HistoryMessage = draft_message("And what follows from that?", position=size, language=language)
+        self._language = language_of(self._conversation.scenario)
+        self._newest: HistoryMessage = draft_message(QUESTION, position=size, language=self._language)
+        _fill(self._conversation, size, self._language)
+
+    def settle(self) -> None:
+        """Keep the window's beginning for the next one, as the making of a reply does."""
+        self._conversation.anchor_position = self.window().record.first_position
+        self._conversation.save(update_fields=["anchor_position"])
 
     def window(self) -> Window:
         return build_window(self._conversation, self._newest)
+
+    def fullest_window(self) -> Window:
+        """Return the window without steps, full to the brim: the one that the peers make."""
+        policy = replace(self._conversation.scenario.policy, low_water_share=1.0)
+        return build_window(self._conversation, self._newest, policy=policy)
 
     def rows(self, count: int) -> list[tuple]:
         """Return the newest *count* messages as the driver does, with one statement that Django does not write."""
@@ -46,34 +73,39 @@ class LongConversation:
             cursor.execute(ONE_QUERY, [self._conversation.pk, self._newest.position, count])
             return cursor.fetchall()
 
+    def asked(self) -> Asked:
+        """Return the same conversation with the same question, for those who have it in memory."""
+        roles = ("user", "assistant")
+        stored = [(roles[position % 2], _content(self._size, position)) for position in range(self._size)]
+        messages = [*stored, ("user", QUESTION)]
+        return Asked(SYSTEM_PROMPT, messages, self._language.language_model, self._language.count_text)
+
 
 def make_conversations(sizes: tuple[int, ...]) -> dict[int, LongConversation]:
     """Return a conversation of each size, by its size, in a database that has had time to tidy up."""
+    Scenario.objects.create(name="Lessons", system_prompt=SYSTEM_PROMPT, offered=True, is_default=True)
     user = User.objects.create_user("window@example.org")
     conversations = {size: LongConversation(user, size) for size in sizes}
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE conversations_message")
+    for conversation in conversations.values():
+        conversation.settle()
     return conversations
 
 
-def _fill(conversation: Conversation, size: int) -> None:
-    """Store the path; the number of a message counts from the end, so that all conversations end the same."""
-    language = language_of(conversation.scenario)
-    tokens = [language.count_text(content) for content in CONTENTS]
-    newest_id = Message.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    first_id = newest_id + 1
-    rows = (
-        Message(
-            id=first_id + position,
-            parent_id=first_id + position - 1 if position else None,
-            conversation=conversation,
-            position=position,
-            role="assistant" if position % 2 else "user",
-            content=CONTENTS[(size - 1 - position) % len(CONTENTS)],
-            content_tokens=tokens[(size - 1 - position) % len(CONTENTS)],
-            encoding=language.language_model.encoding,
-            created_at=timezone.now(),
-        )
-        for position in range(size)
-    )
-    Message.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
+def _content(size: int, position: int) -> str:
+    """The number of a message counts from the end, so that all conversations end the same."""
+    return CONTENTS[(size - 1 - position) % len(CONTENTS)]
+
+
+def _fill(conversation: Conversation, size: int, language: Language) -> None:
+    parameters = {
+        "before_first": Message.objects.aggregate(newest=Max("pk"))["newest"] or 0,
+        "conversation": conversation.pk,
+        "size": size,
+        "contents": CONTENTS,
+        "tokens": [language.count_text(content) for content in CONTENTS],
+        "encoding": language.language_model.encoding,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(FILL, parameters)
