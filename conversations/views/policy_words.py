@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
 
-from conversations.core.policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.policies import LastMessages, SlidingWindow
 from conversations.core.record import WindowRecord
+from conversations.window_policies import policy_choices
 
-NAMES: dict[str, Promise] = {
-    SlidingWindow.name: gettext_lazy("Sliding: the newest messages that fit"),
-    LastMessages.name: gettext_lazy("The last messages, by their number"),
-    WholeConversation.name: gettext_lazy("Everything, or nothing is sent"),
-}
 Rule = tuple[str, str]
 
 
@@ -23,7 +18,7 @@ def rules_of(record: WindowRecord) -> list[Rule]:
     """Return what held for this window, each as its name and its value; what changed nothing is not among them."""
     name = record.policy["name"]
     return [
-        (gettext("Window policy"), str(NAMES.get(name, name))),
+        (gettext("Window policy"), policy_choices().get(name, name)),
         *_of_older_messages(record),
         *_limits(record),
         *_calibration(record),
