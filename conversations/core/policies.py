@@ -2,15 +2,19 @@
 
 `sliding` moves in steps: its beginning is an anchor that stays where it is while all from there on fits, so that a
 provider's prefix cache keeps hitting. When it overflows, the window is filled anew, newest first, only up to the
-low-water mark, and begins there from then on. It is also filled anew when there is more before the anchor and it has
-come to hold less than half of the mark, as after a large grounding that was sent once, or for a larger language model.
+low-water mark, and begins there from then on. Two rules keep that from costing memory:
+
+- If it has come to hold less than half of the mark while there is more before the anchor, it is filled anew, as after a
+  large grounding that was sent once, or for a larger language model.
+- If the mark would hold less than half of itself, because the next message is so large, all of the room is filled: the
+  last answer must not be lost to save room for what nobody has said yet.
+
 With the mark at 100 % every request is filled anew: the naive window.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -30,11 +34,14 @@ class SlidingWindow(WindowPolicy):
         if self.low_water_share == 1:
             return self._filled(older, room.tokens, oversized_above=0)
         mark_tokens = int(room.tokens * self.low_water_share)
-        read: list[Unit] = []
-        kept = self._kept(_noting(older, read), room, mark_tokens)
+        units = _Reread(older)
+        kept = self._kept(units, room, mark_tokens)
         if kept is not None:
             return kept
-        return _from_a_question(self._filled(chain(read, older), mark_tokens, oversized_above=mark_tokens))
+        stepped = _from_a_question(self._filled(units, mark_tokens, oversized_above=mark_tokens))
+        if _is_enough(sum(unit.tokens for unit in stepped), mark_tokens):
+            return stepped
+        return self._filled(units, room.tokens, oversized_above=mark_tokens)
 
     def _kept(self, older: Iterable[Unit], room: Room, mark_tokens: int) -> list[Unit] | None:
         """Return what there is from the anchor on, or None if the window has to be filled anew."""
@@ -42,7 +49,7 @@ class SlidingWindow(WindowPolicy):
         tokens = skipped = 0
         for unit in older:
             if room.anchor is not None and unit.position < room.anchor:
-                return kept if 2 * tokens >= mark_tokens else None
+                return kept if _is_enough(tokens, mark_tokens) else None
             if tokens + unit.tokens <= room.tokens:
                 kept.append(unit)
                 tokens += unit.tokens
@@ -97,10 +104,22 @@ class WholeConversation(WindowPolicy):
 BUILT_IN = MappingProxyType({policy.name: policy for policy in (SlidingWindow, LastMessages, WholeConversation)})
 
 
-def _noting(units: Iterable[Unit], read: list[Unit]) -> Iterator[Unit]:
-    for unit in units:
-        read.append(unit)
-        yield unit
+class _Reread:
+    """Units that can be read from the beginning again and again; each is taken from *source* once."""
+
+    def __init__(self, source: Iterator[Unit]) -> None:
+        self._source = source
+        self._read: list[Unit] = []
+
+    def __iter__(self) -> Iterator[Unit]:
+        yield from self._read
+        for unit in self._source:
+            self._read.append(unit)
+            yield unit
+
+
+def _is_enough(tokens: int, mark_tokens: int) -> bool:
+    return 2 * tokens >= mark_tokens
 
 
 def _from_a_question(newest_first: list[Unit]) -> list[Unit]:

@@ -68,7 +68,10 @@ def slid(case: Case, room_tokens: int) -> list[StoredUnit]:
     is_enough = len(from_anchor) == len(units) or 2 * tokens_of(case, stays) >= mark_tokens
     if all_fit and is_enough:
         return stays
-    return from_a_question(naive(case, units, mark_tokens, skip=skip, above=mark_tokens))
+    stepped = from_a_question(naive(case, units, mark_tokens, skip=skip, above=mark_tokens))
+    if 2 * tokens_of(case, stepped) >= mark_tokens:
+        return stepped
+    return naive(case, units, room_tokens, skip=skip, above=mark_tokens)
 
 
 def from_a_question(units: list[StoredUnit]) -> list[StoredUnit]:
@@ -82,13 +85,18 @@ def tokens_of(case: Case, units: list[StoredUnit]) -> int:
 
 
 def after_a_step_they_take_at_most_the_mark(case: Case, window: Window) -> None:
-    """A step: the window does not begin where it did, and something was left out."""
+    """A step: the window does not begin where it did, and something was left out.
+
+    Unless that is less than half of the mark: then all of the room is filled.
+    """
     record = window.record
     if not isinstance(case.policy, SlidingWindow) or case.policy.low_water_share == 1 or not record.left_out:
         return
     began = [unit.position for unit in case.sendable_units if case.anchor is None or unit.position >= case.anchor]
     if began and record.first_position != began[-1] and not case.policy.skip_oversized:
-        assert record.parts["older"] <= record.older_limit_tokens * case.policy.low_water_share
+        mark_tokens = int(record.older_limit_tokens * case.policy.low_water_share)
+        stepped = from_a_question(naive(case, case.sendable_units, mark_tokens, skip=False))
+        assert record.parts["older"] <= mark_tokens or 2 * tokens_of(case, stepped) < mark_tokens
 
 
 def what_was_left_out_for_its_size_does_not_fit(case: Case, window: Window) -> None:

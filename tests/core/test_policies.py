@@ -60,6 +60,11 @@ def test_a_window_of_replies_alone_is_better_than_none():
     assert choose(SlidingWindow(low_water_share=0.5), older, 100, anchor=0) == [19, 18, 17, 16, 15]
 
 
+def test_a_step_does_not_lose_the_last_answer_because_it_is_larger_than_the_mark():
+    older = [*exchange(4), message(4, "asked"), message(5, "x" * 80)]
+    assert choose(SlidingWindow(), older, 100, anchor=0) == [5, 4, 3]
+
+
 def test_half_of_the_mark_is_enough_to_stay():
     assert choose(SlidingWindow(low_water_share=0.8), exchange(20), 100, anchor=16) == [19, 18, 17, 16]
 
