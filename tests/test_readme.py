@@ -49,6 +49,11 @@ def test_readme_names_the_commands_that_everyone_needs():
     assert "make test" in README
 
 
+def test_the_policy_in_readme_is_the_one_that_is_tested():
+    example = (PROJECT / "tests" / "example_policy.py").read_text(encoding="utf-8")
+    assert f"```python\n{example}```" in README
+
+
 def code_spans(markdown: str) -> list[str]:
     """Return what stands in fenced blocks and between backticks."""
     return re.findall(r"```.*?```|`[^`\n]+`", markdown, flags=re.DOTALL)

@@ -69,7 +69,7 @@ class RequestTooLarge(InputError):
 
 class ReplyInProgress(InputError):
     code = "reply_in_progress"
-    template = "A reply is still being written here. Stop it or wait for it, then send again."
+    template = "A reply is still being written here. Stop it or wait for it, then try again."
 
 
 class NothingToRetry(InputError):
