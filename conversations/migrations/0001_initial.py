@@ -45,6 +45,7 @@ class Migration(migrations.Migration):
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('title', models.CharField(blank=True, max_length=200)),
                 ('anchor_position', models.PositiveIntegerField(null=True)),
+                ('has_pins', models.BooleanField(default=False)),
                 ('archived', models.BooleanField(default=False)),
                 ('starred', models.BooleanField(default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -175,7 +176,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='message',
-            index=models.Index(condition=models.Q(('active', True)), fields=['conversation', 'pinned', 'position'], name='message_pins_and_newest'),
+            index=models.Index(condition=models.Q(('active', True), ('pinned', True)), fields=['conversation'], name='message_pins'),
         ),
         migrations.AddConstraint(
             model_name='message',

@@ -13,6 +13,7 @@ class Conversation(models.Model):
     """The stored thread. *head* is the newest active message; *last_active_at* orders the list.
 
     *anchor_position* is where the last window began, so that the next one begins there too as long as it can.
+    *has_pins* says whether any message is pinned, on any branch: a window without pins is read without asking for them.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -21,6 +22,7 @@ class Conversation(models.Model):
     title = models.CharField(max_length=200, blank=True)
     head = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="+")
     anchor_position = models.PositiveIntegerField(null=True)
+    has_pins = models.BooleanField(default=False)
     archived = models.BooleanField(default=False)
     starred = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)

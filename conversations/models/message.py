@@ -69,10 +69,7 @@ class Message(models.Model):
             ),
         ]
         indexes = [
-            # What a window reads is one range of this index: the pins, and then the newest of the others.
-            models.Index(
-                fields=["conversation", "pinned", "position"], condition=Q(active=True), name="message_pins_and_newest"
-            ),
+            models.Index(fields=["conversation"], condition=Q(pinned=True, active=True), name="message_pins"),
         ]
 
     def __str__(self) -> str:

@@ -1,16 +1,13 @@
 """The older messages of a conversation as the window reads them.
 
 In SQL, and with one statement where that is enough: every message and every estimate of one asks, and Django's query
-builder takes longer to write this statement than PostgreSQL to answer it. Pins stand before all others in the index
-that is read, so that one range of it holds both: asking for them apart costs half as much again.
+builder takes longer to write these statements than PostgreSQL to answer them.
 """
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections.abc import Iterator
-from itertools import chain
 from typing import NamedTuple
 
 from django.db import connection
@@ -21,7 +18,7 @@ from conversations.core.messages import PromptMessage, ToolCall
 # A window rarely needs more rows than the first chunk; reading a little too much is cheaper than a second query.
 FIRST_CHUNK_ROWS = 64
 LARGEST_CHUNK_ROWS = 1024
-SPARE_ROWS = 8  # for pins from before the window's beginning, and for the message that it ends at
+ROWS_PAST_ANCHOR = 2  # a policy looks at the unit before it, which is one message, or a tool call with its result
 
 
 class HistoryRow(NamedTuple):
@@ -36,7 +33,7 @@ class HistoryRow(NamedTuple):
     tool_calls: str | None = None
     tool_call_id: str = ""
     excluded: bool = False
-    pinned: bool = False
+    as_pin: bool = False
 
     def to_history(self) -> HistoryMessage:
         calls = tuple(map(ToolCall.from_wire, json.loads(self.tool_calls))) if self.tool_calls else ()
@@ -45,15 +42,16 @@ class HistoryRow(NamedTuple):
         return HistoryMessage(self.position, message, self.content_tokens, self.id, self.excluded)
 
 
-# The columns in the order of `HistoryRow`; the rows after one of them, in the order of the index.
-ROWS = """
+# The columns in the order of `HistoryRow`.
+PATH = """
 SELECT id, position, role, content, content_tokens, encoding, NULLIF(tool_calls, '[]')::text, tool_call_id, excluded,
-       pinned
+       {as_pin}
 FROM conversations_message
 WHERE conversation_id = %(conversation)s AND active AND position < %(before)s
-  AND (pinned, position) < (%(pinned)s, %(position)s)
-ORDER BY pinned DESC, position DESC LIMIT %(rows)s
 """
+PINS = PATH.format(as_pin=True) + "AND pinned AND NOT excluded ORDER BY position"
+NEWEST = PATH.format(as_pin=False) + "ORDER BY position DESC LIMIT %(rows)s"
+PINS_AND_NEWEST = f"({PINS}) UNION ALL ({NEWEST})"
 
 
 class History(NamedTuple):
@@ -63,46 +61,37 @@ class History(NamedTuple):
     newest_first: Iterator[HistoryRow]
 
 
-def read_history(conversation_id: int, *, before: int, anchor: int | None = None) -> History:
+def read_history(conversation_id: int, *, before: int, anchor: int | None = None, has_pins: bool = True) -> History:
     """Read the active messages below position *before* by ranges of one index, the older ones when they are needed.
 
-    *anchor* is the position that the reader expects to go back to, if there is one.
+    *anchor* is the position that the reader expects to go back to, if there is one. *has_pins* is false where there are
+    none for sure: asking for them takes half as long again as the messages themselves.
     """
-    pins, others = _take_pins(_pins_first(conversation_id, before, _first_chunk_rows(before, anchor)))
-    newest_first = heapq.merge(pins, others, key=lambda row: row.position, reverse=True) if pins else others
-    return History([pin for pin in reversed(pins) if not pin.excluded], newest_first)
+    chunk_rows = _first_chunk_rows(before, anchor)
+    statement = PINS_AND_NEWEST if has_pins else NEWEST
+    rows = _read(statement, conversation_id, before=before, rows=chunk_rows)
+    pins = [row for row in rows if row.as_pin]
+    return History(pins, _go_on(conversation_id, rows[len(pins) :], chunk_rows))
 
 
 def _first_chunk_rows(before: int, anchor: int | None) -> int:
     """Return how many rows to read at first: positions on a path follow one another without a gap."""
     if anchor is None or anchor > before:
         return FIRST_CHUNK_ROWS
-    return min(before - anchor + SPARE_ROWS, LARGEST_CHUNK_ROWS)
+    return min(before - anchor + ROWS_PAST_ANCHOR, LARGEST_CHUNK_ROWS)
 
 
-def _take_pins(pins_first: Iterator[HistoryRow]) -> tuple[list[HistoryRow], Iterator[HistoryRow]]:
-    """Return the pins, newest first, and the rows after them."""
-    pins = []
-    for row in pins_first:
-        if not row.pinned:
-            return pins, chain((row,), pins_first)
-        pins.append(row)
-    return pins, iter(())
-
-
-def _pins_first(conversation_id: int, before: int, chunk_rows: int) -> Iterator[HistoryRow]:
-    """Yield the pins and then the other messages, both newest first, in larger and larger chunks."""
-    parameters = {"conversation": conversation_id, "before": before, "pinned": True, "position": before}
+def _go_on(conversation_id: int, rows: list[HistoryRow], chunk_rows: int) -> Iterator[HistoryRow]:
+    """Yield *rows*, which are the first chunk, and then those of larger and larger ones."""
     while True:
-        rows = _read({**parameters, "rows": chunk_rows})
         yield from rows
         if len(rows) < chunk_rows:
             return
-        parameters |= {"pinned": rows[-1].pinned, "position": rows[-1].position}
         chunk_rows = min(max(2 * chunk_rows, FIRST_CHUNK_ROWS), LARGEST_CHUNK_ROWS)
+        rows = _read(NEWEST, conversation_id, before=rows[-1].position, rows=chunk_rows)
 
 
-def _read(parameters: dict[str, int]) -> list[HistoryRow]:
+def _read(statement: str, conversation_id: int, *, before: int, rows: int) -> list[HistoryRow]:
     with connection.cursor() as cursor:
-        cursor.execute(ROWS, parameters)
+        cursor.execute(statement, {"conversation": conversation_id, "before": before, "rows": rows})
         return list(map(HistoryRow._make, cursor.fetchall()))

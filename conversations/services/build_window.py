@@ -34,7 +34,7 @@ def build_window(
     *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long. Raises `PromptError`
     or `PolicyFailed`.
     """
-    history = read_history(conversation.pk, before=newest.position, anchor=conversation.anchor_position)
+    history = _history(conversation, newest)
     turn = Turn(newest, conversation.scenario.system_prompt, grounding=grounding, steps=steps)
     policy = policy or policy_of(conversation.scenario)
     return _window(conversation, turn, history, policy=policy, tightening=tightening)
@@ -43,10 +43,19 @@ def build_window(
 def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
     """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
     policy = policy_of(conversation.scenario)
-    history = read_history(conversation.pk, before=newest.position)
+    history = _history(conversation, newest)
     if not policy.refuses_to_drop:
         history = history._replace(newest_first=iter(()))
     _window(conversation, Turn(newest, conversation.scenario.system_prompt), history, policy=policy)
+
+
+def _history(conversation: Conversation, newest: HistoryMessage) -> History:
+    return read_history(
+        conversation.pk,
+        before=newest.position,
+        anchor=conversation.anchor_position,
+        has_pins=conversation.has_pins,
+    )
 
 
 def _window(

@@ -33,6 +33,7 @@ def pin_message(*, conversation: Conversation, message_id: int, pinned: bool) ->
         if not message.has_ended:
             raise ReplyInProgress
         _store(message, locked, pinned=pinned)
+        conversation.has_pins = locked.has_pins
         if pinned:
             head = locked.head
             position = head.position + 1 if head else 0
@@ -51,6 +52,7 @@ def exclude_message(*, conversation: Conversation, message_id: int, excluded: bo
         if excluded and locked.messages.filter(state="streaming").exists():
             raise ReplyInProgress
         _store(message, locked, pinned=message.pinned and not excluded, excluded=excluded)
+        conversation.has_pins = locked.has_pins
     return message
 
 
@@ -58,5 +60,7 @@ def _store(message: Message, conversation: Conversation, **marks: bool) -> None:
     for name, value in marks.items():
         setattr(message, name, value)
     message.save(update_fields=list(marks))
+    conversation.has_pins = conversation.messages.filter(pinned=True).exists()
+    conversation.save(update_fields=["has_pins"])
     frame = MessageMarked(conversation.public_id, message.pk, message.position, message.pinned, message.excluded)
     transaction.on_commit(partial(publish_frame, frame, conversation.public_id))

@@ -95,12 +95,11 @@ def test_it_reads_all_behind_an_anchor_above_the_position(conversation):
     assert contents(read_history(conversation.pk, before=4, anchor=7).newest_first) == newest_first(4)
 
 
-def test_more_pins_than_a_chunk_holds_are_all_read(conversation):
-    length = 2 * FIRST_CHUNK_ROWS
-    fill(conversation, length, pinned=range(length - 3))
-    history = read_history(conversation.pk, before=length)
-    assert len(history.pins) == length - 3
-    assert contents(history.newest_first) == newest_first(length)
+def test_pins_are_not_asked_for_where_there_are_none(conversation):
+    fill(conversation, 4, pinned=[1])  # which makes the difference visible
+    history = read_history(conversation.pk, before=4, has_pins=False)
+    assert history.pins == []
+    assert contents(history.newest_first) == newest_first(4)
 
 
 def test_a_tool_call_and_its_result_come_back_as_they_were(conversation):

@@ -9,6 +9,7 @@ from conversations.services.calibration import known
 from conversations.services.end_reply import Ending, end_reply
 from conversations.services.estimate_draft import estimate_draft
 from conversations.services.language import language_of
+from conversations.services.mark_message import pin_message
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +49,8 @@ def test_the_system_prompt_comes_first_and_pins_after_it(conversation):
     Scenario.objects.update(system_prompt="Be kind.")
     conversation.scenario.refresh_from_db()
     talk(conversation, "one", "two")
-    Message.objects.filter(content="two").update(pinned=True)
+    two = Message.objects.get(content="two")
+    pin_message(conversation=conversation, message_id=two.pk, pinned=True)
     assert sent(window_for(conversation))[:3] == ["Be kind.", "two", "one"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from conversations.core.errors import MessageExcluded, MessageNotFound, PinsTooLong, ReplyInProgress
 from conversations.fanout import Subscriber, conversation_topic, subscribe
-from conversations.models import Message, Scenario
+from conversations.models import Conversation, Message, Scenario
 from conversations.services.build_window import build_window, draft_message
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.language import language_of
@@ -43,6 +43,15 @@ def test_a_pinned_message_comes_first_and_once(conversation):
     assert sent(conversation) == ["two", "one", "Reply to one", "Reply to two", "Now?"]
     pin_message(conversation=conversation, message_id=two.pk, pinned=False)
     assert sent(conversation)[0] == "one"
+
+
+def test_a_conversation_knows_whether_it_has_pins(conversation):
+    one, two = (talk(conversation, content).message.pk for content in ("one", "two"))
+    known = []
+    for message_id, pinned in ((one, True), (two, True), (one, False), (two, False)):
+        pin_message(conversation=conversation, message_id=message_id, pinned=pinned)
+        known.append((conversation.has_pins, Conversation.objects.get(pk=conversation.pk).has_pins))
+    assert known == [(True, True), (True, True), (True, True), (False, False)]
 
 
 def test_an_excluded_message_is_not_sent_and_loses_its_pin(conversation):
