@@ -114,7 +114,7 @@ def _counted(rows: Iterable[HistoryRow], language: Language) -> Iterator[History
 
 def _recount(row: HistoryRow, language: Language) -> HistoryRow:
     tokens = language.content_tokens(row.to_history().message)
-    Message.objects.filter(pk=row.id).exclude(state="streaming").update(
-        content_tokens=tokens, encoding=language.language_model.encoding
-    )
+    # A reply may have ended since its row was read: then what was counted here is only the beginning of it.
+    as_read = Message.objects.filter(pk=row.id, content_tokens=row.content_tokens, encoding=row.encoding)
+    as_read.exclude(state="streaming").update(content_tokens=tokens, encoding=language.language_model.encoding)
     return row._replace(content_tokens=tokens, encoding=language.language_model.encoding)

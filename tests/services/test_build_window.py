@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from conversations.core.errors import MessageTooLong, SystemPromptTooLong
+from conversations.core.policy import WindowPolicy
 from conversations.models import Calibration, Message, Scenario
 from conversations.services.build_window import build_window, draft_message, passages, stored_message
 from conversations.services.calibration import known
@@ -99,6 +100,21 @@ def test_counts_in_another_encoding_are_made_once_and_stored(conversation, setti
     assert (
         window.record.entries[0].tokens == message.content_tokens + language.language_model.chat_format.overhead_tokens
     )
+
+
+def test_a_reply_that_ends_while_a_draft_is_estimated_keeps_the_count_of_all_of_it(conversation):
+    reply = post(conversation, "one").reply
+    Message.objects.filter(pk=reply.pk).update(content="The beg")  # saved while it was written
+    conversation.refresh_from_db()
+
+    class SlowPolicy(WindowPolicy):
+        def choose(self, older, room):
+            end_reply(reply.pk, Ending("complete"), content="The beginning, and much more than the beginning")
+            return room.take(older)
+
+    estimate_draft(user=conversation.owner, conversation=conversation, content="two", policy=SlowPolicy())
+    ended = Message.objects.get(pk=reply.pk)
+    assert ended.content_tokens == language_of(conversation.scenario).count_text(ended.content)
 
 
 def test_a_long_history_is_read_only_as_far_as_it_fits(conversation, django_assert_num_queries):
