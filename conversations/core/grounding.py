@@ -37,6 +37,8 @@ def pack_grounding(
     content: str, passages: Sequence[Passage], *, limit_tokens: int, count_text: CountText
 ) -> PackedGrounding:
     """Return as many of *passages*, best first, as add at most *limit_tokens* to *content*."""
+    if not passages:  # the content's tokens are known: it is not counted again
+        return PackedGrounding(content, 0)
     bare_tokens = count_text(content)
 
     def packed(included: Sequence[Passage], *, cut_to: int | None = None) -> PackedGrounding:

@@ -21,9 +21,10 @@ def tokens_of(*passages, left_out=0):
     return len(render_question(QUESTION, passages, left_out=left_out)) - len(QUESTION)
 
 
-def test_without_grounding_the_question_is_sent_as_it_is():
-    packed = pack(limit_tokens=1_000)
-    assert (packed.text, packed.tokens) == (QUESTION, 0)
+def test_without_grounding_the_question_is_sent_as_it_is_and_not_counted_again():
+    counted = []
+    packed = pack(limit_tokens=1_000, count_text=counted.append)
+    assert (packed.text, packed.tokens, counted) == (QUESTION, 0, [])
 
 
 def test_what_fits_exactly_is_sent_whole():
