@@ -30,7 +30,7 @@ from .conversations import scenario_to_begin_with, title_from
 from .language import Language, language_of
 from .path import lock_conversation
 from .scenario_settings import check_scenario
-from .scenarios import check_there_is_room, copy_scenario
+from .scenarios import SETTINGS, check_there_is_room, copy_scenario
 
 ROWS_AT_ONCE = 1_000
 
@@ -106,8 +106,8 @@ def _scenario_for(user: User, scenario_id: int | None, system_prompt: str | None
 
 
 def _stored_already(wanted: Scenario) -> Scenario | None:
-    same = Scenario.objects.filter(owner=wanted.owner, system_prompt=wanted.system_prompt, name=wanted.name)
-    return same.filter(language_model=wanted.language_model, policy_name=wanted.policy_name).order_by("pk").first()
+    same = {name: getattr(wanted, name) for name in SETTINGS}
+    return Scenario.objects.filter(owner=wanted.owner, **same).order_by("pk").first()
 
 
 def _store(user: User, scenario: Scenario) -> Scenario:

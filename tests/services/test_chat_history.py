@@ -109,6 +109,14 @@ def test_the_same_system_message_makes_no_second_scenario(alice):
     assert of(alice, messages).conversation.scenario == of(alice, messages).conversation.scenario
 
 
+def test_the_same_system_message_with_other_settings_is_another_scenario(alice):
+    system = [{"role": "system", "content": "Answer in rhymes."}, *GREETING]
+    tight = Scenario.objects.create(owner=alice, name="Tight", cap_tokens=500)
+    of(alice, system)
+    taken_over = of(alice, system, scenario_id=tight.pk).conversation.scenario
+    assert (taken_over.system_prompt, taken_over.cap_tokens) == ("Answer in rhymes.", 500)
+
+
 def test_a_system_message_that_is_the_scenarios_own_changes_nothing(alice):
     scenario = Scenario.objects.create(owner=alice, name="Guide", system_prompt="Be brief.")
     history = of(alice, [{"role": "system", "content": "Be brief."}, *GREETING], scenario_id=scenario.pk)
