@@ -78,10 +78,6 @@ class ShownWindow:
         return [(message, LEFT_OUT_BECAUSE.get(message.reason, message.reason)) for message in left_out]
 
     @property
-    def has_unknown_cost(self) -> bool:
-        return self.completion.ended_at is not None and self.completion.cost_usd is None
-
-    @property
     def estimate_difference(self) -> int | None:
         """By how many tokens the provider's count is above ours; None where it gave none."""
         if self.completion.input_tokens is None or self.completion.usage_estimated:
