@@ -56,18 +56,16 @@ class _Offered:
     reading_failed: Exception | None = None
 
     def sendable(self, newest_first: Iterator[Unit]) -> Iterator[Unit]:
-        while (unit := self._next(newest_first)) is not None:
-            if self.pinned and all(message.position in self.pinned for message in unit.messages):
-                continue
-            if flaw := unit.flaw:
-                self.flawed.append((unit, flaw))
-                continue
-            self.units[unit.position] = unit
-            yield unit
-
-    def _next(self, newest_first: Iterator[Unit]) -> Unit | None:
+        """Yield what can be sent. Nothing but reading raises in here: what a policy raises, it raises outside."""
         try:
-            return next(newest_first, None)
+            for unit in newest_first:
+                if self.pinned and all(message.position in self.pinned for message in unit.messages):
+                    continue
+                if flaw := unit.flaw:
+                    self.flawed.append((unit, flaw))
+                    continue
+                self.units[unit.position] = unit
+                yield unit
         except Exception as error:
             self.reading_failed = error
             raise
@@ -100,9 +98,10 @@ def _ask(policy: WindowPolicy, room: Room, offered: _Offered, newest_first: Iter
     chosen: dict[int, Unit] = {}
     try:
         for unit in policy.choose(offered.sendable(newest_first), room):
-            if offered.units.get(unit.position) is not unit or unit.position in chosen:
+            position = unit.position
+            if offered.units.get(position) is not unit or position in chosen:
                 raise PolicyFailed(detail="the policy chose what it was not offered, or the same twice")
-            chosen[unit.position] = unit
+            chosen[position] = unit
     except PolicyFailed:
         if not offered.reading_failed:
             raise

@@ -7,7 +7,7 @@ message) is no policy's business: it is there before `choose` is asked, and what
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from .budget import LanguageModel
@@ -96,4 +96,5 @@ class WindowPolicy:
 
     def to_json(self) -> dict[str, Any]:
         """Return the policy for the record: its name, or the path of its class, and its values."""
-        return {"name": self.name or f"{type(self).__module__}.{type(self).__qualname__}", **asdict(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"name": self.name or f"{type(self).__module__}.{type(self).__qualname__}", **values}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 EntryKind = Literal["system", "pin", "older", "newest", "tool_step"]
 LeftOutReason = Literal["does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "policy"]
 Part = Literal["system", "tools", "pins", "grounding", "older", "newest", "tool_steps", "free"]
 
 
-@dataclass(frozen=True, slots=True)
-class WindowEntry:
+class WindowEntry(NamedTuple):
     """One message of the prompt, in prompt order; *tokens* are those of the message as it was sent.
 
-    Of a tool result that was cut only the first *cut_to* characters were sent.
+    Of a tool result that was cut only the first *cut_to* characters were sent. A tuple, like `HistoryMessage`: a window
+    makes one for every message.
     """
 
     kind: EntryKind
@@ -101,7 +101,7 @@ class WindowRecord:
         return sum(entry.tokens for entry in self.entries if entry.kind == kind)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {**asdict(self), "entries": tuple(entry._asdict() for entry in self.entries)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> WindowRecord:

@@ -36,10 +36,11 @@ class HistoryRow(NamedTuple):
     as_pin: bool = False
 
     def to_history(self) -> HistoryMessage:
-        calls = tuple(map(ToolCall.from_wire, json.loads(self.tool_calls))) if self.tool_calls else ()
+        id_, position, role, content, content_tokens, _, tool_calls, tool_call_id, excluded, _ = self
+        calls = tuple(map(ToolCall.from_wire, json.loads(tool_calls))) if tool_calls else ()
         # The database holds no other roles.
-        message = PromptMessage(self.role, self.content, None, calls, self.tool_call_id or None)  # type: ignore[arg-type]
-        return HistoryMessage(self.position, message, self.content_tokens, self.id, self.excluded)
+        message = PromptMessage(role, content, None, calls, tool_call_id or None)  # type: ignore[arg-type]
+        return HistoryMessage(position, message, content_tokens, id_, excluded)
 
 
 # The columns in the order of `HistoryRow`.
