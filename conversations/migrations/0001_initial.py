@@ -176,7 +176,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='message',
-            index=models.Index(condition=models.Q(('active', True), ('pinned', True)), fields=['conversation'], name='message_pins'),
+            index=models.Index(condition=models.Q(('pinned', True)), fields=['conversation'], name='message_pins'),
         ),
         migrations.AddConstraint(
             model_name='message',

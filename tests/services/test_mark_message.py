@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from conversations.core.errors import MessageExcluded, MessageNotFound, PinsTooLong, ReplyInProgress
 from conversations.fanout import Subscriber, conversation_topic, subscribe
@@ -52,6 +54,19 @@ def test_a_conversation_knows_whether_it_has_pins(conversation):
         pin_message(conversation=conversation, message_id=message_id, pinned=pinned)
         known.append((conversation.has_pins, Conversation.objects.get(pk=conversation.pk).has_pins))
     assert known == [(True, True), (True, True), (True, True), (False, False)]
+
+
+def test_whether_there_are_pins_is_not_asked_of_every_message(conversation):
+    one = talk(conversation, "one").message
+    following = range(2, 3_000)
+    Message.objects.bulk_create(Message(conversation=conversation, parent=one, position=each) for each in following)
+    with CaptureQueriesContext(connection) as queries:
+        exclude_message(conversation=conversation, message_id=one.pk, excluded=True)
+    [asked] = [query["sql"] for query in queries if query["sql"].startswith("SELECT 1") and '"pinned"' in query["sql"]]
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE conversations_message")
+        cursor.execute(f"EXPLAIN {asked}")
+        assert "message_pins" in str(cursor.fetchall())
 
 
 def test_an_excluded_message_is_not_sent_and_loses_its_pin(conversation):
