@@ -276,7 +276,9 @@ def test_a_reply_that_was_taken_over_can_be_made_again(alice):
 def test_its_page_opens(client, alice):
     client.force_login(alice)
     conversation = of(alice, TOOL_TURN).conversation
-    assert "12 degrees." in client.get(f"/c/{conversation.public_id}/").text
+    page = client.get(f"/c/{conversation.public_id}/").text
+    assert "12 degrees." in page
+    assert [page.count(f">{by}</h2>") for by in ("You", "Tool result", "Reply")] == [1, 1, 2]
 
 
 WORDS = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1).filter(str.strip)
