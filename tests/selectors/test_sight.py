@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from conversations.core.budget import ChatFormat, LanguageModel
@@ -10,7 +12,7 @@ from conversations.core.messages import PromptMessage
 from conversations.core.policies import SlidingWindow
 from conversations.core.window import Turn, compute_window
 from conversations.models import Message
-from conversations.selectors.sight import EVERYTHING, MARK_WORDS, Sight
+from conversations.selectors.sight import EVERYTHING, MARK_WORDS, Mark, Sight
 
 MODEL = LanguageModel("tiny", 100, 20, "characters", ChatFormat(0, 0, 0, 0, 0))
 
@@ -64,4 +66,4 @@ def test_before_anything_was_sent_everything_is_in_view():
 
 
 def test_every_mark_has_words():
-    assert all(str(words) for words in MARK_WORDS.values())
+    assert set(MARK_WORDS) == set(get_args(Mark))
