@@ -2,15 +2,17 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage test lint format typecheck soak bench lock messages hooks production static
+.PHONY: help run manage test lint format typecheck soak bench peers lock messages hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 INSTALLED := $(VENV)/installed-for
 PYTHON3 = $(shell for name in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
-PIP_COMPILE = $(PYTHON) -m piptools compile --quiet --extra dev --generate-hashes --allow-unsafe --strip-extras \
+PIP_COMPILE = $(PYTHON) -m piptools compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
 	--no-header --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options
+PEERS = $(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*project["optional-dependencies"]["bench"], sep="\n")'
 
 # A .venv knows its own absolute path. One that was moved, copied or has lost its Python is made anew.
 ifneq ($(shell test -x $(PYTHON) && cat $(INSTALLED) 2>/dev/null),$(shell pwd -P))
@@ -47,8 +49,12 @@ soak: $(INSTALLED)  ## Provoke faults for a long time: kills, lost answers, leav
 bench: $(INSTALLED)  ## List the benchmarks and how to run each
 	@$(PYTHON) -m tests.benchmarks
 
-lock: $(INSTALLED)  ## Choose the newest versions that pyproject.toml allows and write requirements.lock
-	@$(PIP_COMPILE) --upgrade --output-file requirements.lock pyproject.toml
+peers: $(INSTALLED)  ## Install LangChain and kani into .venv, for the benchmark "window" to compare with
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
+
+lock: $(INSTALLED)  ## Choose the newest versions that pyproject.toml allows and write requirements.lock, and the peers'
+	@$(PIP_COMPILE) --extra dev --output-file requirements.lock pyproject.toml
+	@$(PEERS) | $(PIP_COMPILE) --constraint requirements.lock --output-file requirements-bench.lock -
 
 messages: $(INSTALLED)  ## Compile the translations in conversations/locale, after a change to one
 	@$(PYTHON) -m babel.messages.frontend --quiet compile --domain django --directory conversations/locale

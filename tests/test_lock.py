@@ -1,4 +1,7 @@
-"""requirements.lock installs the same files everywhere: each by version and hash, from whatever index a machine has."""
+"""A lock installs the same files everywhere: each by version and hash, from whatever index a machine has.
+
+requirements.lock is for the site and its developers; requirements-bench.lock goes on top, for one benchmark.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,17 @@ from packaging.utils import canonicalize_name
 
 from tests.source import PROJECT
 
-LOCK = (PROJECT / "requirements.lock").read_text(encoding="utf-8")
-ENTRIES = re.findall(r"^([a-z0-9][\w.-]*)==\S+((?:.*\\\n.*--hash=sha256:[0-9a-f]{64})+)", LOCK, flags=re.MULTILINE)
-PINNED = {canonicalize_name(name) for name, _ in ENTRIES}
+LOCKS = {
+    name: (PROJECT / name).read_text(encoding="utf-8") for name in ("requirements.lock", "requirements-bench.lock")
+}
+HASHED_ENTRY = re.compile(r"^([a-z0-9][\w.-]*)==(\S+)(?:.*\\\n.*--hash=sha256:[0-9a-f]{64})+", flags=re.MULTILINE)
+
+
+def versions(lock: str) -> dict[str, str]:
+    return {canonicalize_name(name): version for name, version in HASHED_ENTRY.findall(LOCKS[lock])}
+
+
+PINNED = set(versions("requirements.lock"))
 PYTHONS = ["3.11.0", "3.11.2", "3.12.0", "3.13.0", "3.14.0"]  # 3.11.2 is Debian 12's
 MACHINES = [("linux", "Linux", "x86_64"), ("linux", "Linux", "aarch64"), ("darwin", "Darwin", "arm64")]
 
@@ -40,12 +51,14 @@ def needed(python: str, machine: tuple[str, str, str]) -> set[str]:
     return {canonicalize_name(r.name) for r in wanted if r.marker is None or r.marker.evaluate(environment)}
 
 
-def test_every_entry_has_a_hash():
-    assert len(ENTRIES) == len(re.findall(r"==", LOCK)) > 50
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_entry_has_a_hash(lock):
+    assert len(versions(lock)) == len(re.findall(r"==", LOCKS[lock])) > 20
 
 
-def test_it_names_no_place_to_install_from():
-    assert not re.search(r"://|^-|--(index|find|extra|trusted)|\.\.?/", LOCK, flags=re.MULTILINE)
+@pytest.mark.parametrize("lock", LOCKS)
+def test_it_names_no_place_to_install_from(lock):
+    assert not re.search(r"://|^-|--(index|find|extra|trusted)|\.\.?/", LOCKS[lock], flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize(("python", "machine"), list(product(PYTHONS, MACHINES)))
@@ -57,3 +70,15 @@ def test_every_dependency_of_the_project_is_in_it():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = project["dependencies"] + project["optional-dependencies"]["dev"]
     assert {canonicalize_name(Requirement(text).name) for text in wanted} <= PINNED
+
+
+def test_the_peers_of_a_benchmark_are_in_a_lock_of_their_own():
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    peers = {canonicalize_name(Requirement(text).name) for text in project["optional-dependencies"]["bench"]}
+    assert peers <= set(versions("requirements-bench.lock")) - PINNED
+
+
+def test_installing_the_peers_changes_no_version_of_ours():
+    ours = versions("requirements.lock")
+    theirs = versions("requirements-bench.lock")
+    assert all(theirs[name] == ours[name] for name in theirs.keys() & ours.keys())

@@ -83,14 +83,18 @@ class LongConversation:
 
 def make_conversations(sizes: tuple[int, ...]) -> dict[int, LongConversation]:
     """Return a conversation of each size, by its size, in a database that has had time to tidy up."""
-    Scenario.objects.create(name="Lessons", system_prompt=SYSTEM_PROMPT, offered=True, is_default=True)
-    user = User.objects.create_user("window@example.org")
-    conversations = {size: LongConversation(user, size) for size in sizes}
+    conversations = {size: make_long_conversation(size) for size in sizes}
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE conversations_message")
     for conversation in conversations.values():
         conversation.settle()
     return conversations
+
+
+def make_long_conversation(size: int) -> LongConversation:
+    Scenario.objects.get_or_create(name="Lessons", system_prompt=SYSTEM_PROMPT, offered=True, is_default=True)
+    user, _ = User.objects.get_or_create(email="window@example.org")
+    return LongConversation(user, size)
 
 
 def _content(size: int, position: int) -> str:

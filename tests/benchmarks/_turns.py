@@ -44,10 +44,12 @@ def take_turns_within(works: Mapping[Name, Work], *, rounds: int, seconds: float
     taken: dict[Name, list[Taken]] = {name: [] for name in works}
     unfinished: set[Name] = set()
     for _ in range(rounds):
-        for name in works.keys() - unfinished:
+        for name, work in works.items():
+            if name in unfinished:
+                continue
             try:
                 with stopped_after(seconds):
-                    taken[name].append(time_work(works[name]))
+                    taken[name].append(time_work(work))
             except OutOfTime:
                 unfinished.add(name)
     return {name: None if name in unfinished else medians(each) for name, each in taken.items()}
