@@ -63,11 +63,11 @@ class ToolTurns:
 def read_messages(given: Sequence[Any]) -> ReadMessages:
     """Return what *given* says. Raises `InvalidHistory`."""
     if isinstance(given, str) or not isinstance(given, Sequence):
-        raise InvalidHistory(reason="they are no list")
+        raise InvalidHistory(reason="they are not a list")
     messages = [_read_message(each) for each in given]
     system_prompt = messages.pop(0).content if messages and messages[0].role == "system" else None
     if not messages:
-        raise InvalidHistory(reason="there is none among them that anybody has said")
+        raise InvalidHistory(reason="none of them is a message that somebody has said")
     _check_order(messages, has_system_prompt=system_prompt is not None)
     return ReadMessages(system_prompt, messages)
 
@@ -137,7 +137,7 @@ def _content(given: Mapping[str, Any], calls: Sequence[ToolCall]) -> str:
 
 def _list(calls: Any) -> list[Any]:
     if calls is not None and not isinstance(calls, list):
-        raise InvalidHistory(reason="the tool calls of a message are no list")
+        raise InvalidHistory(reason="the tool calls of a message are not a list")
     return calls or []
 
 

@@ -125,7 +125,7 @@ def _parse(raw: bytes) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number there")
+    raise ValueError(f"{constant} is not a number here")
 
 
 def _with_each_name_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _with_each_name_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check_head(document: Mapping[str, Any]) -> None:
     if document.get("format") != FORMAT:
-        raise ValidationError({"format": _("This is no scenario: its format is not “windowseat.scenario”.")})
+        raise ValidationError({"format": _("This is not a scenario: its format is not “windowseat.scenario”.")})
     if type(document.get("version")) is not int or document["version"] != VERSION:
         raise ValidationError({"version": _("This version of the format is not known here; version 1 is.")})
     if "name" not in document:

@@ -55,11 +55,11 @@ def test_nul_and_lone_surrogates_are_taken_out_of_every_text():
 
 
 REFUSED = [
-    ([], "there is none"),
-    ("[]", "no list"),
-    ({"role": "user"}, "no list"),
+    ([], "none of them is a message"),
+    ("[]", "not a list"),
+    ({"role": "user"}, "not a list"),
     ([None], "not an object"),
-    ([{"role": "system", "content": "Only this."}], "there is none"),
+    ([{"role": "system", "content": "Only this."}], "none of them is a message"),
     ([result(), USER], "no call before it"),
     ([USER, result()], "no call before it"),
     ([USER, calling()], "no result"),
@@ -77,7 +77,7 @@ REFUSED = [
     ([USER, calling(call(7)), result()], "not all text"),
     ([USER, calling("call"), result()], "not a function"),
     ([USER, calling({"id": "c1"}), result()], "not a function"),
-    ([USER, {**REPLY, "tool_calls": {"id": "c1"}}], "no list"),
+    ([USER, {**REPLY, "tool_calls": {"id": "c1"}}], "not a list"),
     ([USER, {"role": "tool", "content": "12"}], "which call"),
     ([USER, calling(), result(tool_call_id=1)], "which call"),
     ([{"role": "system", "content": "A"}, {"role": "system", "content": "B"}, USER], "two system messages"),
