@@ -27,7 +27,8 @@ _LIMIT_WORDINGS = [
         rf"context length of only {_NUMBER} tokens",  # LM Studio
         rf"`inputs` tokens \+ `max_new_tokens` must be <= {_NUMBER}",  # TGI
         r"exceed(?:s|ed) (?:the |max )?context length",  # Ollama
-        rf"request too large for .*?\blimit:? {_NUMBER}",  # a limit per minute that one prompt is above: Groq, OpenAI
+        # A limit per minute that one prompt is above: Groq, OpenAI. Bounded, for what people write is searched as well.
+        rf"request too large for .{{1,500}}?\blimit:? {_NUMBER}",
     )
 ]
 # Of the prompt alone: a number of tokens "requested" may have the reply in it.

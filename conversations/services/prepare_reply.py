@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,6 +12,7 @@ from conversations.core.calibration import RefusedPrompt
 from conversations.core.errors import ContextTooLong, PromptError
 from conversations.core.window import Window
 from conversations.models import Conversation, Message, Scenario
+from conversations.providers.context_length import is_about_context
 
 from .build_window import build_window, passages, stored_message
 from .calibration import learn_limit
@@ -51,7 +53,8 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
     """
     scenario = refused.reply.conversation.scenario
     record = refused.window.record
-    learn_limit(language_of(scenario).configured, error.limit_tokens)
+    if not _may_be_quoted(refused):
+        learn_limit(language_of(scenario).configured, error.limit_tokens)
     prompt = RefusedPrompt(record.prompt_tokens, record.reply_reserve_tokens, error.prompt_tokens)
     tightening, is_explained = _tightening(prompt, scenario)
     logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
@@ -61,6 +64,15 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
         if is_explained:
             raise
         raise error from None
+
+
+def _may_be_quoted(refused: PreparedReply) -> bool:
+    """Tell whether the request itself has words that name a limit.
+
+    Providers quote what they can't make sense of, and the limit holds for everybody: nobody may choose it.
+    """
+    sampling = json.dumps(refused.reply.conversation.scenario.sampling, ensure_ascii=False)
+    return any(map(is_about_context, (sampling, *(message.content for message in refused.window.prompt))))
 
 
 def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, bool]:
