@@ -83,6 +83,7 @@ UNFOLD: dict[str, Any] = {
     "COLORS": {"base": SLATE, "primary": HORIZON, "font": INK, "chart": CHART},
     "STYLES": [
         stylesheet("css/tokens.css"),
+        stylesheet("css/parts.css"),
         stylesheet("conversations/code.css"),
         stylesheet("admin/page.css"),
         stylesheet("admin/overview.css"),

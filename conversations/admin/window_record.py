@@ -7,11 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from conversations.core.record import LeftOutMessage, WindowEntry, WindowRecord
+from conversations.core.record import EntryKind, LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion
 from conversations.selectors.window import LEFT_OUT_BECAUSE
 
-KINDS = {"system": "System prompt", "pin": "Pinned messages", "older": "Older messages", "newest": "Newest message"}
+KINDS: dict[EntryKind, str] = {
+    "system": "System prompt",
+    "pin": "Pinned messages",
+    "older": "Older messages",
+    "newest": "Newest message",
+    "tool_step": "Tool steps",
+}
 Slice = tuple[str, str, int, tuple[WindowEntry, ...]]
 
 
@@ -87,12 +93,12 @@ class ShownWindow:
 
 def _slices(record: WindowRecord) -> Iterator[Slice]:
     if record.tool_schema_tokens:
-        yield "system", "Tool schemas", record.tool_schema_tokens, ()
+        yield "tools", "Tool schemas", record.tool_schema_tokens, ()
     for kind, group in groupby(record.entries, key=lambda entry: entry.kind):
         entries = tuple(group)
         tokens = sum(entry.tokens for entry in entries)
         if kind == "newest" and record.grounding.tokens:
             yield "grounding", "Grounding", record.grounding.tokens, ()
             tokens -= record.grounding.tokens
-        yield kind, KINDS.get(kind, kind), tokens, entries
+        yield kind, KINDS[kind], tokens, entries
     yield "priming", "Priming of the reply", record.priming_tokens, ()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from typing import get_args
 
 import pytest
 from django.urls import reverse
 
-from conversations.admin.window_record import ShownWindow
+from conversations.admin.window_record import KINDS, ShownWindow
+from conversations.core.record import EntryKind
 from conversations.models import Completion
 from tests.admin.stored import make_completion, make_conversation, make_person, make_record
+from tests.source import PROJECT
 
 LIST = reverse("admin:conversations_completion_changelist")
 
@@ -79,6 +82,12 @@ def test_the_parts_of_a_window_add_up_to_the_prompt(completion):
     assert sum(part.tokens for part in window.parts) == window.record.prompt_tokens
     assert window.record.prompt_tokens + window.free_tokens == window.record.budget_tokens
     assert [part.kind for part in window.parts] == ["system", "pin", "older", "grounding", "newest", "priming"]
+
+
+def test_every_part_of_a_window_has_a_name_and_a_colour():
+    colours = (PROJECT / "static/css/parts.css").read_text()
+    assert set(KINDS) == set(get_args(EntryKind))
+    assert not [kind for kind in (*KINDS, "tools", "grounding") if not re.search(rf"\.part-{kind}\b", colours)]
 
 
 def test_the_window_is_a_readable_table(admin_browser, completion):
