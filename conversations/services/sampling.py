@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -23,6 +23,25 @@ RESERVED = {
     "tool_choice",
     "tools",
     "user",
+}
+# How tokens are chosen, and how much is thought. Other fields can name dearer language models, buy searches, or add to
+# the prompt what nobody counts or cut what must be in it: they are for the site's own scenarios.
+FOR_PEOPLE = {
+    "enable_thinking",
+    "frequency_penalty",
+    "logit_bias",
+    "min_p",
+    "presence_penalty",
+    "reasoning_effort",
+    "repeat_penalty",
+    "repetition_penalty",
+    "seed",
+    "stop",
+    "temperature",
+    "top_k",
+    "top_p",
+    "typical_p",
+    "verbosity",
 }
 MOST_CHARACTERS = 10_000
 MOST_LEVELS = 20
@@ -44,6 +63,14 @@ def check_sampling(value: Any) -> None:
         raise ValidationError(_("Text must not contain NUL characters."))
     if len(text) > MOST_CHARACTERS:
         raise ValidationError(_("At most %(most)s characters fit here."), params={"most": f"{MOST_CHARACTERS:,}"})
+
+
+def check_it_is_for_people(value: Mapping[str, Any], *, kept: Collection[str]) -> None:
+    """Raise a `ValidationError` if *value* has a field that people may not set themselves, beside those *kept*."""
+    if others := sorted(value.keys() - FOR_PEOPLE - set(kept)):
+        words = _("Only the site's own scenarios may set these: %(names)s. Yours may set: %(offered)s.")
+        offered = ", ".join(sorted(FOR_PEOPLE))
+        raise ValidationError(words, params={"names": ", ".join(others)[:200], "offered": offered})
 
 
 def check_levels(value: Any) -> None:

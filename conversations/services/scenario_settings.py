@@ -6,6 +6,7 @@ this site: settings in which no message would fit are refused when they are made
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -21,17 +22,18 @@ from conversations.providers.language_models import language_models
 from conversations.window_policies import policy_choices
 
 from .language import language_of
-from .sampling import check_sampling
+from .sampling import check_it_is_for_people, check_sampling
 
 
 def check_scenario(scenario: Scenario, *, any_policy: bool = False) -> None:
     """Raise a `ValidationError` with a sentence at the field to blame, unless a conversation can be had with it.
 
-    Its columns hold what they may already. A language model, policy or tools that this site does not offer stay where
-    they are stored. *any_policy* allows any dotted path: that runs code, so only for those who can run some anyway.
+    Its columns hold what they may already. A language model, policy, tools or fields of sampling that this site does
+    not offer stay where they are stored. *any_policy* allows any dotted path: that runs code, so only for those who
+    can run some anyway.
     """
     stored = Scenario.objects.filter(pk=scenario.pk).first() or Scenario()
-    _check_sampling(scenario)
+    _check_sampling(scenario, kept=stored.sampling)
     _check_text(scenario)
     _check_tools(scenario, kept=stored.tools)
     _check_language_model(scenario, kept=stored.language_model)
@@ -40,9 +42,11 @@ def check_scenario(scenario: Scenario, *, any_policy: bool = False) -> None:
     _check_room(scenario, _policy_of(scenario))
 
 
-def _check_sampling(scenario: Scenario) -> None:
+def _check_sampling(scenario: Scenario, *, kept: Mapping[str, Any]) -> None:
     try:
         check_sampling(scenario.sampling)
+        if scenario.owner_id is not None:
+            check_it_is_for_people(scenario.sampling, kept=kept)
     except ValidationError as error:
         raise ValidationError({"sampling": error}) from error
 

@@ -11,6 +11,7 @@ from conversations.core.policies import SlidingWindow
 from conversations.models import Scenario
 from conversations.services.language import language_of
 from conversations.services.scenario_settings import check_scenario
+from tests.people import make_user
 
 pytestmark = pytest.mark.django_db
 HERE = "tests.services.test_scenario_settings"
@@ -127,3 +128,26 @@ def test_a_language_model_that_is_no_longer_offered_stays_where_it_is():
 )
 def test_what_can_not_be_sent_or_stored_is_refused(settings, field):
     assert problem_of(**settings)[0] == field
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        {"models": ["dearer"]},  # OpenRouter answers with one of these
+        {"service_tier": "priority"},
+        {"web_search_options": {}},
+        {"response_format": {"type": "json_schema", "json_schema": {"schema": {}}}},  # in the prompt, counted by nobody
+        {"truncate_prompt_tokens": 10},
+        {"temperature": 1, "n_predict": 10**6},
+    ],
+)
+def test_people_may_not_set_what_costs_more_or_changes_the_prompt(sampling):
+    check_scenario(Scenario(name="The site's", sampling=sampling))
+    field, sentence = problem_of(sampling=sampling, owner=make_user("alice"))
+    assert field == "sampling"
+    assert f"may set these: {[*sampling][-1]}. Yours may set: enable_thinking, " in sentence
+
+
+def test_what_the_site_has_set_stays_in_a_scenario_that_has_become_somebodys():
+    stored = Scenario.objects.create(name="Given", owner=make_user("alice"), sampling={"service_tier": "flex"})
+    check_scenario(stored)
