@@ -45,6 +45,13 @@ def test_who_does_not_finish_is_stopped_and_gets_no_more_turns():
     assert len(turns) == 1
 
 
+def test_who_has_used_up_the_time_in_some_turns_gets_no_more():
+    turns: list[int] = []
+    taken = take_turns_within({"slow": lambda: turns.append(time.sleep(0.15))}, rounds=5, seconds=0.2)
+    assert taken["slow"] is not None
+    assert len(turns) == 2
+
+
 def test_who_finishes_in_time_is_not_stopped_later():
     with stopped_after(0.01):
         pass

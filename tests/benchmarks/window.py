@@ -6,7 +6,7 @@ window is made as for a request, by `build_window`; figures are medians of round
 
 The peers trim the same history to the same budget, counted by the same function, and must find the messages that the
 product's window has without steps. Who is not done after a minute is said not to have finished, and is not asked about
-longer conversations.
+longer conversations. Their turns are long, and leave cold caches behind: ours take longer among them than alone.
 
     python -m tests.benchmarks.window [--json FILE]
 """
@@ -130,7 +130,7 @@ def peer_lines(peers: Mapping[int, Mapping[str, Mapping[str, Any]]]) -> Iterable
         return [HOW_TO_INSTALL]
     names = list(next(iter(peers.values())))
     return [
-        f"CPU time per request, medians of {PEER_ROUNDS} rounds, each within {PEER_SECONDS:.0f} s",
+        f"CPU time per request, medians of at most {PEER_ROUNDS} turns, of {PEER_SECONDS:.0f} s in all",
         "".join([f"{'messages':>10}", *(f"{name:>14}" for name in names)]),
         *(f"{size:>10,}" + "".join(f"{peer_cell(row.get(name)):>14}" for name in names) for size, row in peers.items()),
     ]
