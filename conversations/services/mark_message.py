@@ -7,12 +7,12 @@ from functools import partial
 from django.db import transaction
 
 from conversations.access import find_message
-from conversations.core.errors import MessageExcluded, ReplyInProgress
+from conversations.core.errors import MessageExcluded, MessageTooLong, PinsTooLong, ReplyInProgress
 from conversations.core.frames import MessageMarked
 from conversations.fanout import publish_frame
 from conversations.models import Conversation, Message
 
-from .build_window import check_it_fits, draft_message
+from .build_window import check_it_fits, draft_message, stored_message
 from .language import language_of
 from .path import lock_conversation
 
@@ -22,8 +22,8 @@ SHORTEST = "."  # whoever pins wants to go on writing
 def pin_message(*, conversation: Conversation, message_id: int, pinned: bool) -> Message:
     """Pin the message or take its pin away.
 
-    Raises `PinsTooLong` when the pins would leave no room for a message, `MessageExcluded`, `ReplyInProgress` for a
-    reply that is still being written, `MessageNotFound`.
+    Raises `PinsTooLong` when the pins would leave no room for a message that is being answered or the next one,
+    `MessageExcluded`, `ReplyInProgress` for a reply that is still being written, `MessageNotFound`.
     """
     with transaction.atomic():
         locked = lock_conversation(conversation)
@@ -35,10 +35,20 @@ def pin_message(*, conversation: Conversation, message_id: int, pinned: bool) ->
         _store(message, locked, pinned=pinned)
         conversation.has_pins = locked.has_pins
         if pinned:
-            head = locked.head
-            position = head.position + 1 if head else 0
-            check_it_fits(locked, draft_message(SHORTEST, position=position, language=language_of(locked.scenario)))
+            _check_it_leaves_room(locked)
     return message
+
+
+def _check_it_leaves_room(conversation: Conversation) -> None:
+    """Raise `PinsTooLong` unless the shortest message to come still fits, and one that is being answered already."""
+    head, language = conversation.head, language_of(conversation.scenario)
+    check_it_fits(conversation, draft_message(SHORTEST, position=head.position + 1 if head else 0, language=language))
+    if head is None or head.has_ended:
+        return
+    try:
+        check_it_fits(conversation, stored_message(head.answered_message, language))
+    except MessageTooLong as error:  # which it was not before there was this pin
+        raise PinsTooLong(tokens_over=error.tokens_over) from error
 
 
 def exclude_message(*, conversation: Conversation, message_id: int, excluded: bool) -> Message:

@@ -13,6 +13,7 @@ from conversations.services.build_window import build_window, draft_message
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.language import language_of
 from conversations.services.mark_message import exclude_message, pin_message
+from conversations.services.prepare_reply import prepare_reply
 from conversations.services.regenerate_reply import regenerate_reply
 from tests.people import begin, make_user, post
 from tests.waiting import in_thread, wait_until
@@ -95,6 +96,16 @@ def test_a_pin_that_leaves_no_room_is_refused_with_the_tokens_over(conversation)
     tokens = 3 + (4 + one.content_tokens) + (4 + 1)  # priming, the pin, the shortest message
     assert refused.value.tokens_over == tokens - 60
     assert not Message.objects.get(pk=one.pk).pinned
+
+
+def test_a_pin_that_leaves_no_room_for_the_message_being_answered_is_refused(conversation):
+    one = talk(conversation, "word " * 40).message
+    Scenario.objects.update(cap_tokens=90)
+    conversation.refresh_from_db()
+    reply = post(conversation, "word " * 60).reply
+    with pytest.raises(PinsTooLong):
+        pin_message(conversation=conversation, message_id=one.pk, pinned=True)
+    assert prepare_reply(reply.pk).window.prompt[-1].content == "word " * 60
 
 
 def test_an_excluded_question_is_not_asked_again(conversation):
