@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from conversations.core.errors import PinsTooLong
-from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.end_reply import COMPLETE, Ending, end_reply
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,6 +46,14 @@ def test_a_plain_form_leads_back_to_the_message(client, message):
     page = reverse("conversations:conversation", args=[message.conversation.public_id])
     assert mark(client, "pin", message, "true", headers={}).url == f"{page}#message-{message.pk}"
     assert 'data-mark="pinned"' in client.get(page).text
+
+
+def test_a_reply_that_failed_before_its_first_word_has_nothing_to_pin(client, message):
+    failed = post(message.conversation, "And now?").reply
+    end_reply(failed.pk, Ending("failed", "provider_unavailable"))
+    page = client.get(reverse("conversations:conversation", args=[message.conversation.public_id])).text
+    offered = [f"/messages/{each.pk}/pin/" in page for each in message.conversation.messages.order_by("position")]
+    assert offered == [True, True, True, False]
 
 
 @pytest.mark.parametrize("value", ["", "yes", "1", "\x00"])
