@@ -63,7 +63,7 @@ class History(NamedTuple):
 
 
 def read_history(conversation_id: int, *, before: int, anchor: int | None = None, has_pins: bool = True) -> History:
-    """Read the active messages below position *before* by ranges of one index, the older ones when they are needed.
+    """Read the active messages below position *before*: the pins with the newest, the older ones when they are needed.
 
     *anchor* is the position that the reader expects to go back to, if there is one. *has_pins* is false where there are
     none for sure: asking for them takes half as long again as the messages themselves.
