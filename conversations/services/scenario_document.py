@@ -140,7 +140,7 @@ def _check_head(document: Mapping[str, Any]) -> None:
         raise ValidationError({"format": _("This is not a scenario: its format is not “windowseat.scenario”.")})
     if type(document.get("version")) is not int or document["version"] != VERSION:
         raise ValidationError({"version": _("This version of the format is not known here; version 1 is.")})
-    if "name" not in document:
+    if not str(document.get("name", "")).strip():
         raise ValidationError({"name": _("The scenario has no name.")})
 
 

@@ -131,6 +131,7 @@ def test_what_is_no_scenario_is_refused(given, words):
         ({"policy": []}, "policy: This has to be an object."),
         ({"name": None}, "name: This has to be text."),
         ({"name": ""}, "name: "),
+        ({"name": " \n"}, "name: "),
         ({"name": "x" * 101}, "name: "),
         ({"name": "\ud800"}, "name: "),
         ({"system_prompt": "\x00"}, "system_prompt: "),
