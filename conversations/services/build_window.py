@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -17,6 +17,7 @@ from conversations.selectors.history import History, HistoryRow, read_history
 from conversations.selectors.sent_request import passage_of
 
 from .language import Language, language_of, policy_of
+from .stored_counts import StoredCounts
 
 
 def build_window(
@@ -67,15 +68,19 @@ def _window(
     tightening: Decimal = Decimal(1),
 ) -> Window:
     language = language_of(conversation.scenario)
-    return compute_window(
-        replace(turn, pins=tuple(_counted(history.pins, language))),
-        _counted(history.newest_first, language),
-        language_model=language.language_model,
-        policy=policy,
-        count_text=language.count_text,
-        anchor=conversation.anchor_position,
-        calibration=language.calibration * tightening,
-    )
+    counts = StoredCounts(language)
+    try:
+        return compute_window(
+            replace(turn, pins=tuple(counts.of(history.pins))),
+            counts.of(history.newest_first),
+            language_model=language.language_model,
+            policy=policy,
+            count_text=language.count_text,
+            anchor=conversation.anchor_position,
+            calibration=language.calibration * tightening,
+        )
+    finally:
+        counts.store()
 
 
 def draft_message(content: str, *, position: int, language: Language) -> HistoryMessage:
@@ -94,27 +99,12 @@ def stored_message(message: Message, language: Language) -> HistoryMessage:
         content_tokens=message.content_tokens,
         encoding=message.encoding,
     )
-    return next(_counted([row], language))
+    counts = StoredCounts(language)
+    [counted] = counts.of([row])
+    counts.store()
+    return counted
 
 
 def passages(grounding: Iterable[dict[str, Any]]) -> list[Passage]:
     """Return the stored grounding of a message, best first."""
     return [passage_of(piece) for piece in grounding]
-
-
-def _counted(rows: Iterable[HistoryRow], language: Language) -> Iterator[HistoryMessage]:
-    """Yield *rows* with their stored counts; what another encoding counted is counted once more, and stored."""
-    encoding = language.language_model.encoding
-    for row in rows:
-        if row.encoding == encoding and (row.content_tokens or not row.content):  # a reply is counted when it ends
-            yield row.to_history()
-        else:
-            yield _recount(row, language).to_history()
-
-
-def _recount(row: HistoryRow, language: Language) -> HistoryRow:
-    tokens = language.content_tokens(row.to_history().message)
-    # A reply may have ended since its row was read: then what was counted here is only the beginning of it.
-    as_read = Message.objects.filter(pk=row.id, content_tokens=row.content_tokens, encoding=row.encoding)
-    as_read.exclude(state="streaming").update(content_tokens=tokens, encoding=language.language_model.encoding)
-    return row._replace(content_tokens=tokens, encoding=language.language_model.encoding)

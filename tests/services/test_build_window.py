@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.errors import MessageTooLong, SystemPromptTooLong
+from conversations.core.errors import ConversationTooLong, MessageTooLong, SystemPromptTooLong
 from conversations.core.policy import WindowPolicy
 from conversations.models import Calibration, Message, Scenario
 from conversations.services.build_window import build_window, draft_message, passages, stored_message
@@ -100,6 +100,28 @@ def test_counts_in_another_encoding_are_made_once_and_stored(conversation, setti
     assert (
         window.record.entries[0].tokens == message.content_tokens + language.language_model.chat_format.overhead_tokens
     )
+
+
+def test_however_many_counts_are_made_again_they_are_stored_by_one_statement(
+    conversation, settings, django_assert_num_queries
+):
+    talk(conversation, "one", "two", "three")
+    settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4 context_window=4096 encoding=cl100k_base"
+    assert language_of(conversation.scenario)
+    assert conversation.head
+    for queries in (2, 1):
+        with django_assert_num_queries(queries):
+            window_for(conversation)
+
+
+def test_counts_that_show_a_prompt_to_be_too_long_are_stored_too(conversation, settings):
+    talk(conversation, "one")
+    settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4 context_window=4096 encoding=cl100k_base"
+    Scenario.objects.update(policy_name="full", cap_tokens=12)
+    conversation.scenario.refresh_from_db()
+    with pytest.raises(ConversationTooLong):
+        window_for(conversation)
+    assert set(Message.objects.values_list("encoding", flat=True)) == {"cl100k_base"}
 
 
 def test_a_reply_that_ends_while_a_draft_is_estimated_keeps_the_count_of_all_of_it(conversation):
