@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection, transaction
 
 from conversations.core.errors import ConversationTooLong, MessageTooLong, SystemPromptTooLong
 from conversations.core.policy import WindowPolicy
@@ -112,6 +115,23 @@ def test_however_many_counts_are_made_again_they_are_stored_by_one_statement(
     for queries in (2, 1):
         with django_assert_num_queries(queries):
             window_for(conversation)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_row_that_somebody_else_has_locked_keeps_no_window_waiting(conversation, settings):
+    talk(conversation, "one")
+    settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4 context_window=4096 encoding=cl100k_base"
+
+    def ask():
+        try:
+            return sent(window_for(conversation))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool, transaction.atomic():
+        assert Message.objects.select_for_update().get(position=0)
+        assert pool.submit(ask).result(timeout=10) == ["one", "Reply to one", "And now?"]
+    assert list(Message.objects.values_list("encoding", flat=True)) == ["o200k_base", "cl100k_base"]
 
 
 def test_counts_that_show_a_prompt_to_be_too_long_are_stored_too(conversation, settings):
