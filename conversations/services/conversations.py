@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.core.errors import ConversationNotFound
+from conversations.core.errors import ConversationNotFound, ScenarioNotFound
 from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation, Scenario
 from conversations.selectors.scenarios import find_scenario
@@ -39,10 +41,11 @@ def start_conversation(*, user: User, public_id: uuid.UUID, scenario_id: int | N
 def _begin(user: User, public_id: uuid.UUID, scenario_id: int | None) -> Conversation:
     """Store a new conversation; of two that begin the same at once, one stores it and both get it."""
     scenario = scenario_to_begin_with(user, scenario_id)
-    conversation, _ = Conversation.objects.get_or_create(
-        public_id=public_id,
-        defaults={"owner": user, "scenario": scenario, "last_active_at": timezone.now()},
-    )
+    with _scenario_is_there():
+        conversation, _ = Conversation.objects.get_or_create(
+            public_id=public_id,
+            defaults={"owner": user, "scenario": scenario, "last_active_at": timezone.now()},
+        )
     return conversation
 
 
@@ -55,7 +58,19 @@ def choose_scenario(conversation: Conversation, *, user: User, scenario_id: int)
     """Go on with another scenario from the next reply on. Raises `ScenarioNotFound`."""
     if scenario_id != conversation.scenario_id:  # which may be kept though it is no longer offered
         scenario = find_scenario(user, scenario_id)
-        Conversation.objects.filter(pk=conversation.pk).update(scenario=scenario)
+        with _scenario_is_there():
+            Conversation.objects.filter(pk=conversation.pk).update(scenario=scenario)
+
+
+@contextmanager
+def _scenario_is_there() -> Iterator[None]:
+    """Raise `ScenarioNotFound` for a scenario that is deleted while it is being chosen."""
+    try:
+        with transaction.atomic():
+            yield
+            connection.check_constraints()  # or the database would look for the scenario at the very end
+    except IntegrityError as error:
+        raise ScenarioNotFound from error
 
 
 def default_scenario() -> Scenario:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.text import slugify
@@ -75,7 +76,10 @@ def new(request: PersonRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @answers_errors(refuse=show_missing)
 def edit(request: PersonRequest, scenario_id: int) -> HttpResponse:
-    return _form_page(request, find_own_scenario(request.user, scenario_id))
+    """Locked while it is stored: what is deleted or taken meanwhile must not come back as it was."""
+    with transaction.atomic():
+        scenario = find_own_scenario(request.user, scenario_id, lock=request.method == "POST")
+        return _form_page(request, scenario)
 
 
 def _form_page(request: PersonRequest, instance: Scenario) -> HttpResponse:

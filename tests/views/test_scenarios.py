@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection, transaction
 from django.urls import reverse
 
 from conversations.models import Scenario
 from conversations.services.conversations import default_scenario, start_conversation
 from conversations.services.scenario_document import write_document
+from conversations.services.scenarios import delete_scenario
 from conversations.views import scenarios
 from tests.people import make_user
+from tests.waiting import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db
 FORM = {
@@ -238,3 +243,46 @@ def test_a_hostile_file_is_refused_in_words(client, alice, content):
 
 def test_the_copys_name_fits_its_column():
     assert scenarios.NAME_CHARACTERS + len(" (copy)") <= Scenario._meta.get_field("name").max_length
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_scenario_that_is_deleted_while_it_is_edited_stays_deleted(client, alice):
+    scenario = own(alice)
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            delete_scenario(user=alice, scenario_id=scenario.pk)
+            answer = pool.submit(_post_and_close, client, to("edit_scenario", scenario), FORM)
+            wait_for_a_lock()
+        assert answer.result().status_code == 404
+    assert not Scenario.objects.filter(pk=scenario.pk).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_scenario_that_is_deleted_while_it_is_chosen_is_not_found(client, alice):
+    scenario, conversation = own(alice), start_conversation(user=alice, public_id=uuid.uuid4())
+    choosing = f"/c/{conversation.public_id}/scenario/", {"scenario": scenario.pk}
+    posting = f"/c/{uuid.uuid4()}/messages/post/", {"scenario": scenario.pk, "content": "Hi", "client_id": uuid.uuid4()}
+    with ThreadPoolExecutor(2) as pool:
+        with transaction.atomic():
+            delete_scenario(user=alice, scenario_id=scenario.pk)
+            answers = [pool.submit(_post_and_close, client, *asked) for asked in (choosing, posting)]
+            wait_for_a_lock(count=2)
+        assert [answer.result().status_code for answer in answers] == [404, 404]
+
+
+def _post_and_close(client, path, form):
+    """Post as a script does, in a thread of its own."""
+    try:
+        return client.post(path, form, headers={"accept": "application/json"})
+    finally:
+        connection.close()
+
+
+def wait_for_a_lock(*, count=1):
+    """Return when that many others wait for what this transaction holds, or for each other behind it."""
+    waiting = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    with connection.cursor() as cursor:
+        while cursor.execute(waiting).fetchone()[0] < count:
+            assert time.monotonic() < deadline
+            time.sleep(LOOK_AGAIN_SECONDS)
