@@ -190,9 +190,17 @@ class _Filling:
             *(step.message.message for step in self.steps),
         )
 
+    def _first_position(self) -> int:
+        """Return where the seen part begins; pins that touch it are part of it, so that unpinning one loses nothing."""
+        first_position = self.older.messages[0].position if self.older.messages else self.turn.newest.position
+        pinned = {pin.position for pin in self.pins}
+        while first_position - 1 in pinned:
+            first_position -= 1
+        return first_position
+
     def record(self) -> WindowRecord:
         newest = self.turn.newest
-        first_position = self.older.messages[0].position if self.older.messages else newest.position
+        first_position = self._first_position()
         policy = self.policy
         return WindowRecord(
             language_model=self.language_model.name,

@@ -93,7 +93,7 @@ def after_a_step_they_take_at_most_the_mark(case: Case, window: Window) -> None:
     if not isinstance(case.policy, SlidingWindow) or case.policy.low_water_share == 1 or not record.left_out:
         return
     began = [unit.position for unit in case.sendable_units if case.anchor is None or unit.position >= case.anchor]
-    if began and record.first_position != began[-1] and not case.policy.skip_oversized:
+    if began and oldest_position(case, window) != began[-1] and not case.policy.skip_oversized:
         mark_tokens = int(record.older_limit_tokens * case.policy.low_water_share)
         stepped = from_a_question(naive(case, case.sendable_units, mark_tokens, skip=False))
         assert record.parts["older"] <= mark_tokens or 2 * tokens_of(case, stepped) < mark_tokens
@@ -150,11 +150,16 @@ def _noting(messages: Iterator[HistoryMessage], read: list[int]) -> Iterator[His
         yield message
 
 
+def oldest_position(case: Case, window: Window) -> int:
+    return min([*older_positions(window), case.newest.position])
+
+
 def the_record_says_where_the_seen_part_begins(case: Case, window: Window) -> None:
     record = window.record
     assert record.anchor == case.anchor
-    assert record.first_position == min([*older_positions(window), case.newest.position])
     pinned = {pin.position for pin in case.pins}
+    assert pinned >= set(range(record.first_position, oldest_position(case, window)))
+    assert record.first_position - 1 not in pinned
     assert record.unseen_messages == len([p for p in range(record.first_position) if p not in pinned])
 
 

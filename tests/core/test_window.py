@@ -165,6 +165,12 @@ def test_a_conversation_that_fits_has_nothing_unseen():
     assert (record.first_position, record.unseen_messages) == (0, 0)
 
 
+def test_pins_that_touch_the_seen_part_are_part_of_it():
+    older = exchange(3)
+    record = window(message(3, "newest"), older, pins=older[:2]).record
+    assert (record.first_position, record.unseen_messages) == (0, 0)
+
+
 def test_a_window_of_one_message_begins_with_it():
     record = window(message(4, "x" * 100), exchange(4)).record
     assert (record.first_position, record.unseen_messages) == (4, 4)
