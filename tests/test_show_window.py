@@ -66,7 +66,7 @@ def test_its_parts_add_up_to_the_budget(show, conversation):
 
 def test_it_says_what_is_left_out_and_why(show):
     Message.objects.filter(content="The first question").update(excluded=True)
-    assert "Left out: 1, 7 tokens, excluded: The first question" in show()
+    assert "Left out: position 1, 7 tokens, excluded: The first question" in show()
 
 
 @pytest.mark.parametrize("length", [36, 8, 1])

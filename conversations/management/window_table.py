@@ -70,7 +70,7 @@ def _not_sent(view: WindowView, columns: int) -> Iterator[str]:
     yield f"Messages before position {record.first_position + 1:,} that are out of view: {record.unseen_messages:,}"
     for row in view.left_out:
         out = row.message
-        beginning = f"Left out: {_position(out.position)}, {out.tokens:,} tokens, {row.reason}: "
+        beginning = f"Left out: position {_position(out.position)}, {out.tokens:,} tokens, {row.reason}: "
         yield beginning + _cut(row.excerpt, max(NARROWEST, columns - len(beginning)))
 
 

@@ -48,7 +48,7 @@ class Scenario(models.Model):
     last_messages = models.PositiveIntegerField(
         default=20,
         validators=AT_LEAST_1,
-        help_text="How many messages the policy “last n messages” keeps.",
+        help_text="How many of the newest messages are sent, with the one just written.",
     )
     cap_tokens = models.PositiveIntegerField(
         null=True,
@@ -66,7 +66,7 @@ class Scenario(models.Model):
         null=True,
         blank=True,
         validators=AT_LEAST_1,
-        help_text="Tokens kept free for the reply, and its longest; empty is the model's own.",
+        help_text="Tokens kept free for the reply, which can be no longer; empty is the language model's own.",
     )
     grounding_share = models.DecimalField(
         **SHARE,
