@@ -110,6 +110,11 @@ def test_the_page_shows_budget_reserve_and_both_counts(admin_browser, completion
     assert "The provider counted +3 input tokens against our estimate" in page
 
 
+def test_a_provider_that_counts_as_we_do_is_said_to(admin_browser, alice):
+    page = page_of(admin_browser, make_completion(alice, input_tokens=100))
+    assert "The provider counted as many input tokens as we did" in page
+
+
 def test_our_own_count_is_not_called_the_provider_s(admin_browser, alice):
     page = page_of(admin_browser, make_completion(alice, usage_estimated=True))
     assert "Used (our count)" in page
