@@ -3,7 +3,7 @@
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the person can mend it
     │ ├ EmptyMessage, RequestTooLarge, ReplyInProgress, NothingToRetry
-    │ └ MessageExcluded, InvalidHistory
+    │ └ MessageExcluded, MessageNotPinnable, InvalidHistory
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
     │ ├ ToolStepsTooLong                                          what the tools of this reply have answered
@@ -82,11 +82,16 @@ class MessageExcluded(InputError):
     template = "This message is excluded, so it is never sent. Include it again first."
 
 
+class MessageNotPinnable(InputError):
+    code = "message_not_pinnable"
+    template = "This message can't be pinned: by itself it is never sent."
+
+
 class InvalidHistory(InputError):
     """*reason* is a clause for the person, a literal that is translated like a template: "two of them are the same"."""
 
     code = "history_invalid"
-    template = "These messages can't be taken over: %(reason)s."
+    template = "These messages can't be imported: %(reason)s."
 
     def __init__(self, *, reason: str) -> None:
         super().__init__(reason=reason)
@@ -130,7 +135,9 @@ class ConversationTooLong(PromptError):
     """The policy `full` refuses rather than drops."""
 
     code = "conversation_too_long"
-    template = "The conversation is %(tokens_over)s tokens too long, and its scenario does not allow leaving any out."
+    template = (
+        "The conversation is at least %(tokens_over)s tokens too long, and its scenario does not allow leaving any out."
+    )
 
 
 class MessageTooLong(PromptError):

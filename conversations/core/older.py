@@ -10,14 +10,21 @@ from .history import HistoryMessage, Unit, group_into_units
 from .policy import Room, WindowPolicy
 from .record import LeftOutMessage, LeftOutReason
 
+MOST_NAMED = 200  # somebody may exclude thousands, and the record is kept with every request
+MOST_TOKENS_OVER = 100_000  # to say that a conversation is far too long, not all of it has to be read
+
 
 @dataclass(frozen=True, slots=True)
 class ChosenOlder:
-    """The *messages*, oldest first, their *tokens* with the chat format's overhead, and why others were left out."""
+    """The *messages*, oldest first, their *tokens* with the chat format's overhead, and why others were left out.
+
+    Of very many that were left out the newest are named and the others counted.
+    """
 
     messages: tuple[HistoryMessage, ...] = ()
     tokens: int = 0
     left_out: tuple[LeftOutMessage, ...] = ()
+    left_out_unnamed: int = 0
 
 
 def choose_older(
@@ -32,17 +39,17 @@ def choose_older(
 
     Raises `ConversationTooLong` or `PolicyFailed`.
     """
-    offered = _Offered(pinned)
+    offered, room_tokens = _Offered(pinned), room.tokens  # noted before a policy has the room in its hands
     chosen = _ask(policy, room, offered, group_into_units(newest_first, overhead_tokens=overhead_tokens))
     tokens = sum(unit.tokens for unit in chosen.values())
-    if tokens > room.tokens:
-        if policy.refuses_to_drop:
-            raise ConversationTooLong(tokens_over=tokens - room.tokens)
-        raise PolicyFailed(detail=f"{policy.to_json()['name']} chose {tokens} tokens for a room of {room.tokens}")
+    if tokens > room_tokens:
+        raise ConversationTooLong(tokens_over=tokens - room_tokens)
+    left_out = tuple(offered.left_out(chosen, room_tokens - tokens, overhead_tokens))
     return ChosenOlder(
         messages=tuple(message for position in sorted(chosen) for message in chosen[position].messages),
         tokens=tokens,
-        left_out=tuple(offered.left_out(chosen, room.tokens - tokens, overhead_tokens)),
+        left_out=left_out[:MOST_NAMED],
+        left_out_unnamed=len(left_out[MOST_NAMED:]),
     )
 
 
@@ -94,14 +101,24 @@ def _reason(unit: Unit, free_tokens: int, *, is_before: bool) -> LeftOutReason:
 
 
 def _ask(policy: WindowPolicy, room: Room, offered: _Offered, newest_first: Iterator[Unit]) -> dict[int, Unit]:
-    """Return by position what *policy* chooses. What goes wrong in it is its own failure, but not what reading does."""
+    """Return by position what *policy* chooses. What goes wrong in it is its own failure, but not what reading does.
+
+    Only a policy that refuses to drop may choose more than the room; of that no more is read than tells it.
+    """
     chosen: dict[int, Unit] = {}
+    room_tokens, tokens = room.tokens, 0  # noted before the policy has the room in its hands
     try:
         for unit in policy.choose(offered.sendable(newest_first), room):
             position = unit.position
             if offered.units.get(position) is not unit or position in chosen:
                 raise PolicyFailed(detail="the policy chose what it was not offered, or the same twice")
             chosen[position] = unit
+            tokens += unit.tokens
+            if tokens > room_tokens and not policy.refuses_to_drop:
+                chose = f"{policy.to_json()['name']} chose {tokens} tokens"
+                raise PolicyFailed(detail=f"{chose} for a room of {room_tokens}")
+            if tokens - room_tokens > MOST_TOKENS_OVER:
+                break
     except PolicyFailed:
         if not offered.reading_failed:
             raise

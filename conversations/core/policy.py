@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from typing import Any, ClassVar
 
-from .budget import LanguageModel
+from .budget import LanguageModel, budget_tokens
 from .history import Unit
 
 DEFAULT_LOW_WATER_SHARE = 0.7
@@ -74,6 +75,15 @@ class WindowPolicy:
         what is excluded, empty or pinned is not among them. Too much, or what was not offered, is refused.
         """
         raise NotImplementedError
+
+    def budget_tokens(self, language_model: LanguageModel, *, calibration: Decimal = Decimal(1)) -> int:
+        """Return how many tokens a prompt for *language_model* may have under this policy."""
+        return budget_tokens(
+            language_model,
+            reply_reserve_tokens=self.reply_reserve_tokens,
+            cap_tokens=self.cap_tokens,
+            calibration=calibration,
+        )
 
     def check_it_holds_a_message(self, language_model: LanguageModel, *, fixed_tokens: int = 0) -> None:
         """Raise `ValueError` if not even a message of one token would fit beside the *fixed_tokens* of every prompt.

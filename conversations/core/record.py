@@ -61,8 +61,9 @@ class WindowRecord:
 
     *first_position* is the oldest position from which on the language model sees the conversation; the *unseen*
     messages before it were not looked at one by one (pins are in *entries* wherever they stand). Of those after it that
-    were not sent, and of the newest before it, *left_out* says why. *anchor* is where the window before this one began,
-    and *older_limit_tokens* the room that there was for older messages.
+    were not sent, and of the newest before it, *left_out* says why; of very many it names the newest, and
+    *left_out_unnamed* counts the others. *anchor* is where the window before this one began, and *older_limit_tokens*
+    the room that there was for older messages.
     """
 
     language_model: str
@@ -81,6 +82,7 @@ class WindowRecord:
     older_limit_tokens: int
     anchor: int | None = None
     left_out: tuple[LeftOutMessage, ...] = ()
+    left_out_unnamed: int = 0
     grounding: GroundingRecord = field(default_factory=GroundingRecord)
 
     @property

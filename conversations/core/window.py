@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from .budget import CountText, LanguageModel, budget_tokens
+from .budget import CountText, LanguageModel
 from .errors import (
     MessageTooLong,
     MessageTooLongForScenario,
@@ -113,12 +113,7 @@ class _Filling:
     older: ChosenOlder = field(default_factory=ChosenOlder)
 
     def __post_init__(self) -> None:
-        self.budget_tokens = budget_tokens(
-            self.language_model,
-            reply_reserve_tokens=self.policy.reply_reserve_tokens,
-            cap_tokens=self.policy.cap_tokens,
-            calibration=self.calibration,
-        )
+        self.budget_tokens = self.policy.budget_tokens(self.language_model, calibration=self.calibration)
         self.remaining_tokens = self.budget_tokens
         self.overhead_tokens = self.language_model.chat_format.overhead_tokens
         self.pins = sendable(self.turn.pins)
@@ -226,5 +221,6 @@ class _Filling:
             older_limit_tokens=self.older_limit_tokens,
             anchor=self.anchor,
             left_out=self.older.left_out,
+            left_out_unnamed=self.older.left_out_unnamed,
             grounding=grounding_record(self.turn.grounding, self.packed, limit_tokens=self.grounding_limit_tokens),
         )

@@ -81,6 +81,11 @@ class Message(models.Model):
         return self.state != MessageState.STREAMING
 
     @property
+    def can_be_pinned(self) -> bool:
+        """Whether it is sent by itself: half of a tool turn is not, and neither is a reply without a word."""
+        return self.role != MessageRole.TOOL and not self.tool_calls and bool(self.content)
+
+    @property
     def answered_message(self) -> Message:
         """The message that this reply answers; replies always have one."""
         if self.parent is None:

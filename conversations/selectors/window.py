@@ -64,6 +64,11 @@ class WindowView:
     passages: list[PassageRow]
 
     @property
+    def messages_in_view(self) -> int:
+        """How many messages of people and of the language model are in it."""
+        return sum(row.entry.role in ("user", "assistant") for row in self.rows)
+
+    @property
     def moved_by(self) -> int:
         """How many messages further on than the one before it this window begins; below 0 if further back."""
         return 0 if self.record.anchor is None else self.record.first_position - self.record.anchor

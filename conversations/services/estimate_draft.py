@@ -15,7 +15,7 @@ from conversations.models import Conversation
 
 from .build_window import build_window, draft_message
 from .conversations import scenario_to_begin_with
-from .language import Language, language_of, policy_of
+from .language import language_of, policy_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +52,18 @@ def estimate_draft(
 ) -> DraftEstimate:
     """Return what sending *content* now would take; without a conversation it would begin one with the scenario.
 
-    *policy* stands for the scenario's own. Raises `PolicyFailed` if that can't be loaded.
+    *policy* stands for the scenario's own.
     """
     if conversation is None:
         conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
-    policy = policy or policy_of(conversation.scenario)
     language = language_of(conversation.scenario)
     head = conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, language=language)
-    limit_tokens = _budget(policy, language)
+    limit_tokens = budget_tokens(language.language_model, calibration=language.calibration)
     try:
+        policy = policy or policy_of(conversation.scenario)
+        limit_tokens = policy.budget_tokens(language.language_model, calibration=language.calibration)
         window = build_window(conversation, draft, policy=policy)
     except (PromptError, PolicyFailed) as error:
         return DraftEstimate(conversation, draft, limit_tokens, error=error)
     return DraftEstimate(conversation, draft, limit_tokens, window)
-
-
-def _budget(policy: WindowPolicy, language: Language) -> int:
-    return budget_tokens(
-        language.language_model,
-        reply_reserve_tokens=policy.reply_reserve_tokens,
-        cap_tokens=policy.cap_tokens,
-        calibration=language.calibration,
-    )

@@ -7,7 +7,13 @@ from functools import partial
 from django.db import transaction
 
 from conversations.access import find_message
-from conversations.core.errors import MessageExcluded, MessageTooLong, PinsTooLong, ReplyInProgress
+from conversations.core.errors import (
+    MessageExcluded,
+    MessageNotPinnable,
+    MessageTooLong,
+    PinsTooLong,
+    ReplyInProgress,
+)
 from conversations.core.frames import MessageMarked
 from conversations.fanout import publish_frame
 from conversations.models import Conversation, Message
@@ -23,7 +29,8 @@ def pin_message(*, conversation: Conversation, message_id: int, pinned: bool) ->
     """Pin the message or take its pin away.
 
     Raises `PinsTooLong` when the pins would leave no room for a message that is being answered or the next one,
-    `MessageExcluded`, `ReplyInProgress` for a reply that is still being written, `MessageNotFound`.
+    `MessageExcluded`, `MessageNotPinnable`, `ReplyInProgress` for a reply that is still being written,
+    `MessageNotFound`.
     """
     with transaction.atomic():
         locked = lock_conversation(conversation)
@@ -32,6 +39,8 @@ def pin_message(*, conversation: Conversation, message_id: int, pinned: bool) ->
             raise MessageExcluded
         if not message.has_ended:
             raise ReplyInProgress
+        if pinned and not message.can_be_pinned:
+            raise MessageNotPinnable
         _store(message, locked, pinned=pinned)
         conversation.has_pins = locked.has_pins
         if pinned:

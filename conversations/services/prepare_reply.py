@@ -7,7 +7,6 @@ import logging
 from dataclasses import dataclass
 from decimal import Decimal
 
-from conversations.core.budget import budget_tokens
 from conversations.core.calibration import RefusedPrompt
 from conversations.core.errors import ContextTooLong, PromptError
 from conversations.core.window import Window
@@ -79,9 +78,7 @@ def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, boo
     """Return by what to divide the budget, and whether the provider's numbers explain the refusal."""
     language, policy = language_of(scenario), policy_of(scenario)
     limit_tokens = language.language_model.context_window_tokens
-    room_tokens = budget_tokens(
-        language.language_model, reply_reserve_tokens=policy.reply_reserve_tokens, cap_tokens=policy.cap_tokens
-    )
+    room_tokens = policy.budget_tokens(language.language_model)
     tightening = prompt.tightening(limit_tokens=limit_tokens, room_tokens=room_tokens, calibration=language.calibration)
     return tightening, prompt.is_explained_by(limit_tokens)
 

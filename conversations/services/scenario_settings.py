@@ -12,7 +12,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from conversations.core.budget import LanguageModel, budget_tokens
+from conversations.core.budget import LanguageModel
 from conversations.core.errors import PolicyFailed
 from conversations.core.policy import WindowPolicy
 from conversations.core.text import UNSTORABLE
@@ -125,9 +125,7 @@ def _check_system_prompt(tokens: int, policy: WindowPolicy, language_model: Lang
     try:
         policy.check_it_holds_a_message(language_model, fixed_tokens=chat_format.overhead_tokens + tokens)
     except ValueError as error:
-        limit_tokens = budget_tokens(
-            language_model, reply_reserve_tokens=policy.reply_reserve_tokens, cap_tokens=policy.cap_tokens
-        )
+        limit_tokens = policy.budget_tokens(language_model)
         over = chat_format.priming_tokens + 2 * chat_format.overhead_tokens + tokens + 1 - limit_tokens
         words = _(
             "The system prompt has %(tokens)s tokens, %(over)s too many: with these settings a prompt for %(model)s "

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.errors import PolicyFailed, PromptError
+from conversations.core import older as older_module
+from conversations.core.errors import ConversationTooLong, PolicyFailed, PromptError
 from conversations.core.older import choose_older
 from conversations.core.policies import SlidingWindow, WholeConversation
 from conversations.core.policy import Room, WindowPolicy
@@ -69,6 +70,16 @@ def test_a_policy_that_chooses_too_much_fails():
     with pytest.raises(PolicyFailed) as failed:
         choose(site_policies.TooMuch(), room_tokens=99)
     assert failed.value.detail == "tests.core.site_policies.TooMuch chose 100 tokens for a room of 99"
+
+
+def test_a_policy_that_makes_its_room_larger_has_no_more_of_it():
+    class Widens(site_policies.TooMuch):
+        def choose(self, older, room):
+            object.__setattr__(room, "tokens", 10**9)
+            return super().choose(older, room)
+
+    with pytest.raises(PolicyFailed):
+        choose(Widens(), room_tokens=99)
 
 
 def test_a_policy_may_choose_as_much_as_there_is_room():
@@ -152,3 +163,27 @@ def broken(case, count):
         if number == count:
             raise ConnectionLost
         yield stored
+
+
+def test_a_policy_that_takes_all_is_read_no_further_than_shows_that_it_is_too_much():
+    older = iter(reversed(HISTORY))
+    with pytest.raises(PolicyFailed):
+        choose(site_policies.TooMuch(), older, room_tokens=25)
+    assert next(older).position == 6
+
+
+def test_full_reads_no_further_than_shows_that_a_conversation_is_far_too_long(monkeypatch):
+    monkeypatch.setattr(older_module, "MOST_TOKENS_OVER", 30)
+    older = iter(reversed(HISTORY))
+    with pytest.raises(ConversationTooLong) as refused:
+        choose(WholeConversation(), older, room_tokens=25)
+    assert refused.value.tokens_over == 35, "at least"
+    assert next(older).position == 3
+
+
+def test_of_very_many_that_are_left_out_the_newest_are_named_and_the_others_counted(monkeypatch):
+    monkeypatch.setattr(older_module, "MOST_NAMED", 3)
+    older = [message(position, "x", excluded=position > 0) for position in range(10)]
+    chosen = choose(SlidingWindow(), older)
+    assert [left.position for left in chosen.left_out] == [9, 8, 7]
+    assert chosen.left_out_unnamed == 6

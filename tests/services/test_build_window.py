@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection, transaction
 
-from conversations.core.errors import ConversationTooLong, MessageTooLong, SystemPromptTooLong
+from conversations.core.errors import ConversationTooLong, MessageTooLong, PolicyFailed, SystemPromptTooLong
 from conversations.core.policy import WindowPolicy
 from conversations.models import Calibration, Message, Scenario
 from conversations.services.build_window import build_window, draft_message, passages, stored_message
@@ -204,3 +204,11 @@ def test_a_scenarios_own_reply_reserve_gives_way_to_a_smaller_context_window_tha
     known.forget()
     record = window_for(conversation).record
     assert (record.context_window_tokens, record.reply_reserve_tokens, record.budget_tokens) == (1_200, 300, 900)
+
+
+def test_the_estimate_tells_of_a_policy_that_cannot_be_loaded(conversation):
+    Scenario.objects.update(policy_name="nowhere.Policy")
+    conversation.scenario.refresh_from_db()
+    estimate = estimate_draft(user=conversation.owner, conversation=conversation, content="Hello")
+    assert isinstance(estimate.error, PolicyFailed)
+    assert estimate.budget_tokens > 0

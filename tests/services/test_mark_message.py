@@ -6,11 +6,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.core.errors import MessageExcluded, MessageNotFound, PinsTooLong, ReplyInProgress
+from conversations.core.errors import MessageExcluded, MessageNotFound, MessageNotPinnable, PinsTooLong, ReplyInProgress
 from conversations.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.build_window import build_window, draft_message
-from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.end_reply import COMPLETE, Ending, end_reply
 from conversations.services.language import language_of
 from conversations.services.mark_message import exclude_message, pin_message
 from conversations.services.prepare_reply import prepare_reply
@@ -119,6 +119,14 @@ def test_nothing_is_excluded_while_a_request_with_it_may_be_repeated(conversatio
     posted = post(conversation, "one")
     with pytest.raises(ReplyInProgress):
         exclude_message(conversation=conversation, message_id=posted.message.pk, excluded=True)
+
+
+def test_what_is_never_sent_by_itself_cannot_be_pinned(conversation):
+    posted = post(conversation, "one")
+    end_reply(posted.reply.pk, Ending("failed"), content="")
+    with pytest.raises(MessageNotPinnable):
+        pin_message(conversation=conversation, message_id=posted.reply.pk, pinned=True)
+    assert not Message.objects.get(pk=posted.reply.pk).pinned
 
 
 def test_a_reply_is_pinned_only_when_it_is_whole(conversation):
