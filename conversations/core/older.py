@@ -18,13 +18,15 @@ MOST_TOKENS_OVER = 100_000  # to say that a conversation is far too long, not al
 class ChosenOlder:
     """The *messages*, oldest first, their *tokens* with the chat format's overhead, and why others were left out.
 
-    Of very many that were left out the newest are named and the others counted.
+    Of very many that were left out the newest are named and the others counted; *unsendable* are the positions of those
+    that can't be sent whatever the room.
     """
 
     messages: tuple[HistoryMessage, ...] = ()
     tokens: int = 0
     left_out: tuple[LeftOutMessage, ...] = ()
     left_out_unnamed: int = 0
+    unsendable: frozenset[int] = frozenset()
 
 
 def choose_older(
@@ -50,6 +52,7 @@ def choose_older(
         tokens=tokens,
         left_out=left_out[:MOST_NAMED],
         left_out_unnamed=len(left_out[MOST_NAMED:]),
+        unsendable=frozenset(message.position for unit, _ in offered.flawed for message in unit.messages),
     )
 
 

@@ -186,10 +186,14 @@ class _Filling:
         )
 
     def _first_position(self) -> int:
-        """Return where the seen part begins; pins that touch it are part of it, so that unpinning one loses nothing."""
+        """Return where the seen part begins.
+
+        Pins that touch it are part of it, and so is what is never sent, such as excluded messages: nothing was left out
+        there for lack of room, and unpinned or included again it must not lie behind the anchor.
+        """
         first_position = self.older.messages[0].position if self.older.messages else self.turn.newest.position
-        pinned = {pin.position for pin in self.pins}
-        while first_position - 1 in pinned:
+        accounted_for = {pin.position for pin in self.pins} | self.older.unsendable
+        while first_position - 1 in accounted_for:
             first_position -= 1
         return first_position
 

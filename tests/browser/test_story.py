@@ -73,6 +73,7 @@ def test_a_second_tab_sees_the_same(page):
     expect(messages(page)).to_have_count(4)
     expect(replies(page).last).to_contain_text("Andrew")
     expect(streaming(page)).to_have_count(0)
+    expect(streaming(second)).to_have_count(0)
     assert content_of(replies(page).last) == content_of(replies(second).last)
 
 

@@ -11,6 +11,8 @@ from conversations.core.window import Window
 from .cases import Case, StoredUnit
 from .site_policies import EveryOther
 
+FLAWS = ("excluded", "empty", "incomplete_tool_turn")
+
 
 def the_room_is_what_everything_else_leaves(case: Case, window: Window) -> None:
     record = window.record
@@ -158,8 +160,9 @@ def the_record_says_where_the_seen_part_begins(case: Case, window: Window) -> No
     record = window.record
     assert record.anchor == case.anchor
     pinned = {pin.position for pin in case.pins}
-    assert pinned >= set(range(record.first_position, oldest_position(case, window)))
-    assert record.first_position - 1 not in pinned
+    never_sent = {message.position for message in record.left_out if message.reason in FLAWS}
+    assert pinned | never_sent >= set(range(record.first_position, oldest_position(case, window)))
+    assert record.first_position - 1 not in pinned | never_sent
     assert record.unseen_messages == len([p for p in range(record.first_position) if p not in pinned])
 
 

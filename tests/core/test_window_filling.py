@@ -164,3 +164,19 @@ def test_steps_that_do_not_fit_even_when_cut_are_refused():
 def test_what_is_not_calls_with_their_results_is_no_step(steps):
     with pytest.raises(ValueError, match="the steps of a turn are calls with their results"):
         window(message(0, "newest"), steps=steps)
+
+
+def test_excluded_messages_at_the_beginning_are_not_out_of_view_for_lack_of_room():
+    older = [message(0, "a", excluded=True), message(1, "b", excluded=True), message(2, "c")]
+    record = window(message(3, "newest"), older).record
+    assert (record.first_position, record.unseen_messages) == (0, 0)
+    assert {left.position: left.reason for left in record.left_out} == {0: "excluded", 1: "excluded"}
+
+
+def test_what_is_included_again_is_seen_as_long_as_there_is_room():
+    def older(*, excluded):
+        return [message(0, "a" * 40, excluded=excluded), message(1, "b" * 40)]
+
+    anchor = window(message(2, "newest"), older(excluded=True), policy=SlidingWindow()).record.first_position
+    again = window(message(2, "newest"), older(excluded=False), anchor=anchor, policy=SlidingWindow())
+    assert len(again.prompt) == 3

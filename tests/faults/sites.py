@@ -22,8 +22,8 @@ LANGUAGE_MODELS = (
 )  # fmt: skip
 BEGIN = """
 INSERT INTO conversations_conversation
-       (public_id, owner_id, scenario_id, title, archived, starred, created_at, last_active_at)
-SELECT %s, account.id, scenario.id, '', false, false, now(), now()
+       (public_id, owner_id, scenario_id, title, has_pins, archived, starred, created_at, last_active_at)
+SELECT %s, account.id, scenario.id, '', false, false, false, now(), now()
 FROM accounts_user account, conversations_scenario scenario WHERE account.email = %s AND scenario.is_default
 """
 ENDED = "SELECT state, content, error_code FROM conversations_message WHERE id = %s AND state <> 'streaming'"
