@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from conversations.core import history, window
+from conversations.core import history, policy, window
 from conversations.core.errors import MessageTooLong
 from conversations.core.record import WindowRecord
 from tests.benchmarks import ceiling
@@ -52,8 +52,8 @@ def test_two_processes_find_what_one_finds(monkeypatch):
 
 
 def test_one_token_too_many_is_seen(monkeypatch):
-    budget_tokens = window.budget_tokens
-    monkeypatch.setattr(window, "budget_tokens", lambda *args, **named: budget_tokens(*args, **named) + 1)
+    budget_tokens = policy.budget_tokens
+    monkeypatch.setattr(policy, "budget_tokens", lambda *args, **named: budget_tokens(*args, **named) + 1)
     assert "over" in missed()
 
 
