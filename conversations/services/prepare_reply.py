@@ -84,8 +84,8 @@ def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, boo
 
 
 def _move_anchor(conversation: Conversation, window: Window) -> None:
-    """Let the next window begin where this one does."""
-    if conversation.anchor_position != window.record.first_position:
+    """Let the next window begin where this one does; without an anchor it begins with the conversation anyway."""
+    if (conversation.anchor_position or 0) != window.record.first_position:
         Conversation.objects.filter(pk=conversation.pk).update(anchor_position=window.record.first_position)
 
 
