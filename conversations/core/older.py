@@ -42,7 +42,8 @@ def choose_older(
     Raises `ConversationTooLong` or `PolicyFailed`.
     """
     offered, room_tokens = _Offered(pinned), room.tokens  # noted before a policy has the room in its hands
-    chosen = _ask(policy, room, offered, group_into_units(newest_first, overhead_tokens=overhead_tokens))
+    units = offered.sendable(group_into_units(newest_first, overhead_tokens=overhead_tokens))
+    chosen = _ask(policy, units, room, offered)
     tokens = sum(unit.tokens for unit in chosen.values())
     if tokens > room_tokens:
         raise ConversationTooLong(tokens_over=tokens - room_tokens)
@@ -103,7 +104,7 @@ def _reason(unit: Unit, free_tokens: int, *, is_before: bool) -> LeftOutReason:
     return "does_not_fit" if is_before else "oversized"
 
 
-def _ask(policy: WindowPolicy, room: Room, offered: _Offered, newest_first: Iterator[Unit]) -> dict[int, Unit]:
+def _ask(policy: WindowPolicy, units: Iterator[Unit], room: Room, offered: _Offered) -> dict[int, Unit]:
     """Return by position what *policy* chooses. What goes wrong in it is its own failure, but not what reading does.
 
     Only a policy that refuses to drop may choose more than the room; of that no more is read than tells it.
@@ -111,7 +112,7 @@ def _ask(policy: WindowPolicy, room: Room, offered: _Offered, newest_first: Iter
     chosen: dict[int, Unit] = {}
     room_tokens, tokens = room.tokens, 0  # noted before the policy has the room in its hands
     try:
-        for unit in policy.choose(offered.sendable(newest_first), room):
+        for unit in policy.choose(units, room):
             position = unit.position
             if offered.units.get(position) is not unit or position in chosen:
                 raise PolicyFailed(detail="the policy chose what it was not offered, or the same twice")

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import itertools
+import signal
 import time
 
 import pytest
 
-from tests.benchmarks._turns import OutOfTime, Taken, medians, stopped_after, take_turns, take_turns_within
+from tests.benchmarks import _turns
+from tests.benchmarks._turns import OutOfTime, Taken, Work, medians, stopped_after, take_turns, take_turns_within
 
 
 def forever() -> None:
@@ -45,17 +47,24 @@ def test_who_does_not_finish_is_stopped_and_gets_no_more_turns():
     assert len(turns) == 1
 
 
-def test_who_has_used_up_the_time_in_some_turns_gets_no_more():
-    turns: list[int] = []
-    taken = take_turns_within({"slow": lambda: turns.append(time.sleep(0.15))}, rounds=5, seconds=0.2)
-    assert taken["slow"] is not None
+def test_who_has_used_up_the_time_in_some_turns_gets_no_more(monkeypatch):
+    turns: list[Taken] = []
+
+    def slow(work: Work) -> Taken:
+        turns.append(Taken(wall_us=15e6, cpu_us=1))
+        return turns[-1]
+
+    monkeypatch.setattr(_turns, "time_work", slow)
+    assert take_turns_within({"slow": int}, rounds=5, seconds=20) == {"slow": turns[0]}
     assert len(turns) == 2
 
 
 def test_who_finishes_in_time_is_not_stopped_later():
-    with stopped_after(0.01):
-        pass
-    time.sleep(0.02)
+    before = signal.getsignal(signal.SIGALRM)
+    with stopped_after(60):
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    assert signal.getsignal(signal.SIGALRM) is before
 
 
 def test_a_library_cannot_swallow_the_end_of_its_time():
