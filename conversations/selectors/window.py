@@ -70,8 +70,11 @@ class WindowView:
 
     @property
     def moved_by(self) -> int:
-        """How many messages further on than the one before it this window begins; below 0 if further back."""
-        return 0 if self.record.anchor is None else self.record.first_position - self.record.anchor
+        """How many messages further on than the one before it this window begins; below 0 if further back.
+
+        Without an anchor the one before it began with the conversation.
+        """
+        return self.record.first_position - (self.record.anchor or 0)
 
 
 @dataclass(frozen=True, slots=True)
