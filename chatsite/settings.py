@@ -152,6 +152,9 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "channels",
     "csp",
     "django_htmx",
@@ -228,6 +231,10 @@ STORAGES = {
 # Accounts
 
 AUTH_USER_MODEL = "accounts.User"
+# What the role reviewer allows in the admin, beside what every reviewer may do: read.
+REVIEWER_PERMISSIONS = frozenset(
+    f"conversations.view_{model}" for model in ("conversation", "message", "completion", "run")
+)
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
@@ -248,7 +255,23 @@ SMTP_URL = ENV.text(
     "accounts must confirm their address; without it, mails are printed where the site was started.",
 )
 DEFAULT_FROM_EMAIL = ENV.text("MAIL_FROM", default="windowseat@localhost", help="Sender of mails.")
-SIGN_UP = ENV.choice("SIGN_UP", ("open", "closed"), default="open", help="Who may make an account.")
+SIGN_UP = ENV.choice(
+    "SIGN_UP",
+    ("open", "domains", "invitation", "closed"),
+    default="open",
+    help="Who may make an account: everyone, who has an address in `SIGN_UP_DOMAINS` or an invitation, who has an "
+    "invitation, nobody.",
+)
+SIGN_UP_DOMAINS = ENV.words("SIGN_UP_DOMAINS", help="Domains of email addresses, for `SIGN_UP=domains`.")
+STAFF_SECOND_FACTOR = ENV.switch(
+    "STAFF_SECOND_FACTOR", default=False, help="Reviewers and admins must have a second factor to enter the admin."
+)
+OIDC_SERVER_URL = ENV.text(
+    "OIDC_SERVER_URL", help="An OpenID Connect provider to sign in with, such as https://id.example.org/realms/team."
+)
+OIDC_CLIENT_ID = ENV.text("OIDC_CLIENT_ID", help="This site's name at that provider.")
+OIDC_CLIENT_SECRET = ENV.text("OIDC_CLIENT_SECRET", help="This site's secret at that provider.")
+OIDC_NAME = ENV.text("OIDC_NAME", default="Single sign-on", help="What the button to sign in there says.")
 
 if SMTP_URL:
     try:
@@ -279,6 +302,9 @@ ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before the address is changed: who h
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(SMTP_URL)
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = SITE_NAME
 # The limits on attempts are allauth's own, by address and by account; tests hold them. The server has already put
 # the visitor into REMOTE_ADDR, from TRUSTED_PROXIES only, so allauth must believe no header by itself.
 ALLAUTH_TRUSTED_PROXY_COUNT = 0

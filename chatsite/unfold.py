@@ -115,7 +115,6 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _page("Scenarios", "tune", "conversations.scenario"),
                     _page("Users", "group", "accounts.user"),
-                    _page("Groups", "shield_person", "auth.group"),
                 ],
             },
             {

@@ -73,7 +73,7 @@ def client_of(who, conversation):
     elif who == "somebody else":
         client.force_login(make_user("charlie"))
     elif who == "admin":
-        client.force_login(make_user("admin", is_staff=True, is_superuser=True))
+        client.force_login(make_user("admin", role="admin"))
     return client
 
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def alice(client):
-    alice = make_user("alice", is_staff=True, is_superuser=True)
+    alice = make_user("alice", role="admin")
     client.force_login(alice)
     return alice
 

@@ -1,4 +1,4 @@
-"""People and groups in the admin. Accounts are deactivated, never deleted: the ledger knows whose money it was."""
+"""People in the admin. Accounts are deactivated, never deleted: the ledger knows whose money it was."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import allauth.account.admin  # noqa: F401  registers what is unregistered here
 from allauth.account.models import EmailAddress
 from django.contrib import admin
-from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
@@ -20,11 +19,10 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from chatsite.accounts.models import User
 
-RIGHTS = ("is_staff", "is_superuser", "groups")
-OWN_ACCESS = ("is_active", "is_staff", "is_superuser")
+OWN_ACCESS = ("is_active", "role", "gate_rule")
 
 admin.site.unregister(EmailAddress)  # an address is changed with its user, here or by themselves
-admin.site.unregister(Group)
+admin.site.unregister(Group)  # the role says it all
 
 
 class UniqueAddress:
@@ -51,7 +49,7 @@ class NewUserForm(UniqueAddress, UserCreationForm):
 class UserForm(UniqueAddress, UserChangeForm):
     class Meta:
         model = User
-        fields = ("email", "name", "password", "is_active", *RIGHTS)
+        fields = ("email", "name", "password", "is_active", "role", "gate_rule")
 
 
 @admin.register(User)
@@ -59,18 +57,17 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
     form = UserForm
     add_form = NewUserForm
     change_password_form = AdminPasswordChangeForm
-    list_display = ["email", "shown_name", "role", "is_active"]
-    list_filter = ["is_active", "is_staff", "is_superuser", "date_joined"]
+    list_display = ["email", "shown_name", "shown_role", "is_active"]
+    list_filter = ["is_active", "role", "gate_rule", "date_joined"]
     search_fields = ["email", "name"]
     search_help_text = "Email address or name"
     ordering = ["email"]
     readonly_fields = ["last_login", "date_joined"]
-    autocomplete_fields = ["groups"]
     filter_horizontal = []
     actions = ["deactivate", "activate"]
     fieldsets = [
         (None, {"fields": ["email", "name", "password", "is_active"]}),
-        ("Rights", {"fields": ["is_staff", "is_superuser", "groups"]}),
+        ("Rights", {"fields": ["role", "gate_rule"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "usable_password", "password1", "password2"]})]
@@ -79,29 +76,17 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
     def shown_name(self, user: User) -> str:
         return user.name or "–"
 
-    @display(label={"admin": "primary", "staff": "info"})
-    def role(self, user: User) -> str:
-        if user.is_superuser:
-            return "admin"
-        return "staff" if user.is_staff else "user"
+    @display(description="role", ordering="role", label={"admin": "primary", "reviewer": "info"})
+    def shown_role(self, user: User) -> tuple[str, str]:
+        return user.role, user.get_role_display()
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Staff may not change staff: with another's password they would have another's rights."""
-        if obj is not None and obj.is_staff and not request.user.is_superuser:
-            return False
-        return super().has_change_permission(request, obj)
-
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
-        """Nobody gives themselves rights, and no admin locks the last admin out."""
-        fixed = [*super().get_readonly_fields(request, obj)]
-        if not request.user.is_superuser:
-            fixed += RIGHTS
-        elif obj == request.user:
-            fixed += OWN_ACCESS
-        return fixed
+        """No admin locks the last admin out."""
+        own = OWN_ACCESS if obj == request.user else ()
+        return [*super().get_readonly_fields(request, obj), *own]
 
     def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: Any) -> None:
         super().save_model(request, obj, form, change)
@@ -117,17 +102,12 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
         self._set_active(request, queryset, active=True)
 
     def _set_active(self, request: HttpRequest, queryset: QuerySet[User], *, active: bool) -> None:
-        others = [user for user in queryset.exclude(pk=request.user.pk) if self.has_change_permission(request, user)]
+        others = list(queryset.exclude(pk=request.user.pk))
         User.objects.filter(pk__in=[user.pk for user in others]).update(is_active=active)
         done = "Activated" if active else "Deactivated"
         for user in others:
             self.log_change(request, user, f"{done}.")
         self.message_user(request, f"{done}: {len(others)}. Your own account stays as it is.")
-
-
-@admin.register(Group)
-class GroupAdmin(DjangoGroupAdmin, ModelAdmin):
-    """Groups of rights for staff."""
 
 
 def _take_over_address(user: User) -> None:

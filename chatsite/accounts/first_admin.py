@@ -16,7 +16,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 
-from chatsite.accounts.models import FirstAdminLink, User
+from chatsite.accounts.models import FirstAdminLink, Role, User
 
 GRANT = "first_admin_grant"
 TOKEN_BYTES = 32
@@ -59,8 +59,8 @@ def make_first_admin(session: SessionBase, user: User) -> bool:
     link = FirstAdminLink.objects.select_for_update().first()
     if not _matches(link, grant) or User.objects.admins().exists():
         return False
-    user.is_staff = user.is_superuser = True
-    user.save(update_fields=["is_staff", "is_superuser"])
+    user.role = Role.ADMIN
+    user.save(update_fields=["role"])
     FirstAdminLink.objects.all().delete()
     return True
 

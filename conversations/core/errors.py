@@ -2,7 +2,7 @@
 
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the person can mend it
-    │ ├ EmptyMessage, RequestTooLarge, ReplyInProgress, NothingToRetry
+    │ ├ EmptyMessage, RequestTooLarge, UploadTooLarge, ReplyInProgress, NothingToRetry
     │ └ MessageExcluded, MessageNotPinnable, InvalidHistory
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
@@ -21,8 +21,14 @@
     │ └ EmptyReply, ReplyInterrupted  nothing, or not all, came of it
     ├ AccessError                     not allowed
     │ ├ SignInRequired
+    │ ├ GateShut                      the account is not enough
+    │ │ └ GatePasswordRequired, SeatsTaken, AccountBlocked
+    │ ├ MessagesForbidden, UploadsForbidden, PriceUnknown         no waiting helps
     │ ├ LimitReached                  says when it opens again
-    │ │ └ MessageRateReached, MoneyUsedUp
+    │ │ ├ MessageRateReached, UploadsUsedUp
+    │ │ └ MoneyUsedUp                 the person's, of a day
+    │ │   └ MoneyOfMonthUsedUp, SiteMoneyUsedUp, SiteMoneyOfMonthUsedUp
+    │ ├ RepliesAtOnceReached          opens when one of them ends
     │ └ ConversationNotFound, MessageNotFound, ScenarioNotFound    also when it is someone else's
     └ FrameError                      the browser sent nonsense
 
@@ -65,6 +71,14 @@ class RequestTooLarge(InputError):
 
     code = "request_too_large"
     template = "This is far more than can be sent at once. Shorten it and send it again."
+
+
+class UploadTooLarge(InputError):
+    code = "upload_too_large"
+    template = "The file is larger than %(kilobytes)s kB, which is the most that you may send."
+
+    def __init__(self, *, kilobytes: int) -> None:
+        super().__init__(kilobytes=f"{kilobytes:,}")
 
 
 class ReplyInProgress(InputError):
@@ -293,6 +307,55 @@ class SignInRequired(AccessError):
     template = "You are signed out. Sign in again; your text is kept."
 
 
+class GateShut(AccessError):
+    """The person has an account that may be used, and may not come in with it (now, or any more)."""
+
+    code = "gate_shut"
+    template = "This site is not open to your account at the moment."
+
+
+class GatePasswordRequired(GateShut):
+    code = "gate_password_required"
+    template = "This site asks for its password before you can go on. Your text is kept."
+
+
+class SeatsTaken(GateShut):
+    code = "seats_taken"
+    template = "All seats of this site are taken. You are on the waiting list; your text is kept."
+
+
+class AccountBlocked(GateShut):
+    code = "account_blocked"
+    template = "Your account may not use this site."
+
+
+class MessagesForbidden(AccessError):
+    """A limit of 0 allows nothing."""
+
+    code = "messages_forbidden"
+    template = "Your account may read here, but not send messages."
+
+
+class UploadsForbidden(AccessError):
+    code = "uploads_forbidden"
+    template = "Your account may not send files."
+
+
+class PriceUnknown(AccessError):
+    """Money is limited, and nobody knows what the request would cost."""
+
+    code = "price_unknown"
+    template = (
+        "The price of this language model is not known, so it can't be used where money is limited. "
+        "The site's admin can enter its price."
+    )
+
+
+class RepliesAtOnceReached(AccessError):
+    code = "replies_at_once_reached"
+    template = "Replies of yours are still being written, as many as you may have at once. Wait for one or stop one."
+
+
 class LimitReached(AccessError):
     """*opens_at* is when the same request will be accepted again."""
 
@@ -301,7 +364,7 @@ class LimitReached(AccessError):
 
     def __init__(self, *, opens_at: dt.datetime) -> None:
         self.opens_at = opens_at
-        super().__init__(opens_at=f"{opens_at.astimezone(dt.UTC):%H:%M} UTC")
+        super().__init__(opens_at=f"{opens_at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC")
 
 
 class MessageRateReached(LimitReached):
@@ -309,9 +372,33 @@ class MessageRateReached(LimitReached):
     template = "You have sent many messages in a short time. You can send again at %(opens_at)s."
 
 
+class UploadsUsedUp(LimitReached):
+    code = "uploads_used_up"
+    template = "You have sent as many files as you may in a day. You can send again at %(opens_at)s."
+
+
 class MoneyUsedUp(LimitReached):
+    """What is left of the money does not cover what the request may cost at most."""
+
     code = "money_used_up"
-    template = "Today's money for language models is used up. It opens again at %(opens_at)s."
+    template = "What is left of your money for today does not cover this reply. It opens again at %(opens_at)s."
+
+
+class MoneyOfMonthUsedUp(MoneyUsedUp):
+    code = "money_of_month_used_up"
+    template = "What is left of your money for this month does not cover this reply. It opens again at %(opens_at)s."
+
+
+class SiteMoneyUsedUp(MoneyUsedUp):
+    code = "site_money_used_up"
+    template = "What is left of this site's money for today does not cover this reply. It opens again at %(opens_at)s."
+
+
+class SiteMoneyOfMonthUsedUp(MoneyUsedUp):
+    code = "site_money_of_month_used_up"
+    template = (
+        "What is left of this site's money for this month does not cover this reply. It opens again at %(opens_at)s."
+    )
 
 
 class ConversationNotFound(AccessError):

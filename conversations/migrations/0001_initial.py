@@ -1,4 +1,5 @@
 
+import conversations.models.price
 import django.core.validators
 import django.db.models.deletion
 import uuid
@@ -91,6 +92,23 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='conversations.message'),
         ),
         migrations.CreateModel(
+            name='Price',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('language_model', models.CharField(max_length=200)),
+                ('valid_from', models.DateField(default=conversations.models.price.today)),
+                ('input_usd', models.DecimalField(decimal_places=8, max_digits=16, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('1000000'))])),
+                ('cached_input_usd', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('1000000'))])),
+                ('output_usd', models.DecimalField(decimal_places=8, max_digits=16, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('1000000'))])),
+                ('note', models.CharField(blank=True, help_text='Where it comes from.', max_length=200)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['language_model', '-valid_from'],
+            },
+        ),
+        migrations.CreateModel(
             name='Run',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -137,6 +155,17 @@ class Migration(migrations.Migration):
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='conversations.scenario'),
         ),
         migrations.CreateModel(
+            name='Spending',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('period', models.CharField(choices=[('day', 'Day'), ('month', 'Month')], max_length=5)),
+                ('begins_on', models.DateField()),
+                ('spent_usd', models.DecimalField(decimal_places=10, default=Decimal('0'), max_digits=20)),
+                ('reserved_usd', models.DecimalField(decimal_places=10, default=Decimal('0'), max_digits=20)),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='spendings', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
+        migrations.CreateModel(
             name='Completion',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -157,6 +186,7 @@ class Migration(migrations.Migration):
                 ('output_price_usd', models.DecimalField(decimal_places=8, max_digits=16, null=True)),
                 ('price_source', models.CharField(blank=True, max_length=200)),
                 ('cost_usd', models.DecimalField(decimal_places=10, max_digits=20, null=True)),
+                ('reserved_usd', models.DecimalField(decimal_places=10, max_digits=20, null=True)),
                 ('time_to_first_token_seconds', models.FloatField(null=True)),
                 ('duration_seconds', models.FloatField(null=True)),
                 ('finish_reason', models.CharField(blank=True, max_length=50)),
@@ -198,6 +228,14 @@ class Migration(migrations.Migration):
             model_name='message',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('parent', None), ('position', 0)), models.Q(('parent__isnull', False), ('position__gt', 0)), _connector='OR'), name='message_root_is_at_position_0'),
         ),
+        migrations.AddConstraint(
+            model_name='price',
+            constraint=models.UniqueConstraint(fields=('language_model', 'valid_from'), name='price_one_a_day'),
+        ),
+        migrations.AddConstraint(
+            model_name='price',
+            constraint=models.CheckConstraint(condition=models.Q(('input_usd__gte', 0), ('output_usd__gte', 0)), name='price_not_negative'),
+        ),
         migrations.AddIndex(
             model_name='run',
             index=models.Index(condition=models.Q(('state', 'waiting')), fields=['id'], name='run_waiting'),
@@ -233,6 +271,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='conversation',
             index=models.Index(condition=models.Q(('deleted_at', None), _negated=True), fields=['deleted_at'], name='conversation_to_sweep'),
+        ),
+        migrations.AddConstraint(
+            model_name='spending',
+            constraint=models.UniqueConstraint(fields=('user', 'period', 'begins_on'), name='spending_one_each', nulls_distinct=False),
         ),
         migrations.AddIndex(
             model_name='completion',

@@ -4,8 +4,21 @@ from .calibration import Calibration
 from .completion import Completion
 from .conversation import Conversation
 from .message import Message
+from .price import Price
 from .run import Run
 from .scenario import Scenario
+from .spending import Period, Spending
 from .system_prompt import SystemPrompt
 
-__all__ = ["Calibration", "Completion", "Conversation", "Message", "Run", "Scenario", "SystemPrompt"]
+__all__ = [
+    "Calibration",
+    "Completion",
+    "Conversation",
+    "Message",
+    "Period",
+    "Price",
+    "Run",
+    "Scenario",
+    "Spending",
+    "SystemPrompt",
+]

@@ -19,7 +19,8 @@ class Completion(models.Model):
     Written before the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
     prompt: tokens and numbers of messages, never their words; *request* is the body that was sent without its messages,
     and *messages_digest* the SHA-256 of these, by which they can be shown exactly as they were. Prices are US dollars
-    for a million tokens. An unknown price is NULL and so is the cost then. Without reported usage *usage_estimated* is
+    for a million tokens. An unknown price is NULL and so is the cost then. *reserved_usd* is the worst case that was
+    held back for it while it was running. Without reported usage *usage_estimated* is
     true and the used tokens are our own count. Deleting a conversation or a person leaves the amounts.
     """
 
@@ -53,6 +54,7 @@ class Completion(models.Model):
     output_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
     price_source = models.CharField(max_length=200, blank=True)
     cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
 
     time_to_first_token_seconds = models.FloatField(null=True)
     duration_seconds = models.FloatField(null=True)

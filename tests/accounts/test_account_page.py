@@ -28,13 +28,13 @@ def test_it_shows_the_address_and_saves_the_name(client, ada):
 
 def test_it_changes_the_name_only(client, ada):
     client.force_login(ada)
-    client.post("/account/", {"name": "Ada", "email": "eve@example.org", "is_staff": "on"})
+    client.post("/account/", {"name": "Ada", "email": "eve@example.org", "role": "admin"})
     assert (User.objects.get().email, User.objects.get().is_staff) == (ada.email, False)
 
 
-@pytest.mark.parametrize("is_staff", [True, False])
-def test_staff_find_the_admin_there(client, ada, is_staff):
-    User.objects.update(is_staff=is_staff)
+@pytest.mark.parametrize(("role", "is_staff"), [("user", False), ("reviewer", True), ("admin", True)])
+def test_staff_find_the_admin_there(client, ada, role, is_staff):
+    User.objects.update(role=role)
     client.force_login(ada)
     assert ('href="/admin/"' in client.get("/account/").content.decode()) is is_staff
 

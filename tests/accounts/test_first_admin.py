@@ -31,7 +31,7 @@ def token(db) -> str:
 
 @pytest.fixture
 def admin(ada) -> User:
-    ada.is_staff = ada.is_superuser = True
+    ada.role = "admin"
     ada.save()
     return ada
 

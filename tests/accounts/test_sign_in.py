@@ -122,7 +122,7 @@ def test_the_admin_signs_in_where_everyone_does(client):
 
 
 def test_the_admins_own_sign_in_form_is_gone(client, ada):
-    ada.is_staff = True
+    ada.role = "reviewer"
     ada.save()
     client.post("/admin/login/", {"username": ada.email, "password": PASSWORD})
     assert not get_user(client).is_authenticated

@@ -32,7 +32,7 @@ def test_the_very_first_person_does_not_become_the_admin_without_the_link(client
 
 def test_nobody_can_post_themselves_into_the_staff(client):
     data = {"email": "eve@example.org", "password1": PASSWORD, "password2": PASSWORD}
-    client.post("/accounts/signup/", {**data, "is_staff": "on", "is_superuser": "on", "token": "x"})
+    client.post("/accounts/signup/", {**data, "role": "admin", "token": "x"})
     assert not User.objects.get().is_staff
 
 

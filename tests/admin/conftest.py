@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -22,7 +21,7 @@ def signed_in(user: User) -> Client:
 
 @pytest.fixture
 def superuser(db: None) -> User:
-    return make_person("ada", is_staff=True, is_superuser=True)
+    return make_person("ada", role="admin")
 
 
 @pytest.fixture
@@ -36,15 +35,8 @@ def admin_browser(superuser: User) -> Client:
 
 
 @pytest.fixture
-def staff_browser(db: None) -> Callable[..., Client]:
-    """Return what signs in a member of staff who has the rights that are named, such as `view_message`."""
-
-    def sign_in(*codenames: str) -> Client:
-        person = make_person("grace", is_staff=True)
-        person.user_permissions.set(Permission.objects.filter(codename__in=codenames))
-        return signed_in(person)
-
-    return sign_in
+def reviewer_browser(db: None) -> Client:
+    return signed_in(make_person("grace", role="reviewer"))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ LANGUAGES = ["zh-CN", "zh-Hans", "de"]
 
 @pytest.fixture
 def alice(client):
-    user = make_user("alice", is_staff=True, is_superuser=True)
+    user = make_user("alice", role="admin")
     client.force_login(user, "allauth.account.auth_backends.AuthenticationBackend")
     post(begin(user), "Hello")
     return user

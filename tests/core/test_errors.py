@@ -33,6 +33,8 @@ def example(error):
         return error(opens_at=OPENS_AT)
     if issubclass(error, InvalidHistory):
         return error(reason="the second message is empty")
+    if issubclass(error, errors.UploadTooLarge):
+        return error(kilobytes=2_048)
     return error()
 
 
@@ -85,7 +87,7 @@ def test_a_message_too_long_beside_the_scenario_is_still_a_message_too_long():
 def test_a_limit_says_when_it_opens_in_universal_time():
     refused = MoneyUsedUp(opens_at=OPENS_AT)
     assert refused.opens_at == OPENS_AT
-    assert "at 21:30 UTC" in str(refused)
+    assert "at 2026-03-04 21:30 UTC" in str(refused)
 
 
 def test_details_are_for_the_log_and_not_in_the_sentence():

@@ -1,0 +1,34 @@
+"""An invitation to make an account."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from .user import LowercaseEmailField
+
+
+class Invitation(models.Model):
+    """Lets one person make an account, once. Only the hash of its token is kept.
+
+    *email* is the address that it is for; blank is for any.
+    """
+
+    token_hash = models.CharField(max_length=64, unique=True)
+    email = LowercaseEmailField(_("email address"), blank=True, help_text=_("Empty is for any address."))
+    note = models.CharField(max_length=200, blank=True, help_text=_("For yourself: who it is for."))
+    expires_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    used_at = models.DateTimeField(null=True)
+    used_by = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="invitation"
+    )
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"invitation for {self.email or 'anybody'}"

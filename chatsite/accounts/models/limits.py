@@ -1,0 +1,81 @@
+"""What people may send and spend."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from .user import Role
+
+MOST = [MaxValueValidator(1_000_000_000)]
+MONEY = {
+    "max_digits": 16,
+    "decimal_places": 6,
+    "null": True,
+    "blank": True,
+    "validators": [MinValueValidator(Decimal(0))],
+}
+
+
+class Limits(models.Model):
+    """Limits of one person (*user*), of everyone with a *role*, or of everyone (neither).
+
+    What is None is as the next wider row says: person, role, site, settings. 0 allows nothing. Money is in US dollars,
+    days and months are those of UTC.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="limits"
+    )
+    role = models.CharField(max_length=8, choices=Role, null=True, blank=True, unique=True)  # NULL is none
+    messages_per_minute = models.PositiveIntegerField(null=True, blank=True, validators=MOST)
+    replies_at_once = models.PositiveIntegerField(null=True, blank=True, validators=MOST)
+    message_tokens = models.PositiveIntegerField(
+        null=True, blank=True, validators=MOST, help_text=_("The longest message, in tokens.")
+    )
+    uploads_per_day = models.PositiveIntegerField(null=True, blank=True, validators=MOST)
+    upload_kilobytes = models.PositiveIntegerField(
+        null=True, blank=True, validators=MOST, help_text=_("The largest file.")
+    )
+    money_per_day_usd = models.DecimalField(**MONEY)
+    money_per_month_usd = models.DecimalField(**MONEY)
+
+    class Meta:
+        verbose_name = _("limits")
+        verbose_name_plural = _("limits")
+        constraints = [
+            models.CheckConstraint(condition=Q(user=None) | Q(role=None), name="limits_of_a_person_or_a_role"),
+            models.UniqueConstraint(
+                models.Value(1), condition=Q(user=None, role=None), name="limits_of_the_site_are_one_row"
+            ),
+            models.CheckConstraint(
+                condition=Q(money_per_day_usd=None) | Q(money_per_day_usd__gte=0), name="limits_day_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(money_per_month_usd=None) | Q(money_per_month_usd__gte=0), name="limits_month_not_negative"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"limits of {self.user or self.role or 'everyone'}"
+
+
+class SiteBudget(models.Model):
+    """What the whole site may spend, all people together: at most one row. None is without limit."""
+
+    only = models.BooleanField(primary_key=True, default=True, editable=False)
+    money_per_day_usd = models.DecimalField(**MONEY)
+    money_per_month_usd = models.DecimalField(**MONEY)
+
+    class Meta:
+        verbose_name = _("site budget")
+        verbose_name_plural = _("site budget")
+        constraints = [models.CheckConstraint(condition=Q(only=True), name="site_budget_is_only_one")]
+
+    def __str__(self) -> str:
+        return "site budget"

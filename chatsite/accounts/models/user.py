@@ -1,0 +1,124 @@
+"""People, known by their email address, and what they are on this site."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class Role(models.TextChoices):
+    """What somebody may do: chat; also read conversations in the admin; also change everything there."""
+
+    USER = "user", _("user")
+    REVIEWER = "reviewer", _("reviewer")
+    ADMIN = "admin", _("admin")
+
+
+class GateRule(models.TextChoices):
+    """How the gate treats one person, whatever it is for the site."""
+
+    SITE = "site", _("as the site says")
+    REQUIRED = "required", _("always needs a password")
+    WAIVED = "waived", _("never needs a password")
+    BLOCKED = "blocked", _("never gets in")
+
+
+class LowercaseEmailField(models.EmailField):
+    """An email address that is stored and looked up in lower case, whatever way it comes in."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        value = super().get_prep_value(value)
+        return value.lower() if isinstance(value, str) else value
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:
+        value = self.get_prep_value(super().pre_save(model_instance, add))
+        setattr(model_instance, self.attname, value)
+        return value
+
+
+class UserManager(BaseUserManager["User"]):
+    """Makes users without a user name."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
+        user = self.model(email=email, **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
+        return self.create_user(email, password, **{"role": Role.ADMIN, **fields})
+
+    def admins(self) -> models.QuerySet[User]:
+        """Return those who may do everything, of those who may sign in."""
+        return self.filter(role=Role.ADMIN, is_active=True)
+
+
+class User(AbstractBaseUser):
+    """A person with an account. The role says all there is to say about rights: there are no groups."""
+
+    email = LowercaseEmailField(_("email address"), unique=True)
+    name = models.CharField(_("name"), max_length=150, blank=True, help_text=_("How the page greets you."))
+    role = models.CharField(_("role"), max_length=8, choices=Role, default=Role.USER)
+    gate_rule = models.CharField(_("gate"), max_length=8, choices=GateRule, default=GateRule.SITE)
+    is_active = models.BooleanField(
+        _("active"),
+        default=True,
+        help_text=_("Who is not active can't sign in. Deactivate accounts, don't delete them."),
+    )
+    date_joined = models.DateTimeField(_("date joined"), default=timezone.now)
+
+    EMAIL_FIELD = "email"
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    objects = UserManager()
+
+    class Meta:
+        verbose_name = _("user")
+        verbose_name_plural = _("users")
+        constraints = [
+            # Two accounts for one address in different letter case would be two people to the ledger.
+            models.UniqueConstraint(Lower("email"), name="user_email_unique_in_any_case"),
+            models.CheckConstraint(condition=~models.Q(email=""), name="user_email_is_not_empty"),
+            models.CheckConstraint(condition=models.Q(role__in=Role), name="user_role_is_known"),
+            models.CheckConstraint(condition=models.Q(gate_rule__in=GateRule), name="user_gate_rule_is_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.email
+
+    @property
+    def is_staff(self) -> bool:
+        """Whether the admin is open to this person, as Django asks."""
+        return self.role in (Role.REVIEWER, Role.ADMIN)
+
+    @property
+    def is_superuser(self) -> bool:
+        return self.role == Role.ADMIN
+
+    def has_perm(self, perm: str, obj: object = None) -> bool:
+        """Return whether the role allows *perm* (`app.verb_model`), on any object."""
+        if not self.is_active:
+            return False
+        return self.is_superuser or (self.role == Role.REVIEWER and perm in settings.REVIEWER_PERMISSIONS)
+
+    def has_perms(self, perms: list[str], obj: object = None) -> bool:
+        return all(self.has_perm(perm, obj) for perm in perms)
+
+    def has_module_perms(self, app_label: str) -> bool:
+        """Return whether the role allows anything in that app."""
+        if self.role == Role.REVIEWER:
+            return self.is_active and any(perm.startswith(f"{app_label}.") for perm in settings.REVIEWER_PERMISSIONS)
+        return self.is_active and self.is_superuser
+
+    def get_full_name(self) -> str:
+        return self.name or self.email
+
+    def get_short_name(self) -> str:
+        return self.name or self.email.partition("@")[0]

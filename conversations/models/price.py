@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+USD_PER_MILLION = {
+    "max_digits": 16,
+    "decimal_places": 8,
+    "validators": [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(1_000_000))],
+}
+
+
+def today() -> dt.date:
+    return dt.datetime.now(dt.UTC).date()
+
+
+class Price(models.Model):
+    """What a language model costs on this site from *valid_from* (UTC) on: it stands before all known price lists.
+
+    US dollars for a million tokens. Without a price of their own, cached tokens cost what the others cost.
+    """
+
+    language_model = models.CharField(max_length=200)
+    valid_from = models.DateField(default=today)
+    input_usd = models.DecimalField(**USD_PER_MILLION)
+    cached_input_usd = models.DecimalField(**USD_PER_MILLION, null=True, blank=True)
+    output_usd = models.DecimalField(**USD_PER_MILLION)
+    note = models.CharField(max_length=200, blank=True, help_text="Where it comes from.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        ordering = ["language_model", "-valid_from"]
+        constraints = [
+            models.UniqueConstraint(fields=["language_model", "valid_from"], name="price_one_a_day"),
+            models.CheckConstraint(condition=Q(input_usd__gte=0, output_usd__gte=0), name="price_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.language_model} from {self.valid_from:%Y-%m-%d}"
