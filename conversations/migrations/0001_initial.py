@@ -2,6 +2,7 @@
 import conversations.models.price
 import django.core.validators
 import django.db.models.deletion
+import django.db.models.expressions
 import uuid
 from decimal import Decimal
 from django.conf import settings
@@ -99,6 +100,7 @@ class Migration(migrations.Migration):
                 ('valid_from', models.DateField(default=conversations.models.price.today)),
                 ('input_usd', models.DecimalField(decimal_places=8, max_digits=16, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('1000000'))])),
                 ('cached_input_usd', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('1000000'))])),
+                ('cache_write_usd', models.DecimalField(blank=True, decimal_places=8, max_digits=16, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('1000000'))])),
                 ('output_usd', models.DecimalField(decimal_places=8, max_digits=16, validators=[django.core.validators.MinValueValidator(Decimal('0')), django.core.validators.MaxValueValidator(Decimal('1000000'))])),
                 ('note', models.CharField(blank=True, help_text='Where it comes from.', max_length=200)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
@@ -178,13 +180,16 @@ class Migration(migrations.Migration):
                 ('estimated_input_tokens', models.PositiveIntegerField()),
                 ('input_tokens', models.PositiveIntegerField(null=True)),
                 ('cached_input_tokens', models.PositiveIntegerField(null=True)),
+                ('cache_write_tokens', models.PositiveIntegerField(null=True)),
                 ('output_tokens', models.PositiveIntegerField(null=True)),
                 ('reasoning_tokens', models.PositiveIntegerField(null=True)),
                 ('usage_estimated', models.BooleanField(null=True)),
                 ('input_price_usd', models.DecimalField(decimal_places=8, max_digits=16, null=True)),
                 ('cached_input_price_usd', models.DecimalField(decimal_places=8, max_digits=16, null=True)),
+                ('cache_write_price_usd', models.DecimalField(decimal_places=8, max_digits=16, null=True)),
                 ('output_price_usd', models.DecimalField(decimal_places=8, max_digits=16, null=True)),
                 ('price_source', models.CharField(blank=True, max_length=200)),
+                ('price_list', models.JSONField(null=True)),
                 ('cost_usd', models.DecimalField(decimal_places=10, max_digits=20, null=True)),
                 ('reserved_usd', models.DecimalField(decimal_places=10, max_digits=20, null=True)),
                 ('time_to_first_token_seconds', models.FloatField(null=True)),
@@ -234,7 +239,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='price',
-            constraint=models.CheckConstraint(condition=models.Q(('input_usd__gte', 0), ('output_usd__gte', 0)), name='price_not_negative'),
+            constraint=models.CheckConstraint(condition=models.Q(('input_usd__range', (0, 1000000)), ('output_usd__range', (0, 1000000)), models.Q(('cached_input_usd', None), ('cached_input_usd__range', (0, 1000000)), _connector='OR'), models.Q(('cache_write_usd', None), ('cache_write_usd__range', (0, 1000000)), _connector='OR')), name='price_in_range'),
         ),
         migrations.AddIndex(
             model_name='run',
@@ -303,5 +308,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='completion',
             constraint=models.CheckConstraint(condition=models.Q(('cached_input_tokens', None), ('cached_input_tokens__lte', models.F('input_tokens')), _connector='OR'), name='completion_cached_is_part_of_input'),
+        ),
+        migrations.AddConstraint(
+            model_name='completion',
+            constraint=models.CheckConstraint(condition=models.Q(('cache_write_tokens', None), ('cache_write_tokens__lte', django.db.models.expressions.CombinedExpression(models.F('input_tokens'), '-', models.F('cached_input_tokens'))), _connector='OR'), name='completion_cache_write_is_part_of_input'),
         ),
     ]

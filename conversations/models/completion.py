@@ -19,9 +19,11 @@ class Completion(models.Model):
     Written before the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
     prompt: tokens and numbers of messages, never their words; *request* is the body that was sent without its messages,
     and *messages_digest* the SHA-256 of these, by which they can be shown exactly as they were. Prices are US dollars
-    for a million tokens. An unknown price is NULL and so is the cost then. *reserved_usd* is the worst case that was
-    held back for it while it was running. Without reported usage *usage_estimated* is
-    true and the used tokens are our own count. Deleting a conversation or a person leaves the amounts.
+    for a million tokens: those of our own count until it is settled, those really used from then on. Where they depend
+    on how long the input is, *price_list* has all of them as they were when the request left. An unknown price is NULL
+    and so is the cost then. *reserved_usd* is the worst case that was held back for it while it was running. Without
+    reported usage *usage_estimated* is true and the used tokens are our own count. Deleting a conversation or a person
+    leaves the amounts.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="completions")
@@ -45,14 +47,17 @@ class Completion(models.Model):
     estimated_input_tokens = models.PositiveIntegerField()
     input_tokens = models.PositiveIntegerField(null=True)
     cached_input_tokens = models.PositiveIntegerField(null=True)
+    cache_write_tokens = models.PositiveIntegerField(null=True)
     output_tokens = models.PositiveIntegerField(null=True)
     reasoning_tokens = models.PositiveIntegerField(null=True)
     usage_estimated = models.BooleanField(null=True)
 
     input_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
     cached_input_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
+    cache_write_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
     output_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
     price_source = models.CharField(max_length=200, blank=True)
+    price_list = models.JSONField(null=True)
     cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
     reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
 
@@ -83,6 +88,11 @@ class Completion(models.Model):
             models.CheckConstraint(
                 condition=Q(cached_input_tokens=None) | Q(cached_input_tokens__lte=models.F("input_tokens")),
                 name="completion_cached_is_part_of_input",
+            ),
+            models.CheckConstraint(
+                condition=Q(cache_write_tokens=None)
+                | Q(cache_write_tokens__lte=models.F("input_tokens") - models.F("cached_input_tokens")),
+                name="completion_cache_write_is_part_of_input",
             ),
         ]
 

@@ -2,17 +2,21 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 
-USD_PER_MILLION = {
+from conversations.core.usage import LARGEST_PRICE_USD, PRICE_DECIMALS
+
+USD_PER_MILLION: dict[str, Any] = {
     "max_digits": 16,
-    "decimal_places": 8,
-    "validators": [MinValueValidator(Decimal(0)), MaxValueValidator(Decimal(1_000_000))],
+    "decimal_places": PRICE_DECIMALS,
+    "validators": [MinValueValidator(Decimal(0)), MaxValueValidator(LARGEST_PRICE_USD)],
 }
+RANGE = (0, int(LARGEST_PRICE_USD))  # NaN, which PostgreSQL sorts above all numbers, is not in it
 
 
 def today() -> dt.date:
@@ -22,13 +26,15 @@ def today() -> dt.date:
 class Price(models.Model):
     """What a language model costs on this site from *valid_from* (UTC) on: it stands before all known price lists.
 
-    US dollars for a million tokens. Without a price of their own, cached tokens cost what the others cost.
+    US dollars for a million tokens. Without a price of their own, tokens read from the provider's cache or written to
+    it cost what the others cost. Completions keep the prices that they were made at, so no change here reaches back.
     """
 
     language_model = models.CharField(max_length=200)
     valid_from = models.DateField(default=today)
     input_usd = models.DecimalField(**USD_PER_MILLION)
     cached_input_usd = models.DecimalField(**USD_PER_MILLION, null=True, blank=True)
+    cache_write_usd = models.DecimalField(**USD_PER_MILLION, null=True, blank=True)
     output_usd = models.DecimalField(**USD_PER_MILLION)
     note = models.CharField(max_length=200, blank=True, help_text="Where it comes from.")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -38,7 +44,12 @@ class Price(models.Model):
         ordering = ["language_model", "-valid_from"]
         constraints = [
             models.UniqueConstraint(fields=["language_model", "valid_from"], name="price_one_a_day"),
-            models.CheckConstraint(condition=Q(input_usd__gte=0, output_usd__gte=0), name="price_not_negative"),
+            models.CheckConstraint(
+                condition=Q(input_usd__range=RANGE, output_usd__range=RANGE)
+                & (Q(cached_input_usd=None) | Q(cached_input_usd__range=RANGE))
+                & (Q(cache_write_usd=None) | Q(cache_write_usd__range=RANGE)),
+                name="price_in_range",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -3,8 +3,8 @@
     gpt-4o-mini, qwen3:8b context_window=40960 reply_reserve=4096 input_usd=0 output_usd=0 label="Qwen, at home"
 
 Models are separated by commas; the first is the default. After a name come words: context_window and reply_reserve in
-tokens, encoding, input_usd, output_usd and cached_input_usd for a million tokens, label. A context window that the
-price data does not know has to be given: a made-up limit is worse than a site that does not start.
+tokens, encoding, input_usd, output_usd, cached_input_usd and cache_write_usd for a million tokens, label. A context
+window that the price data does not know has to be given: a made-up limit is worse than a site that does not start.
 
 Without a base URL and a key there is no provider, and the demo model answers.
 """
@@ -18,11 +18,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
+from typing import Any
 
 from django.conf import settings
 
 from conversations.core.budget import LanguageModel
-from conversations.core.usage import UnitPrices
+from conversations.core.usage import LARGEST_PRICE_USD, PRICE_DECIMALS, PRICE_NAMES, UnitPrices
 
 from .demo import DEMO_LANGUAGE_MODELS, DEMO_PRICES
 from .dialects import OPENAI_BASE_URL
@@ -31,8 +32,7 @@ from .prompt_tokens import chat_format
 from .tokenizer import ENCODINGS, encoding_for
 
 LARGEST_DEFAULT_RESERVE_TOKENS = 4_096
-PRICE_WORDS = ("input_usd", "output_usd", "cached_input_usd")
-WORDS = ("context_window", "reply_reserve", "encoding", *PRICE_WORDS, "label")
+WORDS = ("context_window", "reply_reserve", "encoding", *PRICE_NAMES, "label")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def _encoding(name: str, given: Mapping[str, str]) -> str:
 
 
 def _prices(name: str, given: Mapping[str, str]) -> UnitPrices | None:
-    prices = {word: _dollars(name, word, given[word]) for word in PRICE_WORDS if word in given}
+    prices: dict[str, Any] = {word: _dollars(name, word, given[word]) for word in PRICE_NAMES if word in given}
     if not prices:
         return None
     if not {"input_usd", "output_usd"} <= prices.keys():
@@ -168,13 +168,17 @@ def _whole(name: str, given: Mapping[str, str], word: str) -> int | None:
 
 
 def _dollars(name: str, word: str, value: str) -> Decimal:
+    """Return a price as the ledger can keep it. Raises `ValueError`."""
     try:
         price = Decimal(value)
-    except InvalidOperation:
-        price = Decimal("NaN")
-    if not price.is_finite() or price < 0:
-        raise _error(f"{name} has {word}={value}, which is not a price in US dollars for a million tokens")
-    return price
+        if 0 <= price <= LARGEST_PRICE_USD and price == round(price, PRICE_DECIMALS):
+            return price
+    except InvalidOperation:  # also that of comparing NaN
+        pass
+    raise _error(
+        f"{name} has {word}={value}, which is not a price in US dollars for a million tokens: from 0 to "
+        f"{LARGEST_PRICE_USD:,}, with at most {PRICE_DECIMALS} decimals"
+    )
 
 
 def _error(message: str) -> ValueError:

@@ -31,7 +31,7 @@ def unit_prices(language_model: str, *, base_url: str, at: dt.datetime) -> UnitP
         return None
     tier = ", base tier" if isinstance(prices.input_mtok, TieredPrices) else ""
     source = f"genai-prices {genai_prices.__version__}: {provider.id}/{model.id} on {at:%Y-%m-%d}{tier}"
-    return UnitPrices(input_usd, output_usd, _base(prices.cache_read_mtok), source)
+    return UnitPrices(input_usd, output_usd, _base(prices.cache_read_mtok), source=source)
 
 
 def known_context_window(language_model: str, *, base_url: str) -> int | None:

@@ -15,6 +15,7 @@ from conversations.providers.language_models import ConfiguredModel, default_lan
 from conversations.providers.tokenizer import count_text
 
 from .calibration import calibration_of
+from .prices import unit_prices_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Language:
     calibration: Decimal = Decimal(1)
 
     def unit_prices(self, *, at: dt.datetime) -> UnitPrices | None:
-        return self.configured.unit_prices(at)
+        return unit_prices_of(self.configured.name, at)
 
     def content_tokens(self, message: PromptMessage) -> int:
         """Count what *message* adds to the chat format's overhead: the number stored with its row."""

@@ -15,6 +15,7 @@ from conversations.models import Completion, Message, SystemPrompt
 from conversations.providers.tokenizer import count_text
 
 from .calibration import learn
+from .prices import price_columns, price_list_column, prices_when_opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,8 @@ def open_completion(
         system_prompt=_keep_system_prompt(messages),
         messages_digest=digest_of(messages),
         estimated_input_tokens=record.prompt_tokens,
-        input_price_usd=prices.input_usd if prices else None,
-        cached_input_price_usd=prices.cached_or_input_usd() if prices else None,
-        output_price_usd=prices.output_usd if prices else None,
-        price_source=prices.source if prices else "",
+        price_list=price_list_column(prices),
+        **price_columns(prices, input_tokens=record.prompt_tokens),
     )
 
 
@@ -72,14 +71,17 @@ def _keep_system_prompt(messages: Sequence[Mapping[str, Any]]) -> SystemPrompt |
 def settle_completion(completion: Completion, outcome: Outcome) -> bool:
     """Write down how the request ended and what it cost. Returns False if that has been done before."""
     usage = outcome.usage or _estimate(completion, outcome)
+    prices = prices_when_opened(completion)
     settled = bool(
         Completion.objects.filter(pk=completion.pk, ended_at=None).update(
             input_tokens=usage.input_tokens,
             cached_input_tokens=min(usage.cached_input_tokens, usage.input_tokens),
             output_tokens=usage.output_tokens,
+            cache_write_tokens=usage.cache_write_tokens,
             reasoning_tokens=usage.reasoning_tokens,
             usage_estimated=usage.estimated,
-            cost_usd=cost_usd(usage, _prices(completion)),
+            cost_usd=cost_usd(usage, prices),
+            **price_columns(prices, input_tokens=usage.input_tokens),
             finish_reason=outcome.finish_reason[:50],
             error_code=outcome.error_code,
             provider_request_id=outcome.provider_request_id[:200],
@@ -104,10 +106,3 @@ def _estimate(completion: Completion, outcome: Outcome) -> Usage:
         return Usage(0, 0, estimated=True)
     count = count_text(completion.window["encoding"])
     return Usage(completion.estimated_input_tokens, count(outcome.text), estimated=True)
-
-
-def _prices(completion: Completion) -> UnitPrices | None:
-    """Return the prices that were written down when the request left."""
-    if completion.input_price_usd is None or completion.output_price_usd is None:
-        return None
-    return UnitPrices(completion.input_price_usd, completion.output_price_usd, completion.cached_input_price_usd)
