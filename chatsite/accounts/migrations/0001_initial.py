@@ -1,4 +1,3 @@
-
 import chatsite.accounts.models.gate
 import chatsite.accounts.models.user
 import django.core.validators
@@ -12,135 +11,388 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('email', chatsite.accounts.models.user.LowercaseEmailField(max_length=254, unique=True, verbose_name='email address')),
-                ('name', models.CharField(blank=True, help_text='How the page greets you.', max_length=150, verbose_name='name')),
-                ('role', models.CharField(choices=[('user', 'user'), ('reviewer', 'reviewer'), ('admin', 'admin')], default='user', max_length=8, verbose_name='role')),
-                ('gate_rule', models.CharField(choices=[('site', 'as the site says'), ('required', 'always needs a password'), ('waived', 'never needs a password'), ('blocked', 'never gets in')], default='site', max_length=8, verbose_name='gate')),
-                ('is_active', models.BooleanField(default=True, help_text="Who is not active can't sign in. Accounts are deactivated, not deleted.", verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "email",
+                    chatsite.accounts.models.user.LowercaseEmailField(
+                        max_length=254, unique=True, verbose_name="email address"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        blank=True, help_text="How the page greets you.", max_length=150, verbose_name="name"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("user", "user"), ("reviewer", "reviewer"), ("admin", "admin")],
+                        default="user",
+                        max_length=8,
+                        verbose_name="role",
+                    ),
+                ),
+                (
+                    "gate_rule",
+                    models.CharField(
+                        choices=[
+                            ("site", "as the site says"),
+                            ("required", "always needs a password"),
+                            ("waived", "never needs a password"),
+                            ("blocked", "never gets in"),
+                        ],
+                        default="site",
+                        max_length=8,
+                        verbose_name="gate",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Who is not active can't sign in. Deactivate accounts, don't delete them.",
+                        verbose_name="active",
+                    ),
+                ),
+                ("date_joined", models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined")),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'constraints': [models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_unique_in_any_case'), models.CheckConstraint(condition=models.Q(('email', ''), _negated=True), name='user_email_is_not_empty'), models.CheckConstraint(condition=models.Q(('role__in', chatsite.accounts.models.user.Role)), name='user_role_is_known'), models.CheckConstraint(condition=models.Q(('gate_rule__in', chatsite.accounts.models.user.GateRule)), name='user_gate_rule_is_known')],
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "constraints": [
+                    models.UniqueConstraint(
+                        django.db.models.functions.text.Lower("email"), name="user_email_unique_in_any_case"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("email", ""), _negated=True), name="user_email_is_not_empty"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", chatsite.accounts.models.user.Role)), name="user_role_is_known"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("gate_rule__in", chatsite.accounts.models.user.GateRule)),
+                        name="user_gate_rule_is_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='FirstAdminLink',
+            name="FirstAdminLink",
             fields=[
-                ('only', models.BooleanField(default=True, primary_key=True, serialize=False)),
-                ('token_hash', models.CharField(max_length=64)),
-                ('created_at', models.DateTimeField(auto_now=True)),
+                ("only", models.BooleanField(default=True, primary_key=True, serialize=False)),
+                ("token_hash", models.CharField(max_length=64)),
+                ("created_at", models.DateTimeField(auto_now=True)),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('only', True)), name='first_admin_link_is_only_one')],
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("only", True)), name="first_admin_link_is_only_one")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Gate',
+            name="Gate",
             fields=[
-                ('only', models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
-                ('mode', models.CharField(choices=[('off', 'off'), ('shared', 'one password for all'), ('personal', 'a password for each person')], default='off', max_length=8)),
-                ('seats', models.PositiveIntegerField(blank=True, help_text='Empty is without a cap.', null=True, validators=[django.core.validators.MaxValueValidator(1000000)])),
-                ('contact', models.CharField(blank=True, help_text='Whom to ask for a password, such as Ada, ada@example.org.', max_length=200)),
+                ("only", models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
+                (
+                    "mode",
+                    models.CharField(
+                        choices=[
+                            ("off", "off"),
+                            ("shared", "one password for all"),
+                            ("personal", "a password for each person"),
+                        ],
+                        default="off",
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "seats",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="Empty is without a cap.",
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(1000000)],
+                    ),
+                ),
+                (
+                    "contact",
+                    models.CharField(
+                        blank=True,
+                        help_text="Whom to ask for a password, such as Ada, ada@example.org.",
+                        max_length=200,
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'gate',
-                'verbose_name_plural': 'gate',
-                'constraints': [models.CheckConstraint(condition=models.Q(('only', True)), name='gate_is_only_one'), models.CheckConstraint(condition=models.Q(('mode__in', chatsite.accounts.models.gate.GateMode)), name='gate_mode_is_known')],
+                "verbose_name": "gate",
+                "verbose_name_plural": "gate",
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("only", True)), name="gate_is_only_one"),
+                    models.CheckConstraint(
+                        condition=models.Q(("mode__in", chatsite.accounts.models.gate.GateMode)),
+                        name="gate_mode_is_known",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Invitation',
+            name="GateAttempts",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('token_hash', models.CharField(max_length=64, unique=True)),
-                ('email', chatsite.accounts.models.user.LowercaseEmailField(blank=True, help_text='Empty is for any address.', max_length=254, verbose_name='email address')),
-                ('note', models.CharField(blank=True, help_text='For yourself: who it is for.', max_length=200)),
-                ('expires_at', models.DateTimeField()),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('used_at', models.DateTimeField(null=True)),
-                ('revoked_at', models.DateTimeField(null=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('used_by', models.OneToOneField(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='invitation', to=settings.AUTH_USER_MODEL)),
+                ("tried_by", models.CharField(max_length=80, primary_key=True, serialize=False)),
+                ("began_at", models.DateTimeField(db_index=True)),
+                ("count", models.PositiveIntegerField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Invitation",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("token_hash", models.CharField(max_length=64, unique=True)),
+                (
+                    "email",
+                    chatsite.accounts.models.user.LowercaseEmailField(
+                        blank=True, help_text="Empty is for any address.", max_length=254, verbose_name="email address"
+                    ),
+                ),
+                ("note", models.CharField(blank=True, help_text="For yourself: who it is for.", max_length=200)),
+                ("expires_at", models.DateTimeField()),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("used_at", models.DateTimeField(null=True)),
+                ("revoked_at", models.DateTimeField(null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "used_by",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="invitation",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "verbose_name": "invitation",
+                "verbose_name_plural": "invitations",
+                "ordering": ["-id"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("used_by", None), models.Q(("used_at", None), _negated=True), _connector="OR"
+                        ),
+                        name="invitation_used_by_has_its_day",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='SiteBudget',
+            name="SiteBudget",
             fields=[
-                ('only', models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
-                ('money_per_day_usd', models.DecimalField(blank=True, decimal_places=6, max_digits=16, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0'))])),
-                ('money_per_month_usd', models.DecimalField(blank=True, decimal_places=6, max_digits=16, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0'))])),
+                ("only", models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
+                (
+                    "money_per_day_usd",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=6,
+                        max_digits=16,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(Decimal("0"))],
+                    ),
+                ),
+                (
+                    "money_per_month_usd",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=6,
+                        max_digits=16,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(Decimal("0"))],
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'site budget',
-                'verbose_name_plural': 'site budget',
-                'constraints': [models.CheckConstraint(condition=models.Q(('only', True)), name='site_budget_is_only_one')],
+                "verbose_name": "site budget",
+                "verbose_name_plural": "site budget",
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("only", True)), name="site_budget_is_only_one")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='GateEntry',
+            name="GateEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.UUIDField()),
-                ('unlocked_at', models.DateTimeField()),
-                ('seated_at', models.DateTimeField(null=True)),
-                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='gate_entry', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("version", models.UUIDField()),
+                ("unlocked_at", models.DateTimeField()),
+                ("seated_at", models.DateTimeField(null=True)),
+                (
+                    "user",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="gate_entry",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('seated_at', None)), fields=['unlocked_at'], name='gate_entry_waiting')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("seated_at", None)), fields=["unlocked_at"], name="gate_entry_waiting"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='GatePassword',
+            name="GatePassword",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('hash', models.CharField(max_length=128)),
-                ('version', models.UUIDField(default=uuid.uuid4)),
-                ('set_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(null=True)),
-                ('user', models.OneToOneField(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='gate_password', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("hash", models.CharField(max_length=128)),
+                ("version", models.UUIDField(default=uuid.uuid4)),
+                ("set_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(null=True)),
+                (
+                    "user",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="gate_password",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'gate password',
-                'constraints': [models.UniqueConstraint(models.Value(1), condition=models.Q(('user', None)), name='gate_password_for_all_is_only_one')],
+                "verbose_name": "gate password",
+                "constraints": [
+                    models.UniqueConstraint(
+                        models.Value(1), condition=models.Q(("user", None)), name="gate_password_for_all_is_only_one"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Limits',
+            name="Limits",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(blank=True, choices=[('user', 'user'), ('reviewer', 'reviewer'), ('admin', 'admin')], max_length=8, null=True, unique=True)),
-                ('messages_per_minute', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MaxValueValidator(1000000000)])),
-                ('replies_at_once', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MaxValueValidator(1000000000)])),
-                ('message_tokens', models.PositiveIntegerField(blank=True, help_text='The longest message, in tokens.', null=True, validators=[django.core.validators.MaxValueValidator(1000000000)])),
-                ('uploads_per_day', models.PositiveIntegerField(blank=True, null=True, validators=[django.core.validators.MaxValueValidator(1000000000)])),
-                ('upload_kilobytes', models.PositiveIntegerField(blank=True, help_text='The largest file.', null=True, validators=[django.core.validators.MaxValueValidator(1000000000)])),
-                ('money_per_day_usd', models.DecimalField(blank=True, decimal_places=6, max_digits=16, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0'))])),
-                ('money_per_month_usd', models.DecimalField(blank=True, decimal_places=6, max_digits=16, null=True, validators=[django.core.validators.MinValueValidator(Decimal('0'))])),
-                ('user', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='limits', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "role",
+                    models.CharField(
+                        blank=True,
+                        choices=[("user", "user"), ("reviewer", "reviewer"), ("admin", "admin")],
+                        max_length=8,
+                        null=True,
+                        unique=True,
+                    ),
+                ),
+                (
+                    "messages_per_minute",
+                    models.PositiveIntegerField(
+                        blank=True, null=True, validators=[django.core.validators.MaxValueValidator(1000000000)]
+                    ),
+                ),
+                (
+                    "replies_at_once",
+                    models.PositiveIntegerField(
+                        blank=True, null=True, validators=[django.core.validators.MaxValueValidator(1000000000)]
+                    ),
+                ),
+                (
+                    "message_tokens",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="The longest message, in tokens.",
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(1000000000)],
+                    ),
+                ),
+                (
+                    "uploads_per_day",
+                    models.PositiveIntegerField(
+                        blank=True, null=True, validators=[django.core.validators.MaxValueValidator(1000000000)]
+                    ),
+                ),
+                (
+                    "upload_kilobytes",
+                    models.PositiveIntegerField(
+                        blank=True,
+                        help_text="The largest file.",
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(1000000000)],
+                    ),
+                ),
+                (
+                    "money_per_day_usd",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=6,
+                        max_digits=16,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(Decimal("0"))],
+                    ),
+                ),
+                (
+                    "money_per_month_usd",
+                    models.DecimalField(
+                        blank=True,
+                        decimal_places=6,
+                        max_digits=16,
+                        null=True,
+                        validators=[django.core.validators.MinValueValidator(Decimal("0"))],
+                    ),
+                ),
+                (
+                    "user",
+                    models.OneToOneField(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="limits",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'limits',
-                'verbose_name_plural': 'limits',
-                'constraints': [models.CheckConstraint(condition=models.Q(('user', None), ('role', None), _connector='OR'), name='limits_of_a_person_or_a_role'), models.UniqueConstraint(models.Value(1), condition=models.Q(('role', None), ('user', None)), name='limits_of_the_site_are_one_row'), models.CheckConstraint(condition=models.Q(('money_per_day_usd', None), ('money_per_day_usd__gte', 0), _connector='OR'), name='limits_day_not_negative'), models.CheckConstraint(condition=models.Q(('money_per_month_usd', None), ('money_per_month_usd__gte', 0), _connector='OR'), name='limits_month_not_negative')],
+                "verbose_name": "limits",
+                "verbose_name_plural": "limits",
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("user", None), ("role", None), _connector="OR"),
+                        name="limits_of_a_person_or_a_role",
+                    ),
+                    models.UniqueConstraint(
+                        models.Value(1),
+                        condition=models.Q(("role", None), ("user", None)),
+                        name="limits_of_the_site_are_one_row",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("money_per_day_usd", None), ("money_per_day_usd__gte", 0), _connector="OR"),
+                        name="limits_day_not_negative",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("money_per_month_usd", None), ("money_per_month_usd__gte", 0), _connector="OR"
+                        ),
+                        name="limits_month_not_negative",
+                    ),
+                ],
             },
         ),
     ]

@@ -1,19 +1,21 @@
 """People, and what they may do."""
 
 from .first_admin_link import FirstAdminLink
-from .gate import Gate, GateEntry, GateMode, GatePassword
-from .invitation import Invitation
+from .gate import Gate, GateAttempts, GateEntry, GateMode, GatePassword
+from .invitation import Invitation, InvitationState
 from .limits import Limits, SiteBudget
 from .user import GateRule, Role, User, UserManager
 
 __all__ = [
     "FirstAdminLink",
     "Gate",
+    "GateAttempts",
     "GateEntry",
     "GateMode",
     "GatePassword",
     "GateRule",
     "Invitation",
+    "InvitationState",
     "Limits",
     "Role",
     "SiteBudget",

@@ -1,0 +1,59 @@
+"""Come in through the gate: give its password, take a seat."""
+
+from __future__ import annotations
+
+import uuid
+from enum import Enum, auto
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import transaction
+from django.db.models.functions import Now
+
+from chatsite.accounts.admission import Admission, admission_of, standings_of
+from chatsite.accounts.gate_attempts import count_attempt, give_back_attempt
+from chatsite.accounts.gate_passwords import is_right, password_asked_of
+from chatsite.accounts.gate_seats import give_seats, lock_gate
+from chatsite.accounts.models import GateEntry, User
+
+
+class Unlocking(Enum):
+    """What became of giving a password."""
+
+    ACCEPTED = auto()  # whether a seat was free says the admission
+    WRONG = auto()
+    OVER = auto()  # it was right once: told only to who knows it
+
+
+def let_in(person: AbstractBaseUser | AnonymousUser) -> Admission:
+    """Return whether *person* may come in; to one who waits a free seat is given first."""
+    admission = admission_of(person.pk)
+    if admission is Admission.WAITING:
+        give_seats()
+        admission = admission_of(person.pk)
+    return admission
+
+
+def unlock(user: User, raw: str, *, address: str) -> Unlocking:
+    """Let *user*, who gives the password *raw* from *address*, through the gate or onto its waiting list.
+
+    Raises `TooManyAttempts`.
+    """
+    count_attempt(user, address)
+    standing = standings_of([user.pk])[user.pk]
+    password = password_asked_of(user, standing)
+    if not is_right(password, raw):
+        return Unlocking.WRONG
+    give_back_attempt(user, address)
+    if password.version != standing.opening_version:
+        return Unlocking.OVER
+    _enter(user, password.version)
+    return Unlocking.ACCEPTED
+
+
+def _enter(user: User, version: uuid.UUID) -> None:
+    """Remember that *user* gave the password of *version*. Giving it again keeps one's place."""
+    with transaction.atomic():
+        lock_gate()
+        GateEntry.objects.filter(user=user).exclude(version=version).delete()
+        GateEntry.objects.get_or_create(user=user, defaults={"version": version, "unlocked_at": Now()})
+        give_seats()
