@@ -23,12 +23,15 @@
     │ ├ SignInRequired
     │ ├ GateShut                      the account is not enough
     │ │ └ GatePasswordRequired, SeatsTaken, AccountBlocked
-    │ ├ MessagesForbidden, UploadsForbidden, PriceUnknown         no waiting helps
+    │ ├ MessagesForbidden, UploadsForbidden                       no waiting helps
+    │ ├ PriceUnknown, ReplyTooExpensive                           nor here
     │ ├ LimitReached                  says when it opens again
     │ │ ├ MessageRateReached, UploadsUsedUp
     │ │ └ MoneyUsedUp                 the person's, of a day
     │ │   └ MoneyOfMonthUsedUp, SiteMoneyUsedUp, SiteMoneyOfMonthUsedUp
     │ ├ RepliesAtOnceReached          opens when one of them ends
+    │ ├ MoneyHeldBack                 may open when one of them ends
+    │ │ └ SiteMoneyHeldBack
     │ └ ConversationNotFound, MessageNotFound, ScenarioNotFound    also when it is someone else's
     └ FrameError                      the browser sent nonsense
 
@@ -50,7 +53,7 @@ class ConversationError(Exception):
 
     def __init__(self, **params: object) -> None:
         self.params = params
-        super().__init__(self.template % params if params else self.template)
+        super().__init__(_filled(self.template, params))
 
 
 # The person can mend it
@@ -356,6 +359,34 @@ class RepliesAtOnceReached(AccessError):
     template = "Replies of yours are still being written, as many as you may have at once. Wait for one or stop one."
 
 
+class ReplyTooExpensive(AccessError):
+    """It may cost more than a whole day or month allows, so no waiting helps."""
+
+    code = "reply_too_expensive"
+    template = (
+        "This reply may cost more than is ever allowed here in a day or a month. "
+        "Shorten your message or choose a cheaper scenario."
+    )
+
+
+class MoneyHeldBack(AccessError):
+    """Nothing but the worst case of replies that are being written stands in the way; most of them cost less."""
+
+    code = "money_held_back"
+    template = (
+        "What is left of your money is held back for replies of yours that are still being written. "
+        "Wait for one or stop one."
+    )
+
+
+class SiteMoneyHeldBack(MoneyHeldBack):
+    code = "site_money_held_back"
+    template = (
+        "What is left of this site's money is held back for replies that are still being written. "
+        "Try again in a moment."
+    )
+
+
 class LimitReached(AccessError):
     """*opens_at* is when the same request will be accepted again."""
 
@@ -364,7 +395,7 @@ class LimitReached(AccessError):
 
     def __init__(self, *, opens_at: dt.datetime) -> None:
         self.opens_at = opens_at
-        super().__init__(opens_at=f"{opens_at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC")
+        super().__init__(opens_at=opens_at.astimezone(dt.UTC).isoformat())
 
 
 class MessageRateReached(LimitReached):
@@ -430,21 +461,36 @@ class FrameError(ConversationError):
         super().__init__()
 
 
+def in_utc(moment: dt.datetime) -> str:
+    return f"{moment.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def sentence_for(
-    code: str, params: Mapping[str, object] | None = None, *, translate: Callable[[str], str] = str
+    code: str,
+    params: Mapping[str, object] | None = None,
+    *,
+    translate: Callable[[str], str] = str,
+    tell: Callable[[dt.datetime], str] = in_utc,
 ) -> str:
     """Return the sentence of the error with that *code*, as both are stored with a reply that failed.
 
-    *translate* is given the template, and those params that are words.
+    *translate* is given the template, and those params that are words; *tell* those that are moments.
     """
     try:
-        return translate(_TEMPLATES[code]) % _translated(params or {}, translate)
+        return _filled(translate(_TEMPLATES[code]), params or {}, translate, tell)
     except (KeyError, TypeError, ValueError):  # stored by another version
         return translate(ConversationError.template)
 
 
-def _translated(params: Mapping[str, object], translate: Callable[[str], str]) -> dict[str, object]:
-    return {name: translate(str(value)) if name in _CLAUSES else value for name, value in params.items()}
+def _filled(
+    template: str,
+    params: Mapping[str, object],
+    translate: Callable[[str], str] = str,
+    tell: Callable[[dt.datetime], str] = in_utc,
+) -> str:
+    said = {name: translate(str(value)) if name in _CLAUSES else value for name, value in params.items()}
+    said |= {name: tell(dt.datetime.fromisoformat(str(params[name]))) for name in _MOMENTS & params.keys()}
+    return template % said
 
 
 def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
@@ -454,4 +500,5 @@ def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
 
 
 _CLAUSES = frozenset({"reason"})
+_MOMENTS = frozenset({"opens_at"})  # in ISO 8601
 _TEMPLATES = {error.code: error.template for error in _tree(ConversationError)}

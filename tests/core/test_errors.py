@@ -1,6 +1,7 @@
 """The tree of errors: unique codes, sentences for people, and the drawing of it that stays true."""
 
 import datetime as dt
+import json
 import re
 
 import pytest
@@ -70,7 +71,7 @@ def test_every_error_says_a_sentence_of_its_own_to_a_person(error):
 @pytest.mark.parametrize("error", CLASSES)
 def test_every_sentence_can_be_translated_with_its_params(error):
     raised = example(error)
-    assert raised.template % raised.params == str(raised)
+    assert sorted(re.findall(r"%\((\w+)\)s", raised.template)) == sorted(raised.params)
 
 
 def test_the_tokens_over_are_in_the_sentence_and_beside_it():
@@ -88,6 +89,12 @@ def test_a_limit_says_when_it_opens_in_universal_time():
     refused = MoneyUsedUp(opens_at=OPENS_AT)
     assert refused.opens_at == OPENS_AT
     assert "at 2026-03-04 21:30 UTC" in str(refused)
+
+
+def test_a_limit_that_is_stored_with_a_reply_says_when_it_opens_in_anybodys_time():
+    stored = json.loads(json.dumps(MoneyUsedUp(opens_at=OPENS_AT).params))
+    said = sentence_for(MoneyUsedUp.code, stored, tell=lambda moment: f"{moment.astimezone(OPENS_AT.tzinfo):%H:%M}")
+    assert "at 23:30." in said
 
 
 def test_details_are_for_the_log_and_not_in_the_sentence():
