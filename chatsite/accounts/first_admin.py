@@ -1,34 +1,28 @@
 """How a new site gets its first admin: by a link that only its operator sees, printed where the site was started.
 
-The link's token stands behind `#`, which browsers keep to themselves: it reaches no access log, no proxy and no
-Referer. The page behind it posts the token; a right one is remembered in the session as a *grant*. The grant is
-used up when an account becomes the admin, once, under a lock on the link's row. A new link ends the older one.
+It is a one-time link (`chatsite.accounts.one_time_links`). Its grant is used up when an account becomes the admin,
+once, under a lock on the link's row. A new link ends the older one.
 """
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-
-from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import transaction
-from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 
 from chatsite.accounts.models import FirstAdminLink, Role, User
+from chatsite.accounts.one_time_links import hash_of, link_to, make_token
 
 GRANT = "first_admin_grant"
-TOKEN_BYTES = 32
 
 
 def first_admin_url() -> str | None:
     """Return a new one-time link that makes its visitor the admin, or None if there is an admin."""
     if User.objects.admins().exists():
         return None
-    token = secrets.token_urlsafe(TOKEN_BYTES)
-    FirstAdminLink.objects.update_or_create(only=True, defaults={"token_hash": _hash(token)})
-    return f"{settings.SITE_URL}{reverse('first_admin')}#{token}"
+    token = make_token()
+    FirstAdminLink.objects.update_or_create(only=True, defaults={"token_hash": hash_of(token)})
+    return link_to("first_admin", token)
 
 
 def is_link_open() -> bool:
@@ -37,7 +31,7 @@ def is_link_open() -> bool:
 
 def accept_token(session: SessionBase, token: str) -> bool:
     """Remember in the session that its person came by the link, if *token* is the link's."""
-    session[GRANT] = _hash(token)
+    session[GRANT] = hash_of(token)
     if holds_grant(session):
         return True
     del session[GRANT]
@@ -67,8 +61,3 @@ def make_first_admin(session: SessionBase, user: User) -> bool:
 
 def _matches(link: FirstAdminLink | None, grant: str) -> bool:
     return link is not None and constant_time_compare(link.token_hash, grant)
-
-
-def _hash(token: str) -> str:
-    """A plain hash is enough for a token that is random."""
-    return hashlib.sha256(token.encode(errors="replace")).hexdigest()

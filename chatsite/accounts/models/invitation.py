@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from .user import LowercaseEmailField
+
+
+class InvitationState(models.TextChoices):
+    OPEN = "open", _("open")
+    USED = "used", _("used")
+    REVOKED = "revoked", _("revoked")
+    ENDED = "ended", _("ended")
 
 
 class Invitation(models.Model):
@@ -28,7 +37,28 @@ class Invitation(models.Model):
     revoked_at = models.DateTimeField(null=True)
 
     class Meta:
+        verbose_name = _("invitation")
+        verbose_name_plural = _("invitations")
         ordering = ["-id"]
+        constraints = [
+            # An account that is gone later leaves the day on which the invitation was used.
+            models.CheckConstraint(condition=Q(used_by=None) | ~Q(used_at=None), name="invitation_used_by_has_its_day"),
+        ]
 
     def __str__(self) -> str:
         return f"invitation for {self.email or 'anybody'}"
+
+    @property
+    def state(self) -> InvitationState:
+        if self.used_at:
+            return InvitationState.USED
+        if self.revoked_at:
+            return InvitationState.REVOKED
+        return InvitationState.OPEN if timezone.now() < self.expires_at else InvitationState.ENDED
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == InvitationState.OPEN
+
+    def is_for(self, email: str) -> bool:
+        return self.email in ("", email.lower())

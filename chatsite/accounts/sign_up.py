@@ -1,0 +1,85 @@
+"""Who may make an account: the one place that decides, for the form and for other identity providers alike.
+
+Whoever makes an account asks `may_sign_up` first, and calls `complete_sign_up` in the transaction that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.conf import settings
+from django.contrib.sessions.backends.base import SessionBase
+from django.utils.translation import gettext as _
+
+from chatsite.accounts import first_admin, invitations
+from chatsite.accounts.domains import ascii_domain, domain_of
+from chatsite.accounts.models import Invitation, User
+
+
+class SignUpRefused(Exception):
+    """What had let the person in, an invitation or the first admin's link, was used by someone else meanwhile."""
+
+
+def may_sign_up(session: SessionBase, email: str) -> bool:
+    """Return whether the person of *session* may make an account with the address *email*.
+
+    That it is theirs is proved later, by a mail, or has been already, by an identity provider that vouches for it.
+    """
+    return why_refused(session, email) is None
+
+
+def is_open_to(session: SessionBase) -> bool:
+    """Return whether the person of *session* may make an account with any address at all."""
+    some_address_is_enough = settings.SIGN_UP in ("open", "domains")
+    return some_address_is_enough or first_admin.holds_grant(session) or invitation_of(session) is not None
+
+
+def why_refused(session: SessionBase, email: str) -> str | None:
+    """Return a sentence for the person, which says nothing of whether the address has an account; None is a yes."""
+    if first_admin.holds_grant(session):
+        return None
+    invitation = invitation_of(session)
+    if invitation and not invitation.is_for(email):
+        return _("This invitation is for %(email)s.") % {"email": invitation.email}
+    return None if invitation or settings.SIGN_UP == "open" or _is_at_our_domains(email) else policy_words()
+
+
+def invitation_of(session: SessionBase) -> Invitation | None:
+    """Return the invitation that this session may use now."""
+    held = None if settings.SIGN_UP == "closed" else invitations.held_by(session)
+    return held if held and held.is_open else None
+
+
+def complete_sign_up(session: SessionBase, user: User) -> bool:
+    """Use up what let *user* in; return whether that was the first admin's link, which makes them the admin.
+
+    Raises `SignUpRefused`, upon which the account may not be made, if it is no longer there and was needed.
+    """
+    if first_admin.GRANT in session and first_admin.make_first_admin(session, user):
+        return True
+    is_invited = invitations.GRANT in session and settings.SIGN_UP != "closed" and invitations.use(session, user)
+    if not is_invited and not may_sign_up(session, user.email):
+        raise SignUpRefused
+    return False
+
+
+def policy_words() -> str | None:
+    """Say who may make an account, for the sign-up page; None is everybody."""
+    if settings.SIGN_UP == "domains":
+        return _("Accounts are for addresses at %(domains)s.") % {"domains": _listed(settings.SIGN_UP_DOMAINS)}
+    if settings.SIGN_UP == "invitation":
+        return _("Accounts are by invitation only.")
+    return None if settings.SIGN_UP == "open" else _("No new accounts are being made on this site.")
+
+
+def _is_at_our_domains(email: str) -> bool:
+    """Whether the policy is by domain and the address is at one of them; a sub-domain is another."""
+    domain = domain_of(email)
+    return (
+        settings.SIGN_UP == "domains" and domain is not None and domain in map(ascii_domain, settings.SIGN_UP_DOMAINS)
+    )
+
+
+def _listed(domains: Iterable[str]) -> str:
+    *others, last = domains
+    return _("%(others)s or %(last)s") % {"others": ", ".join(others), "last": last} if others else last
