@@ -1,12 +1,18 @@
 """What every template may use."""
 
+from functools import partial
+
 from django.conf import settings
 from django.http import HttpRequest
+
+from chatsite.accounts.passkeys import why_not_here
 
 
 def site(request: HttpRequest) -> dict[str, object]:
     return {
         "site_name": settings.SITE_NAME,
-        "sign_up_is_open": settings.SIGN_UP == "open",
+        "sign_up_is_open": settings.SIGN_UP in ("open", "domains"),
         "mail_is_printed": not settings.SMTP_URL,
+        "single_sign_on": settings.OIDC_NAME if settings.OIDC_SERVER_URL else "",
+        "why_no_passkeys": partial(why_not_here, request),
     }

@@ -13,8 +13,7 @@ from chatsite.content_security import ADMIN_DIRECTIVES
 UNUSED_FEATURES = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media", "fullscreen",
     "geolocation", "gyroscope", "hid", "local-fonts", "magnetometer", "microphone", "midi", "payment",
-    "picture-in-picture", "publickey-credentials-create", "publickey-credentials-get", "screen-wake-lock", "serial",
-    "usb", "xr-spatial-tracking",
+    "picture-in-picture", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
 )  # fmt: skip
 HEADERS = {
     "Permissions-Policy": ", ".join(f"{feature}=()" for feature in UNUSED_FEATURES),

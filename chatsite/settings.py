@@ -174,6 +174,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "chatsite.accounts.doors.AdminDoorMiddleware",
+    "chatsite.accounts.doors.SecondFactorDoorMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
 ]
 ROOT_URLCONF = "chatsite.urls"
@@ -305,6 +307,15 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = SITE_NAME
+MFA_ADAPTER = "chatsite.accounts.mfa.MFAAdapter"
+MFA_FORMS = {
+    "add_webauthn": "chatsite.accounts.passkeys.AddPasskeyForm",
+    "edit_webauthn": "chatsite.accounts.passkeys.RenamePasskeyForm",
+    "authenticate_webauthn": "chatsite.accounts.passkeys.UsePasskeyForm",
+    "reauthenticate_webauthn": "chatsite.accounts.passkeys.ConfirmByPasskeyForm",
+    "login_webauthn": "chatsite.accounts.passkeys.SignInByPasskeyForm",
+}
+MFA_RECOVERY_CODES_SHOW_ONCE = True
 # The limits on attempts are allauth's own, by address and by account; tests hold them. The server has already put
 # the visitor into REMOTE_ADDR, from TRUSTED_PROXIES only, so allauth must believe no header by itself.
 ALLAUTH_TRUSTED_PROXY_COUNT = 0

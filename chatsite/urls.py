@@ -5,8 +5,9 @@ from __future__ import annotations
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
-from chatsite.accounts import views
+from chatsite.accounts import invitation_page, views
 
 # One door: the admin signs in where everyone does, with the same limits on attempts.
 admin.site.login = secure_admin_login(admin.site.login)
@@ -15,9 +16,13 @@ handler400 = "conversations.views.errors.bad_request"
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/signup/", views.SignUpView.as_view(), name="account_signup"),
+    path("accounts/2fa/", RedirectView.as_view(pattern_name="account"), name="mfa_index"),
     path("accounts/", include("allauth.urls")),
     path("account/", views.account, name="account"),
+    path("account/second-factor/", views.second_factor, name="second_factor"),
     path("first-admin/", views.first_admin, name="first_admin"),
     path("first-admin/claim/", views.first_admin_claim, name="first_admin_claim"),
+    path("invitation/", invitation_page.invitation, name="invitation"),
+    path("invitation/decline/", invitation_page.decline, name="invitation_decline"),
     path("", include("conversations.urls")),
 ]

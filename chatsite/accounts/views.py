@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.views import SignupView
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import IntegrityError
@@ -18,19 +19,37 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from chatsite.accounts.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
-from chatsite.accounts.forms import FirstAdminForm, NameForm, SignUpClosed
+from chatsite.accounts.forms import NameForm, SignUpForm, TokenForm
+from chatsite.accounts.invitations import held_by
+from chatsite.accounts.second_factor import must_set_up
+from chatsite.accounts.sign_up import SignUpRefused, invitation_of, policy_words
+from chatsite.accounts.ways_to_sign_in import ways_to_sign_in
 
 
 class SignUpView(SignupView):
     """Sign-up in which two at once end like two in a row."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(makes_first_admin=holds_grant(self.request.session), **kwargs)
+        session = self.request.session
+        own = {"makes_first_admin": holds_grant(session), "invitation": invitation_of(session), "policy": policy_words()}
+        return super().get_context_data(**own, **kwargs)
+
+    def get_form(self, form_class: type[Form] | None = None) -> SignUpForm:
+        form = super().get_form(form_class)
+        invitation = invitation_of(self.request.session)
+        if invitation and invitation.email:
+            form.fix_email(invitation.email)
+        return form
+
+    def closed(self) -> HttpResponse:
+        held = held_by(self.request.session)
+        own = {"policy": settings.SIGN_UP, "invitation": held}
+        return render(self.request, self.template_name_signup_closed, own)
 
     def form_valid(self, form: Form) -> HttpResponse:
         try:
             return super().form_valid(form)
-        except (IntegrityError, SignUpClosed):
+        except (IntegrityError, SignUpRefused):
             return self._decide_again()
 
     def _decide_again(self) -> HttpResponse:
@@ -49,7 +68,15 @@ def account(request: HttpRequest) -> HttpResponse:
         form.save()
         messages.success(request, _("Saved."))
         return redirect("account")
-    return render(request, "account/account.html", {"form": form})
+    return render(request, "account/account.html", {"form": form, "ways": ways_to_sign_in(request.user)})
+
+
+@login_required
+def second_factor(request: HttpRequest) -> HttpResponse:
+    """Lead staff to the second factor without which the admin stays shut."""
+    if not must_set_up(request.user):
+        return redirect("admin:index" if request.user.is_staff else "account")
+    return render(request, "account/second_factor.html")
 
 
 @sensitive_post_parameters("token")
@@ -58,7 +85,7 @@ def first_admin(request: HttpRequest) -> HttpResponse:
     """Take the token of the first admin's link, and go on to the account that becomes the admin."""
     if not is_link_open():
         return _link_is_used_up(request)
-    form = FirstAdminForm(request.POST or None)
+    form = TokenForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         if accept_token(request.session, form.cleaned_data["token"]):
             return redirect(_claim_url(request))

@@ -1,0 +1,56 @@
+"""The doors that ask for more than being signed in, each for all addresses behind it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.deprecation import MiddlewareMixin
+
+from chatsite.accounts.second_factor import (
+    confirmation_url,
+    has_second_factor,
+    must_set_up,
+    showed_second_factor,
+)
+
+# Pages that ask for a second factor themselves: everything else of allauth's `mfa_…` changes or shows one.
+ASKING = {"mfa_authenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_login_webauthn"}
+
+
+class AdminDoorMiddleware(MiddlewareMixin):
+    """Keeps staff out of every address of the admin until they have what this site asks of them.
+
+    Who is not staff is the admin's own business: it sends them to the sign-in, or refuses.
+    """
+
+    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
+        if "admin" not in request.resolver_match.app_names or not request.user.is_staff:
+            return None
+        if must_set_up(request.user):
+            return redirect("second_factor")
+        if settings.STAFF_SECOND_FACTOR and not showed_second_factor(request):
+            return redirect(confirmation_url(request.user, _address(request)))
+        return None
+
+
+class SecondFactorDoorMiddleware(MiddlewareMixin):
+    """Lets nobody change second factors with the password alone: whoever has one shows it first.
+
+    allauth would take the password for that, also in a session from before there was a second factor.
+    """
+
+    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
+        page = request.resolver_match.url_name or ""
+        if not page.startswith("mfa_") or page in ASKING or not request.user.is_authenticated:
+            return None
+        if has_second_factor(request.user) and not showed_second_factor(request):
+            return redirect(confirmation_url(request.user, _address(request)))
+        return None
+
+
+def _address(request: HttpRequest) -> str:
+    """Return where the person wanted to go; what was posted is not posted again."""
+    return request.get_full_path() if request.method == "GET" else request.path

@@ -1,0 +1,34 @@
+"""Where this site's second factors differ from django-allauth's defaults."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from allauth.core import context
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+
+class MFAAdapter(DefaultMFAAdapter):
+    """Our words, and the site's name on what people keep in their devices."""
+
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "add_email_blocked": _(
+            "While you have a second factor, the address stays. Remove it, change the address, then set it up again."
+        ),
+        "cannot_generate_recovery_codes": _("Recovery codes stand in for a second factor. Set one up first."),
+        "incorrect_code": _("This is not right, or it has been used before. Try again."),
+        "unverified_email": _("Before you set up a second factor, confirm your email address."),
+    }
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        return {"id": urlsplit(f"//{context.request.get_host()}").hostname or "", "name": settings.SITE_NAME}
+
+    def generate_authenticator_name(self, user: AbstractBaseUser, type: Authenticator.Type) -> str:  # noqa: A002
+        number = Authenticator.objects.filter(user_id=user.pk, type=type).count() + 1
+        return gettext("Passkey") if number == 1 else gettext("Passkey %(number)d") % {"number": number}

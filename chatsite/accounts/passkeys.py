@@ -1,0 +1,109 @@
+"""Passkeys: where browsers allow them, and forms that take whatever a browser, or somebody else, sends."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    EditWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
+from cryptography.exceptions import InvalidSignature
+from django import forms
+from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+NAME_LENGTH = 60
+CREDENTIAL_LENGTH = 32_768  # the largest attestations are a third of it
+# A passkey is made and used for a name, in a secure context: what the Web Authentication specification asks.
+# https://www.w3.org/TR/webauthn-3/#rp-id (2026-11-21)
+LOCAL_NAME = "localhost"
+
+
+def why_not_here(request: HttpRequest) -> str:
+    """Return why browsers allow no passkeys at the address that was asked for, or "" if they do."""
+    host = urlsplit(f"//{request.get_host()}").hostname or ""
+    if _is_address(host):
+        return gettext("Passkeys need the site’s name. At %(host)s browsers do not allow them.") % {"host": host}
+    if host != LOCAL_NAME and not request.is_secure():
+        return gettext("Passkeys need https. Without it browsers do not allow them.")
+    return ""
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+@contextmanager
+def _refusing_nonsense() -> Iterator[None]:
+    """Turn what the parsers of a passkey's answer raise into a refusal: it comes from whoever posts it."""
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, InvalidSignature) as error:
+        raise get_adapter().validation_error("incorrect_code") from error
+
+
+class AddPasskeyForm(AddWebAuthnForm):
+    """Adds a passkey, by default one that is enough to sign in."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"] = forms.CharField(
+            label=_("Name"), required=False, max_length=NAME_LENGTH, help_text=_("To tell it from others, later.")
+        )
+        self.fields["passwordless"].label = _("Sign in with it alone, without the password")
+        self.fields["passwordless"].help_text = _(
+            "It then asks for a finger, a face or a PIN. Otherwise it is asked for after the password."
+        )
+        self.fields["passwordless"].initial = True
+
+    def clean_credential(self) -> dict[str, Any]:
+        """Refuse what would not fit: it is stored as it came, and PostgreSQL's JSON holds no NUL."""
+        credential = self.cleaned_data["credential"]
+        written = json.dumps(credential)
+        if not isinstance(credential, dict) or len(written) > CREDENTIAL_LENGTH or "\\u0000" in written:
+            raise get_adapter().validation_error("incorrect_code")
+        return credential
+
+    def clean(self) -> dict[str, Any]:
+        with _refusing_nonsense():
+            return super().clean()
+
+
+class RenamePasskeyForm(EditWebAuthnForm):
+    name = forms.CharField(label=_("Name"), max_length=NAME_LENGTH)
+
+
+class _AnyCredential:
+    """Of allauth's three forms that take a passkey: they expect what a browser sends."""
+
+    def clean_credential(self) -> Authenticator:
+        with _refusing_nonsense():
+            return super().clean_credential()  # type: ignore[misc]
+
+
+class UsePasskeyForm(_AnyCredential, AuthenticateWebAuthnForm):
+    """Takes a passkey after the password."""
+
+
+class SignInByPasskeyForm(_AnyCredential, LoginWebAuthnForm):
+    """Takes a passkey in the place of the password."""
+
+
+class ConfirmByPasskeyForm(_AnyCredential, ReauthenticateWebAuthnForm):
+    """Takes a passkey from who is signed in already."""

@@ -1,0 +1,42 @@
+"""Second factors: who has one, and whether the person at the browser has shown it in this session.
+
+A passkey that stands for the password counts as both factors: it asks for a finger, a face or a PIN itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.authentication import get_authentication_records
+from allauth.mfa.models import Authenticator
+from allauth.mfa.utils import is_mfa_enabled
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from chatsite.accounts.models import User
+
+FACTORS = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]  # recovery codes only stand in for one of these
+
+
+def has_second_factor(user: User) -> bool:
+    return bool(is_mfa_enabled(user, FACTORS))
+
+
+def showed_second_factor(request: HttpRequest) -> bool:
+    """Say whether this session was begun, or confirmed since, with a second factor of its person."""
+    records: list[dict[str, Any]] = get_authentication_records(request, request.user)
+    return any(record["method"] == "mfa" for record in records)
+
+
+def must_set_up(user: User) -> bool:
+    """Say whether the admin stays shut to *user*, who is staff, until there is a second factor."""
+    return bool(settings.STAFF_SECOND_FACTOR) and not has_second_factor(user)
+
+
+def confirmation_url(user: User, back_to: str) -> str:
+    """Return the page that asks *user* for the factor there is and then goes on to *back_to*."""
+    has_app = is_mfa_enabled(user, [Authenticator.Type.TOTP])
+    page = "mfa_reauthenticate" if has_app else "mfa_reauthenticate_webauthn"
+    return f"{reverse(page)}?{urlencode({'next': back_to})}"

@@ -1,0 +1,35 @@
+"""What a person can sign in with: what the account page lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+
+from chatsite.accounts.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class WaysToSignIn:
+    """*recovery_codes* is how many are left, None where there is nothing that they could stand in for."""
+
+    password: bool
+    app: bool
+    passkeys: int
+    recovery_codes: int | None
+    connections: int
+
+
+def ways_to_sign_in(user: User) -> WaysToSignIn:
+    factors: dict[str, list[Authenticator]] = {kind: [] for kind in Authenticator.Type.values}
+    for factor in Authenticator.objects.filter(user=user):
+        factors[factor.type].append(factor)
+    codes = factors[Authenticator.Type.RECOVERY_CODES]
+    return WaysToSignIn(
+        password=user.has_usable_password(),
+        app=bool(factors[Authenticator.Type.TOTP]),
+        passkeys=len(factors[Authenticator.Type.WEBAUTHN]),
+        recovery_codes=len(codes[0].wrap().get_unused_codes()) if codes else None,
+        connections=SocialAccount.objects.filter(user=user).count(),
+    )
