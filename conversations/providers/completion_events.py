@@ -16,7 +16,7 @@ from conversations.core.errors import MalformedStream
 from conversations.core.text import StorablePieces
 from conversations.core.usage import Usage
 
-MOST_TOKENS = 2**31 - 1  # what the ledger's columns hold
+from .reported_usage import read_usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,35 +87,6 @@ class CompletionReader:
         yield from _tool_call_deltas(delta)
         # Some servers send "" on every chunk but the last.
         self.finish_reason = choice.get("finish_reason") or self.finish_reason
-
-
-def read_usage(usage: Mapping[str, Any]) -> Usage | None:
-    """Return the tokens that a provider reports, or None where they are no numbers of tokens.
-
-    Some (xAI, Gemini) leave reasoning out of the completion tokens and only add it to the total; it is output too.
-    """
-    input_details = usage.get("prompt_tokens_details") or {}
-    output_details = usage.get("completion_tokens_details") or {}
-    cached = input_details.get("cached_tokens") or usage.get("prompt_cache_hit_tokens")  # the latter is DeepSeek's
-    try:
-        input_tokens = _tokens(usage.get("prompt_tokens"))
-        spoken_and_reasoned = _tokens(usage.get("total_tokens")) - input_tokens
-        return Usage(
-            input_tokens=input_tokens,
-            output_tokens=max(_tokens(usage.get("completion_tokens")), spoken_and_reasoned),
-            cached_input_tokens=min(_tokens(cached), input_tokens),
-            reasoning_tokens=_tokens(output_details.get("reasoning_tokens")),
-        )
-    except (ArithmeticError, ValueError):
-        return None
-
-
-def _tokens(reported: Any) -> int:
-    """Return a number of tokens. Raises `ValueError` where the ledger could not hold it."""
-    tokens = int(reported or 0)
-    if not 0 <= tokens <= MOST_TOKENS:
-        raise ValueError(reported)
-    return tokens
 
 
 def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:
