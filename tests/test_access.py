@@ -15,8 +15,8 @@ from django.urls import reverse
 from conversations import urls
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.ledger import open_completion
 from conversations.services.prepare_reply import prepare_reply
+from tests.ledger import open_for
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +57,7 @@ SECRET = "the canary sings at dawn"
 def conversation():
     conversation = begin(make_user("alice"))
     prepared = prepare_reply(post(conversation, SECRET).reply.pk)
-    open_completion(prepared.reply, prepared.window.record, attempt=1, body={"messages": []}, prices=None)
+    open_for(prepared)
     end_reply(prepared.reply.pk, COMPLETE, content=f"Indeed, {SECRET}")
     return conversation
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal, NamedTuple
 
 EntryKind = Literal["system", "pin", "older", "newest", "tool_step"]
@@ -98,6 +99,11 @@ class WindowRecord:
             "tool_steps": self._tokens_of("tool_step"),
         }
         return {**parts, "free": self.budget_tokens - sum(parts.values())}
+
+    @property
+    def most_prompt_tokens(self) -> int:
+        """What the provider may count in the prompt by the ratio that the budget was divided by."""
+        return int((self.prompt_tokens * Decimal(self.calibration)).to_integral_value(ROUND_CEILING))
 
     def _tokens_of(self, kind: EntryKind) -> int:
         return sum(entry.tokens for entry in self.entries if entry.kind == kind)

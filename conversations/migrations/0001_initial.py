@@ -2,6 +2,7 @@
 import conversations.models.price
 import django.core.validators
 import django.db.models.deletion
+import django.db.models.functions.datetime
 import django.db.models.expressions
 import uuid
 from decimal import Decimal
@@ -162,10 +163,22 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('period', models.CharField(choices=[('day', 'Day'), ('month', 'Month')], max_length=5)),
                 ('begins_on', models.DateField()),
-                ('spent_usd', models.DecimalField(decimal_places=10, default=Decimal('0'), max_digits=20)),
-                ('reserved_usd', models.DecimalField(decimal_places=10, default=Decimal('0'), max_digits=20)),
+                ('spent_usd', models.DecimalField(decimal_places=10, default=Decimal('0'), max_digits=30)),
+                ('reserved_usd', models.DecimalField(decimal_places=10, default=Decimal('0'), max_digits=30)),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='spendings', to=settings.AUTH_USER_MODEL)),
             ],
+        ),
+        migrations.CreateModel(
+            name='UploadCount',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('day', models.DateField()),
+                ('uploads', models.PositiveIntegerField()),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('user', 'day'), name='upload_count_one_a_day')],
+            },
         ),
         migrations.CreateModel(
             name='Completion',
@@ -174,7 +187,7 @@ class Migration(migrations.Migration):
                 ('purpose', models.CharField(choices=[('reply', 'Reply'), ('tool_step', 'Tool Step'), ('title', 'Title'), ('summary', 'Summary'), ('embedding', 'Embedding')], default='reply', max_length=10)),
                 ('attempt', models.PositiveSmallIntegerField(default=1)),
                 ('language_model', models.CharField(max_length=200)),
-                ('window', models.JSONField()),
+                ('window', models.JSONField(null=True)),
                 ('request', models.JSONField(default=dict)),
                 ('messages_digest', models.CharField(blank=True, max_length=64)),
                 ('estimated_input_tokens', models.PositiveIntegerField()),
@@ -197,7 +210,7 @@ class Migration(migrations.Migration):
                 ('finish_reason', models.CharField(blank=True, max_length=50)),
                 ('error_code', models.CharField(blank=True, max_length=50)),
                 ('provider_request_id', models.CharField(blank=True, max_length=200)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('ended_at', models.DateTimeField(null=True)),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='completions', to=settings.AUTH_USER_MODEL)),
                 ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='completions', to='conversations.conversation')),

@@ -9,6 +9,7 @@ from .run import Run
 from .scenario import Scenario
 from .spending import Period, Spending
 from .system_prompt import SystemPrompt
+from .upload_count import UploadCount
 
 __all__ = [
     "Calibration",
@@ -21,4 +22,5 @@ __all__ = [
     "Scenario",
     "Spending",
     "SystemPrompt",
+    "UploadCount",
 ]

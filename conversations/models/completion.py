@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 
 class Purpose(models.TextChoices):
@@ -17,8 +18,9 @@ class Completion(models.Model):
     """The ledger: one row for every request to a provider, whatever its purpose and however it ended.
 
     Written before the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
-    prompt: tokens and numbers of messages, never their words; *request* is the body that was sent without its messages,
-    and *messages_digest* the SHA-256 of these, by which they can be shown exactly as they were. Prices are US dollars
+    prompt, if it was chosen from a conversation: tokens and numbers of messages, never their words; *request* is the
+    body that was sent without its messages, and *messages_digest* the SHA-256 of these, by which they can be shown
+    exactly as they were. Prices are US dollars
     for a million tokens: those of our own count until it is settled, those really used from then on. Where they depend
     on how long the input is, *price_list* has all of them as they were when the request left. An unknown price is NULL
     and so is the cost then. *reserved_usd* is the worst case that was held back for it while it was running. Without
@@ -37,7 +39,7 @@ class Completion(models.Model):
     purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.REPLY)
     attempt = models.PositiveSmallIntegerField(default=1)
     language_model = models.CharField(max_length=200)
-    window = models.JSONField()
+    window = models.JSONField(null=True)
     request = models.JSONField(default=dict)
     system_prompt = models.ForeignKey(
         "conversations.SystemPrompt", on_delete=models.PROTECT, null=True, related_name="+"
@@ -66,7 +68,7 @@ class Completion(models.Model):
     finish_reason = models.CharField(max_length=50, blank=True)
     error_code = models.CharField(max_length=50, blank=True)
     provider_request_id = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(db_default=Now())  # it decides on the day and month that pay
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -21,8 +21,9 @@ class Spending(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="spendings")
     period = models.CharField(max_length=5, choices=Period)
     begins_on = models.DateField()
-    spent_usd = models.DecimalField(max_digits=20, decimal_places=10, default=Decimal(0))
-    reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, default=Decimal(0))
+    # Wider than any cost, so that no provider's nonsense makes a sum that can't be stored.
+    spent_usd = models.DecimalField(max_digits=30, decimal_places=10, default=Decimal(0))
+    reserved_usd = models.DecimalField(max_digits=30, decimal_places=10, default=Decimal(0))
 
     class Meta:
         constraints = [

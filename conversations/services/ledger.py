@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from django.db import transaction
 from django.db.models.functions import Now
 
+from chatsite.accounts.models import User
 from conversations.core.digest import digest_of, digest_of_text
+from conversations.core.errors import PriceUnknown
+from conversations.core.money import worst_case_usd
 from conversations.core.record import WindowRecord
 from conversations.core.usage import UnitPrices, Usage, cost_usd
-from conversations.models import Completion, Message, SystemPrompt
-from conversations.providers.tokenizer import count_text
+from conversations.models import Completion, Conversation, Message, SystemPrompt
+from conversations.models.completion import Purpose
+from conversations.providers.tokenizer import count_text, encoding_for
+from conversations.selectors.spending import money_limits
 
 from .calibration import learn
 from .prices import price_columns, price_list_column, prices_when_opened
+from .spending import NotCovered, reserve, settle, why_not_covered
+
+WORDS = ("messages", "input")  # of a request's body: the ledger keeps none
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +46,71 @@ class Outcome:
     duration_seconds: float | None = None
 
 
-def open_completion(
-    reply: Message, record: WindowRecord, *, attempt: int, body: Mapping[str, Any], prices: UnitPrices | None
-) -> Completion:
-    """Write the row of a request that is about to leave with the JSON *body*, at the prices of now."""
-    conversation = reply.conversation
-    messages = body["messages"]
-    return Completion.objects.create(
-        user_id=conversation.owner_id,
-        conversation=conversation,
-        reply=reply,
-        scenario_id=conversation.scenario_id,
-        attempt=attempt,
-        language_model=record.language_model,
-        window=record.to_json(),
-        request={name: value for name, value in body.items() if name != "messages"},
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCompletion:
+    """A request that is about to leave with the JSON *body*, at the *prices* of now.
+
+    *prompt_tokens* is our own count, *most_prompt_tokens* the most that the provider may make of it, and
+    *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays, if anybody but the
+    site. A reply and the steps to it have a *record* of the window, and all that belong to a conversation name it.
+    """
+
+    purpose: Purpose
+    user: User | None
+    language_model: str
+    body: Mapping[str, Any]
+    prices: UnitPrices | None
+    prompt_tokens: int
+    most_prompt_tokens: int
+    max_output_tokens: int
+    attempt: int = 1
+    record: WindowRecord | None = None
+    conversation: Conversation | None = None
+    reply: Message | None = None
+
+    @property
+    def worst_usd(self) -> Decimal | None:
+        """The most that it can cost; None where a price is unknown."""
+        return worst_case_usd(self.prices, input_tokens=self.most_prompt_tokens, output_tokens=self.max_output_tokens)
+
+
+def open_completion(new: NewCompletion) -> Completion:
+    """Write the row of a request that is about to leave, and hold back what it may cost: both or neither.
+
+    Raises an `AccessError` if the person's money or the site's does not cover it, or if that can't be known.
+    """
+    limits = money_limits(new.user)
+    if limits and new.worst_usd is None:
+        raise PriceUnknown
+    completion = _row_of(new)
+    try:
+        with transaction.atomic():
+            completion.save(force_insert=True)
+            if completion.reserved_usd is not None:
+                reserve(completion, limits)
+    except NotCovered:
+        raise why_not_covered(completion, limits) from None
+    return completion
+
+
+def _row_of(new: NewCompletion) -> Completion:
+    messages = new.body.get("messages", ())
+    return Completion(
+        purpose=new.purpose,
+        user=new.user,
+        conversation=new.conversation,
+        reply=new.reply,
+        scenario_id=new.conversation.scenario_id if new.conversation else None,
+        attempt=new.attempt,
+        language_model=new.language_model,
+        window=new.record.to_json() if new.record else None,
+        request={name: value for name, value in new.body.items() if name not in WORDS},
         system_prompt=_keep_system_prompt(messages),
-        messages_digest=digest_of(messages),
-        estimated_input_tokens=record.prompt_tokens,
-        price_list=price_list_column(prices),
-        **price_columns(prices, input_tokens=record.prompt_tokens),
+        messages_digest=digest_of(messages or new.body.get("input", ())),
+        estimated_input_tokens=new.prompt_tokens,
+        reserved_usd=new.worst_usd,
+        price_list=price_list_column(new.prices),
+        **price_columns(new.prices, input_tokens=new.prompt_tokens),
     )
 
 
@@ -69,30 +124,42 @@ def _keep_system_prompt(messages: Sequence[Mapping[str, Any]]) -> SystemPrompt |
 
 
 def settle_completion(completion: Completion, outcome: Outcome) -> bool:
-    """Write down how the request ended and what it cost. Returns False if that has been done before."""
+    """Write down how the request ended and what it cost, and give back what was held for it.
+
+    Returns False, and changes nothing, if that has been done before.
+    """
     usage = outcome.usage or _estimate(completion, outcome)
-    prices = prices_when_opened(completion)
-    settled = bool(
-        Completion.objects.filter(pk=completion.pk, ended_at=None).update(
-            input_tokens=usage.input_tokens,
-            cached_input_tokens=min(usage.cached_input_tokens, usage.input_tokens),
-            output_tokens=usage.output_tokens,
-            cache_write_tokens=usage.cache_write_tokens,
-            reasoning_tokens=usage.reasoning_tokens,
-            usage_estimated=usage.estimated,
-            cost_usd=cost_usd(usage, prices),
-            **price_columns(prices, input_tokens=usage.input_tokens),
-            finish_reason=outcome.finish_reason[:50],
-            error_code=outcome.error_code,
-            provider_request_id=outcome.provider_request_id[:200],
-            time_to_first_token_seconds=outcome.time_to_first_token_seconds,
-            duration_seconds=outcome.duration_seconds,
-            ended_at=Now(),
-        )
-    )
+    columns = _columns_of(usage, prices_when_opened(completion)) | _columns_of_end(outcome)
+    with transaction.atomic():
+        settled = bool(Completion.objects.filter(pk=completion.pk, ended_at=None).update(**columns, ended_at=Now()))
+        if settled:
+            settle(completion.pk)
     if settled and not usage.estimated:
         learn(completion.language_model)
     return settled
+
+
+def _columns_of(usage: Usage, prices: UnitPrices) -> dict[str, Any]:
+    return {
+        "input_tokens": usage.input_tokens,
+        "cached_input_tokens": min(usage.cached_input_tokens, usage.input_tokens),
+        "cache_write_tokens": usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "usage_estimated": usage.estimated,
+        "cost_usd": cost_usd(usage, prices),
+        **price_columns(prices, input_tokens=usage.input_tokens),
+    }
+
+
+def _columns_of_end(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "finish_reason": outcome.finish_reason[:50],
+        "error_code": outcome.error_code,
+        "provider_request_id": outcome.provider_request_id[:200],
+        "time_to_first_token_seconds": outcome.time_to_first_token_seconds,
+        "duration_seconds": outcome.duration_seconds,
+    }
 
 
 def settle_abandoned(reply_id: int, *, text: str, error_code: str) -> None:
@@ -104,5 +171,9 @@ def settle_abandoned(reply_id: int, *, text: str, error_code: str) -> None:
 def _estimate(completion: Completion, outcome: Outcome) -> Usage:
     if outcome.not_billed and not outcome.text:
         return Usage(0, 0, estimated=True)
-    count = count_text(completion.window["encoding"])
+    count = count_text(_encoding_of(completion))
     return Usage(completion.estimated_input_tokens, count(outcome.text), estimated=True)
+
+
+def _encoding_of(completion: Completion) -> str:
+    return completion.window["encoding"] if completion.window else encoding_for(completion.language_model)

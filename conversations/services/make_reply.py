@@ -23,13 +23,14 @@ from django.utils import timezone
 from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
 from conversations.core.record import WindowRecord
 from conversations.models import Completion
+from conversations.models.completion import Purpose
 from conversations.providers.completion_events import CompletionEnd, TextDelta
 from conversations.providers.completion_requests import CompletionRequest
 from conversations.providers.completions import CompletionClient
 from conversations.threads import in_worker_thread
 
 from .language import language_of
-from .ledger import Outcome, open_completion, settle_completion
+from .ledger import NewCompletion, Outcome, open_completion, settle_completion
 from .prepare_reply import PreparedReply, prepare_reply, prepare_tighter
 
 R = TypeVar("R")
@@ -149,12 +150,22 @@ async def _open_row(prepared: PreparedReply, attempt: int) -> Completion:
 
 def _open(prepared: PreparedReply, attempt: int) -> Completion:
     language = language_of(prepared.reply.conversation.scenario)
+    record, request = prepared.window.record, _request(prepared)
     return open_completion(
-        prepared.reply,
-        prepared.window.record,
-        attempt=attempt,
-        body=_request(prepared).to_wire(base_url=language.configured.base_url),
-        prices=language.unit_prices(at=timezone.now()),
+        NewCompletion(
+            purpose=Purpose.REPLY,
+            user=prepared.reply.conversation.owner,
+            language_model=record.language_model,
+            body=request.to_wire(base_url=language.configured.base_url),
+            prices=language.unit_prices(at=timezone.now()),
+            prompt_tokens=record.prompt_tokens,
+            most_prompt_tokens=record.most_prompt_tokens,
+            max_output_tokens=record.reply_reserve_tokens,
+            attempt=attempt,
+            record=record,
+            conversation=prepared.reply.conversation,
+            reply=prepared.reply,
+        )
     )
 
 

@@ -30,7 +30,7 @@ class PreparedReply:
 
 def prepare_reply(reply_id: int, *, tightening: Decimal = Decimal(1)) -> PreparedReply:
     """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`."""
-    reply = Message.objects.select_related("parent", "conversation__scenario").get(pk=reply_id)
+    reply = Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").get(pk=reply_id)
     newest, conversation = reply.answered_message, reply.conversation
     language = language_of(conversation.scenario)
     window = build_window(

@@ -9,8 +9,8 @@ from conversations.models import Completion, Message, Run
 from conversations.runs.claim import claim_runs, prolong_leases, save_texts
 from conversations.runs.reaper import reap_once
 from conversations.services.end_reply import Ending, end_reply
-from conversations.services.ledger import open_completion
 from conversations.services.prepare_reply import prepare_reply
+from tests.ledger import open_for
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ def abandoned():
     reply = post(begin(make_user("alice")), "Hello").reply
     claim_runs("dead", limit=1)
     prepared = prepare_reply(reply.pk)
-    open_completion(prepared.reply, prepared.window.record, attempt=1, body={"messages": []}, prices=None)
+    open_for(prepared)
     save_texts({reply.pk: "As I was say"})
     return reply
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 from conversations.models import Completion, Message, Scenario
 from conversations.providers.completion_requests import CompletionRequest
 from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.ledger import open_completion
 from conversations.services.prepare_reply import prepare_reply
+from tests.ledger import open_for
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -33,7 +33,7 @@ def reply_to(conversation, content, *, attempts=1):
     request = CompletionRequest(record.language_model, prepared.window.prompt, record.reply_reserve_tokens)
     body = request.to_wire(base_url="")
     for attempt in range(1, attempts + 1):
-        open_completion(prepared.reply, record, attempt=attempt, body=body, prices=None)
+        open_for(prepared, attempt=attempt, body=body)
     end_reply(prepared.reply.pk, COMPLETE, content=f"Reply to {content}")
     return prepared.reply, body
 

@@ -1,0 +1,33 @@
+"""Rows of the ledger for tests, opened as the product opens them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conversations.models import Completion
+from conversations.models.completion import Purpose
+from conversations.services.ledger import NewCompletion, open_completion
+from conversations.services.prepare_reply import PreparedReply
+
+
+def open_for(prepared: PreparedReply, **fields: Any) -> Completion:
+    """Open the request of a reply that has its window; without prices unless they are given."""
+    record = prepared.window.record
+    return open_completion(
+        NewCompletion(
+            **{
+                "purpose": Purpose.REPLY,
+                "user": prepared.reply.conversation.owner,
+                "language_model": record.language_model,
+                "body": {"messages": []},
+                "prices": None,
+                "prompt_tokens": record.prompt_tokens,
+                "most_prompt_tokens": record.most_prompt_tokens,
+                "max_output_tokens": record.reply_reserve_tokens,
+                "record": record,
+                "conversation": prepared.reply.conversation,
+                "reply": prepared.reply,
+                **fields,
+            }
+        )
+    )
