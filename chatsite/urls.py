@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from chatsite.accounts import invitation_page, views
+from chatsite.accounts import gate_views, invitation_page, views
 
 # One door: the admin signs in where everyone does, with the same limits on attempts.
 admin.site.login = secure_admin_login(admin.site.login)
@@ -20,6 +20,7 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("account/", views.account, name="account"),
     path("account/second-factor/", views.second_factor, name="second_factor"),
+    path("gate/", gate_views.gate, name="gate"),
     path("first-admin/", views.first_admin, name="first_admin"),
     path("first-admin/claim/", views.first_admin_claim, name="first_admin_claim"),
     path("invitation/", invitation_page.invitation, name="invitation"),

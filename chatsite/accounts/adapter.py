@@ -14,8 +14,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from chatsite.accounts.first_admin import holds_grant
 from chatsite.accounts.models import User
+from chatsite.accounts.sign_up import is_open_to
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ class AccountAdapter(DefaultAccountAdapter):
     """Sign-up by the site's policy, mails that never break a page and always link to `SITE_URL`."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return settings.SIGN_UP == "open" or holds_grant(request.session)
+        return is_open_to(request.session)
 
     def clean_email(self, email: str) -> str:
         """Refuse what the column can't hold, which allauth would cut to an address of somebody else."""

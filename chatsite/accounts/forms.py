@@ -5,41 +5,46 @@ from __future__ import annotations
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import AddEmailForm, SignupForm
 from allauth.account.models import EmailAddress
+from allauth.core import context
 from django import forms
-from django.conf import settings
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chatsite.accounts.first_admin import GRANT, make_first_admin
+from chatsite.accounts import first_admin
 from chatsite.accounts.models import User
-
-
-class SignUpClosed(Exception):
-    """The link that had opened the sign-up was used by someone else meanwhile."""
+from chatsite.accounts.sign_up import complete_sign_up, why_refused
 
 
 class SignUpForm(SignupForm):
-    """allauth's form, which also makes the first admin."""
+    """allauth's form, by this site's policy."""
+
+    def clean_email(self) -> str:
+        refusal = why_refused(context.request.session, self.cleaned_data["email"])
+        if refusal:
+            raise forms.ValidationError(refusal)
+        return super().clean_email()
+
+    def fix_email(self, email: str) -> None:
+        """Fill the address in, for a person who is invited with this one only."""
+        self.fields["email"].initial = email
+        self.fields["email"].widget.attrs["readonly"] = True
 
     @transaction.atomic
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponseBase | None]:
         """Make the account whole or not at all.
 
-        Raises `IntegrityError` if another sign-up with this address was faster, `SignUpClosed` if another admin was.
+        Raises `IntegrityError` if another with this address was faster, `SignUpRefused` if one by the same link was.
         """
         return super().try_save(request)
 
     def custom_signup(self, request: HttpRequest, user: User) -> None:
-        if GRANT not in request.session:
-            return
-        if make_first_admin(request.session, user):
+        came_as_admin = first_admin.GRANT in request.session
+        if complete_sign_up(request.session, user):
             # The operator's link proves more than a mail could, and a first start often can't send mail yet.
             get_adapter().stash_verified_email(request, user.email)
-        elif settings.SIGN_UP == "closed":
-            raise SignUpClosed
-        else:
+        elif came_as_admin:
             messages.info(request, _("Someone else has become the administrator. Yours is an ordinary account."))
 
 
@@ -65,7 +70,7 @@ class NameForm(forms.ModelForm):
         widgets = {"name": forms.TextInput(attrs={"autocomplete": "name"})}
 
 
-class FirstAdminForm(forms.Form):
-    """The token of the first admin's link, which the page's script fills in."""
+class TokenForm(forms.Form):
+    """The token of a one-time link, which the page's script fills in."""
 
     token = forms.CharField(max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"}))

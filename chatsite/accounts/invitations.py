@@ -86,11 +86,12 @@ def use(session: SessionBase, user: User) -> bool:
 
     Return whether it did: of two who hold the same invitation the second waits here, and finds it used.
     """
-    held = Invitation.objects.select_for_update().filter(token_hash=session.pop(GRANT, "")).first()
+    held = Invitation.objects.select_for_update().filter(token_hash=session[GRANT]).first()
     if held is None or not held.is_open or not held.is_for(user.email):
         return False
     held.used_at, held.used_by = timezone.now(), user
     held.save(update_fields=["used_at", "used_by"])
+    decline(session)
     return True
 
 

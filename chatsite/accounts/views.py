@@ -31,8 +31,8 @@ class SignUpView(SignupView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         session = self.request.session
-        own = {"makes_first_admin": holds_grant(session), "invitation": invitation_of(session), "policy": policy_words()}
-        return super().get_context_data(**own, **kwargs)
+        own = {"makes_first_admin": holds_grant(session), "invitation": invitation_of(session)}
+        return super().get_context_data(policy=policy_words(), **own, **kwargs)
 
     def get_form(self, form_class: type[Form] | None = None) -> SignUpForm:
         form = super().get_form(form_class)
@@ -42,8 +42,7 @@ class SignUpView(SignupView):
         return form
 
     def closed(self) -> HttpResponse:
-        held = held_by(self.request.session)
-        own = {"policy": settings.SIGN_UP, "invitation": held}
+        own = {"policy": settings.SIGN_UP, "invitation": held_by(self.request.session)}
         return render(self.request, self.template_name_signup_closed, own)
 
     def form_valid(self, form: Form) -> HttpResponse:

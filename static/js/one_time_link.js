@@ -1,6 +1,6 @@
-/** Takes the token from behind the # of the first admin's link, out of the address bar, into the form. */
+/** Takes the token from behind the # of a one-time link, out of the address bar, into the form. */
 
-const form = document.getElementById("first-admin");
+const form = document.querySelector("form[data-one-time-link]");
 const token = location.hash.slice(1);
 
 if (form && token) {
