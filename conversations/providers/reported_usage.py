@@ -84,7 +84,7 @@ def _found(reported: Mapping[str, Any], path: tuple[str, ...]) -> Any:
 
 
 def _number(value: object) -> int | None:
-    """Return a number of tokens, or None if there is none. Raises `ValueError` for anything else, as for true or "5"."""
+    """Return a number of tokens, None if there is none. Raises `ValueError` for anything else, as true or "5"."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
