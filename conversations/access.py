@@ -1,5 +1,6 @@
 """Who may do what to which object: the one place that pages, sockets and the admin ask.
 
+Who comes in at all is asked at every request and every frame (`require_admitted`), before anything is looked for.
 Someone else's object is not found. Children are fetched through their parent, so whoever holds a conversation that came
 from here may read and write all of it.
 """
@@ -10,21 +11,39 @@ import uuid
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from conversations.core.errors import ConversationNotFound, MessageNotFound, SignInRequired
+from chatsite.accounts.admission import Admission
+from chatsite.accounts.gate import let_in
+from conversations.core.errors import (
+    AccessError,
+    AccountBlocked,
+    ConversationNotFound,
+    GatePasswordRequired,
+    MessageNotFound,
+    SeatsTaken,
+    SignInRequired,
+)
 from conversations.models import Conversation, Message
 
 Person = AbstractBaseUser | AnonymousUser
+REFUSALS: dict[Admission, type[AccessError]] = {
+    Admission.SIGNED_OUT: SignInRequired,
+    Admission.PASSWORD_REQUIRED: GatePasswordRequired,
+    Admission.WAITING: SeatsTaken,
+    Admission.BLOCKED: AccountBlocked,
+}
 
 
-def require_active(user: Person) -> None:
-    """Raise `SignInRequired` unless *user* has an account that may be used."""
-    if not (user.is_authenticated and user.is_active):
-        raise SignInRequired
+def require_admitted(user: Person) -> None:
+    """Raise `SignInRequired` or a `GateShut` unless *user* may come in."""
+    if refusal := REFUSALS.get(let_in(user)):
+        raise refusal
 
 
 def find_conversation(user: Person, public_id: uuid.UUID) -> Conversation:
-    """Return the conversation that *user* owns. Raises `ConversationNotFound` also if it is someone else's."""
-    require_active(user)
+    """Return the conversation that *user*, who was let in, owns.
+
+    Raises `ConversationNotFound` also if it is someone else's.
+    """
     found = (
         Conversation.objects.select_related("scenario", "owner")
         .filter(public_id=public_id, owner_id=user.pk, deleted_at=None)

@@ -19,8 +19,8 @@ from django.db import InterfaceError, OperationalError
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sessions import user_of
-from conversations.access import find_conversation, require_active
-from conversations.core.errors import ConversationError, FrameError, SignInRequired
+from conversations.access import find_conversation, require_admitted
+from conversations.core.errors import AccessError, ConversationError, FrameError, GateShut, SignInRequired
 from conversations.core.frames import (
     ConversationSync,
     ErrorFrame,
@@ -43,6 +43,8 @@ from conversations.views.snapshot import conversation_snapshot
 logger = logging.getLogger(__name__)
 
 SIGNED_OUT = 4401
+GATE_SHUT = 4403
+SHUT_OUT = (SignInRequired, GateShut)
 READS_TOO_SLOWLY = 1013
 MOST_UNSENT_FRAMES = 1000
 MOST_UNSENT_CHARACTERS = 4_000_000
@@ -88,7 +90,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         self.doubting: asyncio.Task[None] | None = None
         try:
             await self._user()
-        except SignInRequired:
+        except SHUT_OUT:
             await self.close()  # before it is accepted: the handshake answers 403
             return
         self.subscriber = Subscriber(self._queue)
@@ -110,8 +112,8 @@ class PageConsumer(AsyncWebsocketConsumer):
             frame = parse_frame(_decode(text_data))
             conversation = await in_thread(_find)(self.scope["session"].session_key, frame.conversation)
             await self._HANDLERS[type(frame)](self, conversation, frame)
-        except SignInRequired:
-            await self.close(SIGNED_OUT)
+        except SHUT_OUT as error:
+            await self.close(_close_code(error))
         except ConversationError as error:
             self._refuse(error, frame)
         except Exception:
@@ -208,31 +210,35 @@ class PageConsumer(AsyncWebsocketConsumer):
             raise
 
     def _doubt(self) -> None:
-        self.doubting = asyncio.create_task(self._close_unless_signed_in())
+        self.doubting = asyncio.create_task(self._close_unless_admitted())
 
-    async def _close_unless_signed_in(self) -> None:
+    async def _close_unless_admitted(self) -> None:
         try:
             with contextlib.suppress(OperationalError, InterfaceError):
                 await self._user()
-        except SignInRequired:
+        except SHUT_OUT as error:
             if self.sending:
                 self.sending.cancel()
-            await self.close(SIGNED_OUT)
+            await self.close(_close_code(error))
 
     async def _user(self) -> User:
         return await in_thread(_load_user)(self.scope["session"].session_key)
 
 
 def _load_user(session_key: str | None) -> User:
-    """Return whose session it is now, not when the socket was opened. Raises `SignInRequired`."""
+    """Return whose session it is now, not when the socket was opened. Raises `SignInRequired` or a `GateShut`."""
     user = user_of(session_key)
-    require_active(user)
+    require_admitted(user)
     return user  # type: ignore[return-value]
 
 
 def _find(session_key: str | None, public_id: uuid.UUID) -> Conversation:
     """Return the conversation, if it is that of the person whose session it is."""
     return find_conversation(_load_user(session_key), public_id)
+
+
+def _close_code(error: AccessError) -> int:
+    return GATE_SHUT if isinstance(error, GateShut) else SIGNED_OUT
 
 
 def _decode(text_data: str | None) -> object:

@@ -1,4 +1,4 @@
-"""Who is still signed in, asked once a second for all open sockets together.
+"""Who may still be in, asked once a second for all open sockets together.
 
 Asked by each socket for itself, it was a fifth of the server's work while replies stream.
 """
@@ -12,9 +12,8 @@ from weakref import WeakKeyDictionary
 
 from django.db import InterfaceError, OperationalError
 
+from chatsite.accounts.admission import Admission, admissions_of
 from chatsite.accounts.sessions import users_of
-from conversations.access import require_active
-from conversations.core.errors import SignInRequired
 from conversations.threads import in_thread
 
 CHECK_SECONDS = 1.0
@@ -29,7 +28,7 @@ class SignIns:
         self._checking: asyncio.Task[None] | None = None
 
     def watch(self, session_key: str, doubt: Doubt) -> None:
-        """Call *doubt*, once a second, while the session may no longer be an active person's."""
+        """Call *doubt*, once a second, while the session may no longer be that of somebody who may be in."""
         self._session_keys[doubt] = session_key
         if self._checking is None:
             self._checking = asyncio.create_task(self._check_for_ever())
@@ -48,9 +47,9 @@ class SignIns:
 
     async def _check(self) -> None:
         asked = dict(self._session_keys)
-        signed_in = await in_thread(_signed_in)(set(asked.values()))
+        admitted = await in_thread(_admitted)(set(asked.values()))
         for doubt, session_key in asked.items():
-            if session_key not in signed_in and doubt in self._session_keys:
+            if session_key not in admitted and doubt in self._session_keys:
                 doubt()
 
 
@@ -62,10 +61,8 @@ def sign_ins() -> SignIns:
 _of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, SignIns] = WeakKeyDictionary()
 
 
-def _signed_in(session_keys: Collection[str]) -> set[str]:
-    signed_in = set()
-    for session_key, user in users_of(session_keys).items():
-        with suppress(SignInRequired):
-            require_active(user)
-            signed_in.add(session_key)
-    return signed_in
+def _admitted(session_keys: Collection[str]) -> set[str]:
+    """Return those of *session_keys* whose people may be in, by three statements."""
+    people = {session_key: user.pk for session_key, user in users_of(session_keys).items()}
+    admissions = admissions_of(set(people.values()))
+    return {session_key for session_key, user_id in people.items() if admissions[user_id] is Admission.ADMITTED}

@@ -18,7 +18,7 @@
     │ ├ ProviderRejected              trying again will not help
     │ │ └ CredentialsRejected, QuotaExhausted, LanguageModelNotFound, ContextTooLong
     │ ├ MalformedStream               not a reply at all
-    │ └ EmptyReply, ReplyInterrupted  nothing, or not all, came of it
+    │ └ EmptyReply, ReplyInterrupted, ReplyShutOut    nothing, or not all, came of it
     ├ AccessError                     not allowed
     │ ├ SignInRequired
     │ ├ GateShut                      the account is not enough
@@ -294,6 +294,14 @@ class ReplyInterrupted(CompletionError):
 
     code = "reply_interrupted"
     template = "The reply was interrupted before it was finished. What had come is kept; you can try again."
+    may_be_billed = True
+
+
+class ReplyShutOut(CompletionError):
+    """The person may no longer be in: blocked, deactivated, or the gate has shut."""
+
+    code = "reply_shut_out"
+    template = "This reply was stopped when the site was shut to your account. What had come is kept."
     may_be_billed = True
 
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models.functions import Now
 
+from chatsite.accounts.admission import Admission, admissions_of
 from conversations.core.frames import ReplyStarted
 from conversations.fanout import publish_frame
 from conversations.models import Run
+from conversations.services.end_reply import SHUT_OUT, end_reply
 
 LEASE = dt.timedelta(seconds=10)
 
@@ -26,7 +28,7 @@ SET state = 'running', worker = %s, attempt = attempt + 1,
     started_at = statement_timestamp(), lease_until = statement_timestamp() + make_interval(secs => %s)
 FROM waiting, conversations_message AS reply, conversations_conversation AS conversation
 WHERE run.id = waiting.id AND reply.id = run.reply_id AND conversation.id = reply.conversation_id
-RETURNING run.id, reply.id, reply.position, conversation.public_id
+RETURNING run.id, reply.id, reply.position, conversation.public_id, conversation.owner_id
 """
 
 # One statement for all replies of a worker: an update for each cost thirty times as much.
@@ -45,16 +47,30 @@ class ClaimedRun:
     reply_id: int
     position: int
     conversation: uuid.UUID
+    owner_id: int
 
 
 def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
-    """Take up to *limit* waiting runs, oldest first. Several workers may ask at once; none gets another's."""
+    """Take up to *limit* waiting runs, oldest first. Several workers may ask at once; none gets another's.
+
+    Replies of people who have been shut out meanwhile end here, before anything is asked of a provider.
+    """
     with connection.cursor() as cursor:
         cursor.execute(CLAIM, [limit, worker, LEASE.total_seconds()])
         claimed = sorted(ClaimedRun(*row) for row in cursor.fetchall())
+    shut_out = runs_of_shut_out(claimed)
     for run in claimed:
-        publish_frame(ReplyStarted(run.conversation, run.reply_id, run.position), run.conversation)
-    return claimed
+        if run.id in shut_out:
+            end_reply(run.reply_id, SHUT_OUT)
+        else:
+            publish_frame(ReplyStarted(run.conversation, run.reply_id, run.position), run.conversation)
+    return [run for run in claimed if run.id not in shut_out]
+
+
+def runs_of_shut_out(runs: Collection[ClaimedRun]) -> set[int]:
+    """Return the ids of those of *runs* whose people may not, or no longer, be in. One statement."""
+    admissions = admissions_of({run.owner_id for run in runs})
+    return {run.id for run in runs if admissions[run.owner_id] is not Admission.ADMITTED}
 
 
 def prolong_leases(worker: str, run_ids: Collection[int]) -> set[int]:

@@ -11,6 +11,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
+from chatsite.accounts.gate_attempts import sweep_attempts
 from conversations.models import Completion, Run
 from conversations.services.conversations import sweep_deleted_conversations
 from conversations.services.end_reply import INTERRUPTED, STOPPED, end_reply
@@ -32,9 +33,10 @@ def reap_once() -> int:
 
 
 def tidy_once() -> None:
-    """What is done now and then: sweep what was deleted a while ago, and sessions that are over."""
+    """What is done now and then: sweep what was deleted a while ago, and sessions and counts that are over."""
     sweep_deleted_conversations()
     SessionStore.clear_expired()
+    sweep_attempts()
 
 
 def _survives(duty: Callable[[Any], bool], row: Any) -> bool:

@@ -17,11 +17,11 @@ from django.db import InterfaceError, OperationalError
 from conversations.core.errors import CompletionError, ConversationError
 from conversations.fanout import RUNS, Subscriber, subscribe, unsubscribe
 from conversations.providers.clients import close_completion_client, completion_client
-from conversations.services.end_reply import COMPLETE, INTERRUPTED, STOPPED, Ending, end_reply
+from conversations.services.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending, end_reply
 from conversations.services.make_reply import make_reply
 from conversations.threads import in_worker_thread
 
-from .claim import ClaimedRun, claim_runs, prolong_leases, save_texts, stop_requests
+from .claim import ClaimedRun, claim_runs, prolong_leases, runs_of_shut_out, save_texts, stop_requests
 from .live_reply import LiveReply, render_lines
 from .reaper import reap_once, tidy_once
 
@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 FLUSH_SECONDS = 0.05
 RENDER_SECONDS = 0.1
 SAVE_SECONDS = 0.4
+ADMISSION_SECONDS = 0.75
 LEASE_SECONDS = 2.0
 TIDY_SECONDS = 300.0
 # Without a word from `fanout` (another process stored the run) a waiting run is found this late.
@@ -80,6 +81,7 @@ class Worker:
             asyncio.create_task(_every(FLUSH_SECONDS, self._flush), name="flush"),
             asyncio.create_task(_every(RENDER_SECONDS, self._render), name="render"),
             asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
+            asyncio.create_task(_every(ADMISSION_SECONDS, self._stop_shut_out), name="admission"),
             asyncio.create_task(_every(LEASE_SECONDS, self._keep_leases), name="lease"),
             asyncio.create_task(_every(TIDY_SECONDS, in_worker_thread(tidy_once)), name="tidy"),
         ]
@@ -186,6 +188,12 @@ class Worker:
         for reply_id, text in texts.items():
             replies[reply_id].live.mark_saved(text)
         self._cancel(await in_worker_thread(stop_requests)(self._run_ids()), STOPPED)
+
+    async def _stop_shut_out(self) -> None:
+        """Stop the replies of people who may no longer be in: blocked, deactivated, gone, or the gate has shut."""
+        if self._making:
+            runs = [making.run for making in self._making.values()]
+            self._cancel(await in_worker_thread(runs_of_shut_out)(runs), SHUT_OUT)
 
     async def _keep_leases(self) -> None:
         """Prolong our leases, then reap: while the database was away, ours may all have run out."""

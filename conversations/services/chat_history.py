@@ -18,7 +18,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.access import require_active
+from conversations.access import require_admitted
 from conversations.core.errors import InvalidHistory, ReplyInProgress
 from conversations.core.history import HistoryMessage, sendable
 from conversations.core.messages import PromptMessage, Role, ToolCall
@@ -46,9 +46,9 @@ class ChatHistory:
         """Begin a conversation with *messages*, counted as if they had been written here.
 
         A leading system message is no history: it is the chosen scenario's own, or becomes a scenario of the person's.
-        Raises `InvalidHistory`, `ScenarioNotFound` or `SignInRequired`; then nothing is stored.
+        Raises `InvalidHistory` or an `AccessError`, such as `ScenarioNotFound`; then nothing is stored.
         """
-        require_active(user)
+        require_admitted(user)
         read = read_messages(messages)
         with transaction.atomic():
             scenario = _scenario_for(user, scenario_id, read.system_prompt)

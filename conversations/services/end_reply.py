@@ -10,7 +10,7 @@ from typing import Literal
 from django.db import transaction
 from django.db.models.functions import Now
 
-from conversations.core.errors import ConversationError, ReplyInterrupted
+from conversations.core.errors import ConversationError, ReplyInterrupted, ReplyShutOut
 from conversations.core.frames import Frame, ReplyDone, ReplyFailed
 from conversations.core.messages import PromptMessage
 from conversations.fanout import publish_frame
@@ -36,6 +36,7 @@ class Ending:
 
 COMPLETE = Ending("complete")
 STOPPED = Ending("stopped")
+SHUT_OUT = Ending("stopped", ReplyShutOut.code)
 INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
 
 

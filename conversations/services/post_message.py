@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from chatsite.accounts.models import User
-from conversations.access import require_active
+from conversations.access import require_admitted
 from conversations.core.errors import ReplyInProgress
 from conversations.core.frames import MessageStored
 from conversations.core.text import clean_content
@@ -59,7 +59,7 @@ def post_message(
     *grounding* is what was looked up for this message, best first: `{"text", "source", "score"}`. Raises an
     `InputError`, `PromptError` or `AccessError` before anything is stored.
     """
-    require_active(user)
+    require_admitted(user)
     if found := _find_posted(conversation, client_id):
         return found
     cleaned = clean_content(content)

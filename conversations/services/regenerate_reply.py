@@ -7,7 +7,7 @@ from functools import partial
 from django.db import transaction
 
 from chatsite.accounts.models import User
-from conversations.access import find_reply, require_active
+from conversations.access import find_reply, require_admitted
 from conversations.core.errors import MessageExcluded, NothingToRetry, ReplyInProgress
 from conversations.fanout import RUNS, publish
 from conversations.models import Conversation, Message
@@ -20,7 +20,7 @@ from .path import add_reply, lock_conversation
 
 def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -> Message:
     """Return the new, still empty sibling of the last reply. Raises `NothingToRetry` if *reply_id* isn't the last."""
-    require_active(user)
+    require_admitted(user)
     with transaction.atomic():
         check_limits(user)
         locked = lock_conversation(conversation)

@@ -12,13 +12,14 @@ from django.shortcuts import render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
 
-from conversations.access import require_active
+from conversations.access import require_admitted
 from conversations.core.errors import (
     AccessError,
     CompletionError,
     ConversationError,
     ConversationNotFound,
     FrameError,
+    GateShut,
     InputError,
     LimitReached,
     MessageExcluded,
@@ -69,13 +70,13 @@ def show_refusal(request: HttpRequest, error: ConversationError, **kwargs: objec
 
 
 def answers_errors(*, refuse: Refuse = show_refusal) -> Callable[[View], View]:
-    """Let in only who is signed in, and answer a `ConversationError`; *refuse* makes the page for it."""
+    """Let in only who may come in, and answer a `ConversationError`; *refuse* makes the page for it."""
 
     def decorate(view: View) -> View:
         @wraps(view)
         def answer(request: HttpRequest, **kwargs: object) -> HttpResponse:
             try:
-                require_active(request.user)
+                require_admitted(request.user)
                 return view(request, **kwargs)
             except ConversationError as error:
                 return _refusal(request, error, refuse, kwargs)
@@ -96,8 +97,8 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
     status = status_of(error)
     if wants_json(request):
         return JsonResponse({"code": error.code, "message": _sentence(request, error)}, status=status)
-    if isinstance(error, SignInRequired):
-        return _to_the_door(request, kwargs)
+    if isinstance(error, (SignInRequired, GateShut)):
+        return _to_the_door(request, error, kwargs)
     if isinstance(error, (ConversationNotFound, MessageNotFound)):
         raise Http404 from error
     response = refuse(request, error, **kwargs)
@@ -109,14 +110,20 @@ def _sentence(request: HttpRequest, error: ConversationError) -> str:
     return sentence_of(error, request.LANGUAGE_CODE)
 
 
-def _to_the_door(request: HttpRequest, kwargs: Mapping[str, object]) -> HttpResponse:
-    """Let the person sign in and come back to the page they were on; an address that is only posted to is none."""
+def _to_the_door(request: HttpRequest, error: ConversationError, kwargs: Mapping[str, object]) -> HttpResponse:
+    """Let the person sign in, or come through the gate, and then go back to the page they were on."""
+    door = reverse("gate") if isinstance(error, GateShut) else None
+    redirection = redirect_to_login(_page_to_come_back_to(request, kwargs), door)
+    if getattr(request, "htmx", None):
+        return HttpResponseClientRedirect(redirection.url)
+    return redirection
+
+
+def _page_to_come_back_to(request: HttpRequest, kwargs: Mapping[str, object]) -> str:
+    """Return the page that is shown; an address that is only posted to is none."""
     if details := getattr(request, "htmx", None):
-        door = redirect_to_login(details.current_url_abs_path or "/")
-        return HttpResponseClientRedirect(door.url)
-    if request.method in ("GET", "HEAD"):
-        return redirect_to_login(request.get_full_path())
-    return redirect_to_login(_page_of(kwargs))
+        return details.current_url_abs_path or "/"
+    return request.get_full_path() if request.method in ("GET", "HEAD") else _page_of(kwargs)
 
 
 def _page_of(kwargs: Mapping[str, object]) -> str:

@@ -1,5 +1,9 @@
 /** Requests to our own server. A refusal is thrown as `Refusal`, with the server's sentence. */
 
+import { goToGate } from "./gate.js";
+
+const GATE_CODES = new Set(["gate_shut", "gate_password_required", "seats_taken", "account_blocked"]);
+
 export class Refusal extends Error {
   /** @param {{code: string, message: string}} answer */
   constructor({ code, message }) {
@@ -32,6 +36,9 @@ async function request(url, options) {
   const answer = await response?.json().catch(() => undefined);
   if (!answer) {
     throw new Unreachable(response?.status ?? 0);
+  }
+  if (GATE_CODES.has(answer.code)) {
+    goToGate();
   }
   if (!response.ok) {
     throw new Refusal(answer);

@@ -1,8 +1,11 @@
 /** The tab's one websocket: opened again and again, with a growing and jittered pause. */
 
+import { goToGate } from "./gate.js";
+
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 20_000;
 const STEADY_AFTER_MS = 5_000;
+const GATE_SHUT = 4403;
 
 export class Socket {
   /**
@@ -39,7 +42,7 @@ export class Socket {
       this.handlers.onOpen();
     });
     socket.addEventListener("message", ({ data }) => this.handlers.onFrame(JSON.parse(data)));
-    socket.addEventListener("close", () => this.#closed(openedAt));
+    socket.addEventListener("close", ({ code }) => (code === GATE_SHUT ? goToGate() : this.#closed(openedAt)));
     this.socket = socket;
   }
 

@@ -120,6 +120,7 @@ def test_a_deactivated_person_sends_nothing():
     alice = make_user("alice")
     conversation = begin(alice)
     alice.is_active = False
+    alice.save()
     with pytest.raises(SignInRequired):
         post_message(user=alice, conversation=conversation, content="Hello", client_id=uuid.uuid4())
 

@@ -1,0 +1,79 @@
+"""The page of the gate: the password, the waiting list, or that there is no way in."""
+
+from __future__ import annotations
+
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods
+
+from chatsite.accounts.admission import Admission
+from chatsite.accounts.gate import Unlocking, let_in, unlock
+from chatsite.accounts.gate_attempts import TooManyAttempts
+from chatsite.accounts.gate_forms import UnlockForm
+from chatsite.accounts.gate_seats import place_in_line
+from chatsite.accounts.models import Gate
+
+REFUSALS = {
+    Unlocking.WRONG: _("This is not the password."),
+    Unlocking.OVER: _("This was the password, but it is over. Ask for the new one."),
+}
+LOOK_AGAIN_SECONDS = 10
+
+
+@sensitive_post_parameters("gate_password")
+@require_http_methods(["GET", "POST"])
+def gate(request: HttpRequest) -> HttpResponse:
+    """Let the person in, or show what keeps them out; then go on to the page they came for."""
+    admission = let_in(request.user)
+    if admission is Admission.SIGNED_OUT:
+        return redirect_to_login(request.get_full_path())
+    if admission is Admission.ADMITTED:
+        return redirect(_next(request))
+    if admission is Admission.BLOCKED:
+        return _page(request, "gate/blocked.html", status=403)
+    if admission is Admission.WAITING:
+        place = place_in_line(request.user.pk)
+        return _page(request, "gate/waiting.html", place=place, look_again_seconds=LOOK_AGAIN_SECONDS)
+    return _take_password(request) if request.method == "POST" else _ask(request, UnlockForm())
+
+
+@sensitive_variables("raw")
+def _take_password(request: HttpRequest) -> HttpResponse:
+    form = UnlockForm(request.POST)
+    if not form.is_valid():
+        return _ask(request, form)
+    raw = form.cleaned_data["gate_password"]
+    try:
+        unlocking = unlock(request.user, raw, address=request.META.get("REMOTE_ADDR", ""))
+    except TooManyAttempts as error:
+        return _too_many(request, error)
+    if unlocking is Unlocking.ACCEPTED:
+        return redirect(request.get_full_path())
+    form.add_error("gate_password", REFUSALS[unlocking])
+    return _ask(request, form)
+
+
+def _ask(request: HttpRequest, form: UnlockForm) -> HttpResponse:
+    return _page(request, "gate/password.html", status=400 if form.errors else 200, form=form)
+
+
+def _too_many(request: HttpRequest, error: TooManyAttempts) -> HttpResponse:
+    response = _page(request, "gate/too_many.html", status=429, opens_at=error.opens_at)
+    response["Retry-After"] = error.opens_at.strftime("%a, %d %b %Y %H:%M:%S GMT")
+    return response
+
+
+def _page(request: HttpRequest, template: str, *, status: int = 200, **context: object) -> HttpResponse:
+    contact = Gate.objects.values_list("contact", flat=True).first()
+    return render(request, template, {"contact": contact, **context}, status=status)
+
+
+def _next(request: HttpRequest) -> str:
+    """Return the page that the person came for, if it is one of this site."""
+    wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
+    return wanted if url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) and wanted[0] == "/" else "/"
