@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
+from chatsite.accounts.admission import Admission
+from chatsite.accounts.gate import let_in
 from chatsite.accounts.second_factor import (
     confirmation_url,
     has_second_factor,
@@ -29,6 +33,8 @@ class AdminDoorMiddleware(MiddlewareMixin):
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
         if "admin" not in request.resolver_match.app_names or not request.user.is_staff:
             return None
+        if let_in(request.user) is not Admission.ADMITTED:
+            return redirect_to_login(_address(request), reverse("gate"))
         if must_set_up(request.user):
             return redirect("second_factor")
         if settings.STAFF_SECOND_FACTOR and not showed_second_factor(request):
