@@ -11,6 +11,7 @@ from chatsite.env import load_environment
 from chatsite.mail import parse_smtp_url
 from chatsite.postgres.url import parse_database_url
 from chatsite.secret_key import local_secret_key
+from chatsite.single_sign_on import social_providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENV = load_environment(BASE_DIR)
@@ -316,6 +317,13 @@ MFA_FORMS = {
     "login_webauthn": "chatsite.accounts.passkeys.SignInByPasskeyForm",
 }
 MFA_RECOVERY_CODES_SHOW_ONCE = True
+SOCIALACCOUNT_ADAPTER = "chatsite.accounts.social_adapter.SocialAccountAdapter"
+SOCIALACCOUNT_FORMS = {"signup": "chatsite.accounts.forms.SocialSignUpForm"}
+SOCIALACCOUNT_PROVIDERS = social_providers(
+    server_url=OIDC_SERVER_URL, client_id=OIDC_CLIENT_ID, client_secret=OIDC_CLIENT_SECRET, name=OIDC_NAME
+)
+SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True  # to the account with that address, as the adapter allows
+SOCIALACCOUNT_STORE_TOKENS = False
 # The limits on attempts are allauth's own, by address and by account; tests hold them. The server has already put
 # the visitor into REMOTE_ADDR, from TRUSTED_PROXIES only, so allauth must believe no header by itself.
 ALLAUTH_TRUSTED_PROXY_COUNT = 0

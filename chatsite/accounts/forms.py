@@ -6,6 +6,7 @@ from allauth.account.adapter import get_adapter
 from allauth.account.forms import AddEmailForm, SignupForm
 from allauth.account.models import EmailAddress
 from allauth.core import context
+from allauth.socialaccount.forms import SignupForm as SocialSignupForm
 from django import forms
 from django.contrib import messages
 from django.db import transaction
@@ -17,14 +18,22 @@ from chatsite.accounts.models import User
 from chatsite.accounts.sign_up import complete_sign_up, why_refused
 
 
-class SignUpForm(SignupForm):
-    """allauth's form, by this site's policy."""
+class _AddressByPolicy:
+    """Of both forms that make accounts: refuses the addresses that the policy does."""
 
     def clean_email(self) -> str:
         refusal = why_refused(context.request.session, self.cleaned_data["email"])
         if refusal:
             raise forms.ValidationError(refusal)
         return super().clean_email()
+
+
+class SocialSignUpForm(_AddressByPolicy, SocialSignupForm):
+    """Asks who comes from an identity provider for the address that it has not told."""
+
+
+class SignUpForm(_AddressByPolicy, SignupForm):
+    """allauth's form, by this site's policy."""
 
     def fix_email(self, email: str) -> None:
         """Fill the address in, for a person who is invited with this one only."""

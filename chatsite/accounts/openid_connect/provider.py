@@ -1,0 +1,124 @@
+"""The provider as this site talks to it, and what is taken from its answers."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.helpers import render_authentication_error
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.base import ProviderAccount
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider as AllauthProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from requests import RequestException
+
+from chatsite.accounts.openid_connect.id_token import IdTokenRefused, verify_id_token
+
+Claims = dict[str, Any]
+
+
+class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+    """The requests to the provider in one sign-in. *nonce* is what this site had sent with the person."""
+
+    nonce = ""
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        with _as_provider_errors():
+            config: dict[str, Any] = super().openid_config
+            for field in ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri"):
+                config[field]
+        return config
+
+    def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
+        claims = verify_id_token(
+            str(kwargs["response"].get("id_token")),
+            keys=self._get(self.openid_config["jwks_uri"]),
+            issuer=self.openid_config["issuer"],
+            client_id=app.client_id,
+            nonce=self.nonce,
+        )
+        if "email" not in claims and "userinfo_endpoint" in self.openid_config:
+            claims = {**self._userinfo(token.token, claims["sub"]), **claims}
+        return self.get_provider().sociallogin_from_response(request, claims)
+
+    def _userinfo(self, access_token: str, subject: str) -> Claims:
+        claims = self._get(self.openid_config["userinfo_endpoint"], Authorization=f"Bearer {access_token}")
+        if claims.get("sub") != subject:
+            raise IdTokenRefused("userinfo is of somebody else")
+        return claims
+
+    def _get(self, url: str, **headers: str) -> dict[str, Any]:
+        with _as_provider_errors(), get_adapter().get_requests_session() as session:
+            response = session.get(url, headers=headers)
+            response.raise_for_status()
+            return dict(response.json())
+
+
+class Account(ProviderAccount):  # type: ignore[misc]
+    """Somebody's account at the provider, shown by its address."""
+
+
+class OpenIDConnectProvider(AllauthProvider):  # type: ignore[misc]
+    account_class = Account
+    oauth2_adapter_class = Exchange
+    pkce_enabled_default = True
+    supports_token_authentication = False
+
+    def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
+        """Take from the address of the request where to go on to, and no parameters for the provider."""
+        wanted = super().get_redirect_from_request_kwargs(request)
+        return {name: wanted[name] for name in ("process", "next_url") if name in wanted}
+
+    def redirect(self, request: HttpRequest, process: str, **kwargs: Any) -> HttpResponse:
+        """Send the person to the provider, by a page of ours.
+
+        The policy of our pages lets a form go nowhere else, which browsers also ask of where its answer redirects to.
+        """
+        nonce = secrets.token_urlsafe(24)
+        try:
+            response = super().redirect(request, process, auth_params={"nonce": nonce}, nonce=nonce, **kwargs)
+        except OAuth2Error as error:
+            return render_authentication_error(request, self, exception=error)
+        context = {"provider": self, "redirect_to": response.headers["Location"]}
+        return render(request, "socialaccount/login_redirect.html", context)
+
+    def extract_uid(self, claims: Claims) -> str:
+        """Return one for issuer and subject together: another provider may have the same subjects."""
+        return hashlib.sha256(f"{claims['iss']}\n{claims['sub']}".encode()).hexdigest()
+
+    def extract_extra_data(self, claims: Claims) -> Claims:
+        return {"email": _text(claims, "email"), "name": _text(claims, "name")}
+
+    def extract_common_fields(self, claims: Claims) -> Claims:
+        return self.extract_extra_data(claims)
+
+    def extract_email_addresses(self, claims: Claims) -> list[EmailAddress]:
+        """Return the address. It is verified only if the provider says so; some say it with a word."""
+        verified = claims.get("email_verified") in (True, "true")
+        return [
+            EmailAddress(email=email, verified=verified, primary=True) for email in [_text(claims, "email")] if email
+        ]
+
+
+def _text(claims: Claims, name: str) -> str:
+    """Return a claim that is text, without what PostgreSQL can't hold."""
+    value = claims.get(name)
+    return value.replace("\x00", "") if isinstance(value, str) else ""
+
+
+@contextmanager
+def _as_provider_errors() -> Iterator[None]:
+    """Turn what a provider that is away, or answers nonsense, makes of a request into allauth's error for it."""
+    try:
+        yield
+    except (RequestException, LookupError, TypeError, ValueError) as error:
+        raise OAuth2Error(f"the provider can't be asked ({type(error).__name__})") from error

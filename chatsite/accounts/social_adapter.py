@@ -1,0 +1,91 @@
+"""Where accounts that come from an identity provider differ from django-allauth's defaults."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from allauth.account.adapter import get_adapter as get_account_adapter
+from allauth.account.models import EmailAddress
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.base import AuthProcess, Provider
+from django.db import transaction
+from django.http import HttpRequest
+from django.shortcuts import render
+from django.utils.translation import gettext_lazy as _
+
+from chatsite.accounts.adoption import adopt, drop_unproved_claims, may_be_adopted
+from chatsite.accounts.models import User
+from chatsite.accounts.sign_up import complete_sign_up, is_open_to, may_sign_up
+
+log = logging.getLogger(__name__)
+
+
+class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+    """Sign-up by the site's policy; an address that the provider vouches for opens the account that has it."""
+
+    error_messages = {
+        **DefaultSocialAccountAdapter.error_messages,
+        "no_password": _("It is your only way in. Choose a password first, then disconnect it."),
+        "no_verified_email": _("It is your only way in. Confirm your email address first, then disconnect it."),
+    }
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """Decide by the address; who has none yet is asked for one, and then it decides."""
+        email = sociallogin.user.email
+        return may_sign_up(request.session, email) if email else is_open_to(request.session)
+
+    def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
+        """Return the account of which a verified address is the own one.
+
+        allauth would also take one that only asked to change to it.
+        """
+        for email in _verified(sociallogin):
+            user = User.objects.filter(email=email).first()
+            if user:
+                return user, email
+        return None
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Decide about an account that was found by its address only, before anything of it is given away."""
+        drop_unproved_claims(_verified(sociallogin))
+        found_by_address = sociallogin.is_existing and sociallogin.account._state.adding
+        if not found_by_address or sociallogin.state.get("process") == AuthProcess.CONNECT:
+            return
+        if not sociallogin.user.is_active:
+            raise ImmediateHttpResponse(get_account_adapter().respond_user_inactive(request, sociallogin.user))
+        if not may_be_adopted(sociallogin.user):
+            raise ImmediateHttpResponse(render(request, "socialaccount/not_confirmed.html", status=403))
+        adopt(sociallogin.user)
+
+    @transaction.atomic
+    def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
+        """Make the account whole or not at all. Raises `SignUpRefused` if what let the person in is used up."""
+        user: User = super().save_user(request, sociallogin, form)
+        if complete_sign_up(request.session, user):
+            # The operator's link proves more than a mail could, and a first start often can't send mail yet.
+            EmailAddress.objects.filter(user=user).update(verified=True)
+        return user
+
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
+        user: User = super().populate_user(request, sociallogin, data)
+        user.name = data.get("name", "")[: User._meta.get_field("name").max_length]
+        return user
+
+    def on_authentication_error(
+        self, request: HttpRequest, provider: Provider, error: Any = None, exception: Any = None, **_: Any
+    ) -> None:
+        """Tell the operator why; the person is told that it did not work."""
+        log.warning("Signing in at %s failed: %s, %s", provider, error, _without_answers(exception))
+
+
+def _verified(sociallogin: SocialLogin) -> list[str]:
+    return [address.email for address in sociallogin.email_addresses if address.verified]
+
+
+def _without_answers(exception: Exception | None) -> str:
+    """Return what went wrong, without what the provider answered: there may be tokens in it."""
+    words = str(exception or "")
+    return "no access token was given" if words.startswith("Error retrieving access token") else words
