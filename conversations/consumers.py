@@ -32,7 +32,7 @@ from conversations.core.frames import (
 )
 from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, subscribe, unsubscribe
 from conversations.models import Conversation
-from conversations.sentences import language_code_of, sentence_of
+from conversations.sentences import reader_of_socket, sentence_of
 from conversations.services.post_message import post_message
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
@@ -82,7 +82,7 @@ class PageConsumer(AsyncWebsocketConsumer):
     """One page of one person."""
 
     async def connect(self) -> None:
-        self.language_code = language_code_of(self.scope)
+        self.reader = reader_of_socket(self.scope)
         self.topic: str | None = None
         self.topic_elsewhere: str | None = None
         self.unsent = Unsent()
@@ -125,7 +125,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             logger.info("a bad frame: %s", error.detail)
         answer = ErrorFrame(
             code=error.code,
-            message=sentence_of(error, self.language_code),
+            message=sentence_of(error, self.reader),
             conversation=getattr(frame, "conversation", None),
             client_id=getattr(frame, "client_id", None),
         )
@@ -152,7 +152,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         """Follow first and read then: what is written between the two comes twice rather than never."""
         await self._follow(conversation_topic(conversation.public_id))
         snapshot = await in_rendering_thread(conversation_snapshot)(
-            conversation, frame.from_position, language_code=self.language_code
+            conversation, frame.from_position, reader=self.reader
         )
         self._queue(snapshot.to_json())
 

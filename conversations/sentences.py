@@ -1,4 +1,4 @@
-"""The sentences of errors in the language of whoever reads them.
+"""The sentences of errors in the language, and the time, of whoever reads them.
 
 Pages are English until they are translated as a whole, but what is refused, and why a reply failed, people read in
 their own language. That is the one their browser asks for, if `LANGUAGES` has it.
@@ -6,29 +6,56 @@ their own language. That is the one their browser asks for, if `LANGUAGES` has i
 
 from __future__ import annotations
 
+import datetime as dt
+import zoneinfo
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils.translation import get_language_from_request, gettext, override
 
-from conversations.core.errors import ConversationError, sentence_for
+from conversations.core.errors import ConversationError, in_utc, sentence_for
 
 
-def sentence_of(error: ConversationError, language_code: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Whoever reads a page: in which language, and by which clock."""
+
+    language_code: str
+    zone: dt.tzinfo = dt.UTC
+
+    def tell(self, moment: dt.datetime) -> str:
+        """Return the moment by the reader's clock; of UTC it is said that it is."""
+        return in_utc(moment) if self.zone is dt.UTC else f"{moment.astimezone(self.zone):%Y-%m-%d %H:%M}"
+
+
+def sentence_of(error: ConversationError, reader: Reader) -> str:
     """Return what the person reads."""
-    return stored_sentence(error.code, error.params, language_code)
+    return stored_sentence(error.code, error.params, reader)
 
 
-def stored_sentence(code: str, params: Mapping[str, object], language_code: str) -> str:
+def stored_sentence(code: str, params: Mapping[str, object], reader: Reader) -> str:
     """Return the sentence of an error of which only *code* and *params* are kept, as with a reply that failed."""
-    with override(language_code):
-        return sentence_for(code, params, translate=gettext)
+    with override(reader.language_code):
+        return sentence_for(code, params, translate=gettext, tell=reader.tell)
 
 
-def language_code_of(scope: Mapping[str, Any]) -> str:
-    """Return the language of a socket's page: found in its handshake as in every other request."""
+def reader_of(request: HttpRequest) -> Reader:
+    return Reader(get_language_from_request(request), zone_of(request.COOKIES))
+
+
+def reader_of_socket(scope: Mapping[str, Any]) -> Reader:
+    """Return who reads a socket's page: found in its handshake as in every other request."""
     handshake = HttpRequest()
     handshake.COOKIES = scope["cookies"]
     handshake.META["HTTP_ACCEPT_LANGUAGE"] = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
-    return get_language_from_request(handshake)
+    return reader_of(handshake)
+
+
+def zone_of(cookies: Mapping[str, str]) -> dt.tzinfo:
+    """Return the viewer's time zone as their page has told it by cookie; UTC until then."""
+    try:
+        return zoneinfo.ZoneInfo(cookies.get("tz", "").replace("%2F", "/"))
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return dt.UTC

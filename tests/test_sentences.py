@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime as dt
 import io
 import re
 import uuid
@@ -12,9 +13,15 @@ from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 from django.urls import reverse
 
-from conversations.core.errors import ConversationError, InvalidHistory, MessageTooLong, ProviderTimedOut
+from conversations.core.errors import (
+    ConversationError,
+    InvalidHistory,
+    MessageTooLong,
+    MoneyUsedUp,
+    ProviderTimedOut,
+)
 from conversations.models import Message
-from conversations.sentences import sentence_of, stored_sentence
+from conversations.sentences import Reader, sentence_of, stored_sentence, zone_of
 from conversations.services.end_reply import Ending, end_reply
 from tests.core.test_errors import CLASSES, example
 from tests.people import begin, make_user, post
@@ -26,6 +33,7 @@ CATALOG = PROJECT / "conversations/locale/zh_Hans/LC_MESSAGES/django.po"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 EMPTY_IN_CHINESE = "消息是空的，请先输入内容再发送。"
 TIMED_OUT_IN_CHINESE = "语言模型响应超时，请重试。"
+ENGLISH, CHINESE_READER = Reader("en"), Reader("zh-hans")
 CHINESE_BROWSER = "zh-CN,zh;q=0.9,en;q=0.8"
 
 
@@ -87,16 +95,31 @@ def test_the_compiled_catalog_is_what_the_readable_one_compiles_to():
 @pytest.mark.parametrize("error", CLASSES)
 def test_each_language_has_its_sentence(error):
     raised = example(error)
-    assert sentence_of(raised, "en") == str(raised)
-    assert CHINESE.search(sentence_of(raised, "zh-hans"))
+    assert sentence_of(raised, ENGLISH) == str(raised)
+    assert CHINESE.search(sentence_of(raised, CHINESE_READER))
 
 
 def test_figures_are_the_same_in_every_language():
-    assert "31,405" in sentence_of(MessageTooLong(tokens_over=31_405), "zh-hans")
+    assert "31,405" in sentence_of(MessageTooLong(tokens_over=31_405), CHINESE_READER)
 
 
 def test_what_another_version_stored_is_said_in_the_readers_language_too():
-    assert stored_sentence("of_another_version", {}, "zh-hans") == sentence_of(ConversationError(), "zh-hans")
+    assert stored_sentence("of_another_version", {}, CHINESE_READER) == sentence_of(ConversationError(), CHINESE_READER)
+
+
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [
+        ("Asia/Shanghai", "2026-11-22 08:00."),
+        ("America%2FNew_York", "2026-11-21 19:00."),
+        ("", "2026-11-22 00:00 UTC."),
+        ("Not/A_Zone", "2026-11-22 00:00 UTC."),
+        ("../etc/passwd", "2026-11-22 00:00 UTC."),
+    ],
+)
+def test_when_it_opens_again_is_said_by_the_readers_clock(zone, said):
+    used_up = MoneyUsedUp(opens_at=dt.datetime(2026, 11, 22, tzinfo=dt.UTC))
+    assert sentence_of(used_up, Reader("en", zone_of({"tz": zone}))).endswith(said)
 
 
 # Over HTTP
@@ -115,10 +138,11 @@ def send_nothing(client, conversation, languages, accept):
     return client.post(address, fields, headers={"accept-language": languages, "accept": accept})
 
 
-def failed_conversation(user):
+def failed_conversation(user, error_code="provider_timed_out", **error_params):
     """Return a conversation whose reply has failed."""
     posted = post(begin(user), "Hello")
-    Message.objects.filter(pk=posted.reply.pk).update(state="failed", error_code="provider_timed_out")
+    failed = {"state": "failed", "error_code": error_code, "error_params": error_params}
+    Message.objects.filter(pk=posted.reply.pk).update(**failed)
     return posted.message.conversation
 
 
@@ -143,6 +167,14 @@ def test_why_a_reply_failed_is_said_in_the_readers_language(client, alice, name)
     answer = client.get(address, headers={"accept-language": CHINESE_BROWSER})
     shown = answer.json()["messages"][-1]["html"] if name == "sync" else answer.content.decode()
     assert TIMED_OUT_IN_CHINESE in shown
+
+
+@pytest.mark.parametrize("name", ["conversation", "sync"])
+def test_when_a_failed_reply_can_be_made_again_is_said_by_the_readers_clock(client, alice, name):
+    conversation = failed_conversation(alice, "money_used_up", opens_at="2026-11-22T00:00:00+00:00")
+    client.cookies["tz"] = "Asia%2FShanghai"
+    answer = client.get(reverse(f"conversations:{name}", args=[conversation.public_id]))
+    assert "It opens again at 2026-11-22 08:00." in answer.content.decode()
 
 
 # By the socket

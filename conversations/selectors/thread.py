@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 
 from conversations.models import Completion, Conversation, Message
 from conversations.rendering import BlockStream, render_markdown
-from conversations.sentences import stored_sentence
+from conversations.sentences import Reader, stored_sentence
 
 from .sight import EVERYTHING, MARK_WORDS, Mark, Sight
 
@@ -71,7 +71,7 @@ class ThreadPage:
 def thread_page(
     conversation: Conversation,
     *,
-    language_code: str,
+    reader: Reader,
     sight: Sight = EVERYTHING,
     before: int | None = None,
     limit: int = PAGE_MESSAGES,
@@ -81,22 +81,22 @@ def thread_page(
     if before is not None:
         path = path.filter(position__lt=before)
     newest_first = list(path.order_by("-position")[:limit])
-    return _page(reversed(newest_first), language_code, sight)
+    return _page(reversed(newest_first), reader, sight)
 
 
 def thread_from(
-    conversation: Conversation, from_position: int, *, language_code: str, sight: Sight = EVERYTHING
+    conversation: Conversation, from_position: int, *, reader: Reader, sight: Sight = EVERYTHING
 ) -> ThreadPage:
     """Return the messages from *from_position* on; of very many, the newest."""
     path = conversation.messages.filter(active=True, position__gte=from_position)
     newest_first = list(path.order_by("-position")[:MOST_IN_A_SNAPSHOT])
-    return _page(reversed(newest_first), language_code, sight)
+    return _page(reversed(newest_first), reader, sight)
 
 
-def _page(oldest_first: Iterable[Message], language_code: str, sight: Sight) -> ThreadPage:
+def _page(oldest_first: Iterable[Message], reader: Reader, sight: Sight) -> ThreadPage:
     messages = list(oldest_first)
     completions = _last_completions(messages)
-    shown = [_shown(message, completions.get(message.pk), language_code, sight) for message in messages]
+    shown = [_shown(message, completions.get(message.pk), reader, sight) for message in messages]
     return ThreadPage(shown, has_older=bool(messages) and messages[0].position > 0)
 
 
@@ -106,7 +106,7 @@ def _last_completions(messages: Iterable[Message]) -> dict[int, Completion]:
     return {row.reply_id: row for row in last.defer("window") if row.reply_id}
 
 
-def _shown(message: Message, completion: Completion | None, language_code: str, sight: Sight) -> ThreadMessage:
+def _shown(message: Message, completion: Completion | None, reader: Reader, sight: Sight) -> ThreadMessage:
     html, tail_at = _rendered(message)
     code, params = message.error_code, message.error_params
     return ThreadMessage(
@@ -119,7 +119,7 @@ def _shown(message: Message, completion: Completion | None, language_code: str, 
         html=html,
         tail=message.content[tail_at:],
         tail_at=tail_at,
-        error=stored_sentence(code, params, language_code) if code else "",
+        error=stored_sentence(code, params, reader) if code else "",
         completion=completion,
         pinned=message.pinned,
         excluded=message.excluded,

@@ -11,6 +11,7 @@ from conversations.core.history import HistoryMessage
 from conversations.core.messages import PromptMessage
 from conversations.core.policy import WindowPolicy
 from conversations.core.prompt import Passage
+from conversations.core.record import WindowRecord
 from conversations.core.window import Turn, Window, compute_window
 from conversations.models import Conversation, Message
 from conversations.selectors.history import History, HistoryRow, read_history
@@ -41,13 +42,16 @@ def build_window(
     return _window(conversation, turn, history, policy=policy, tightening=tightening)
 
 
-def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
-    """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
+def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> WindowRecord:
+    """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read.
+
+    Returns the record of the least that will be sent.
+    """
     policy = policy_of(conversation.scenario)
     history = _history(conversation, newest)
     if not policy.refuses_to_drop:
         history = history._replace(newest_first=iter(()))
-    _window(conversation, Turn(newest, conversation.scenario.system_prompt), history, policy=policy)
+    return _window(conversation, Turn(newest, conversation.scenario.system_prompt), history, policy=policy).record
 
 
 def _history(conversation: Conversation, newest: HistoryMessage) -> History:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
+from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
 from conversations.core.budget import budget_tokens
 from conversations.core.errors import ConversationError, PolicyFailed, PromptError
 from conversations.core.history import HistoryMessage
+from conversations.core.money import Allowance, refusal_of
 from conversations.core.policy import WindowPolicy
 from conversations.core.text import UNSTORABLE
 from conversations.core.window import Window
@@ -15,18 +19,24 @@ from conversations.models import Conversation
 
 from .build_window import build_window, draft_message
 from .conversations import scenario_to_begin_with
-from .language import language_of, policy_of
+from .language import Language, language_of, policy_of
+from .limits import check_message_length, check_messages_are_allowed, person_allowances, worst_reply_usd
 
 
 @dataclass(frozen=True, slots=True)
 class DraftEstimate:
-    """A draft with its *window*; without one, *error* says why it can't be sent. *conversation* may not be stored."""
+    """A draft with its *window*, if one holds it. *error* says why it can't be sent. *conversation* may not be stored.
+
+    Where money is limited, *allowances* say what is left and *worst_usd* what sending it may cost; None is unknown.
+    """
 
     conversation: Conversation
     draft: HistoryMessage
     budget_tokens: int
     window: Window | None = None
     error: ConversationError | None = None
+    allowances: Sequence[Allowance] = ()
+    worst_usd: Decimal | None = None
 
     @property
     def content_tokens(self) -> int:
@@ -56,9 +66,15 @@ def estimate_draft(
     """
     if conversation is None:
         conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
-    language = language_of(conversation.scenario)
-    head = conversation.head
+    language, head = language_of(conversation.scenario), conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, language=language)
+    return _limited(user, language, _fitted(conversation, draft, language, policy))
+
+
+def _fitted(
+    conversation: Conversation, draft: HistoryMessage, language: Language, policy: WindowPolicy | None
+) -> DraftEstimate:
+    """Return the draft with the window that holds it, if there is one."""
     limit_tokens = budget_tokens(language.language_model, calibration=language.calibration)
     try:
         policy = policy or policy_of(conversation.scenario)
@@ -67,3 +83,19 @@ def estimate_draft(
     except (PromptError, PolicyFailed) as error:
         return DraftEstimate(conversation, draft, limit_tokens, error=error)
     return DraftEstimate(conversation, draft, limit_tokens, window)
+
+
+def _limited(user: User, language: Language, fitted: DraftEstimate) -> DraftEstimate:
+    """Return the draft with what the person's limits say to it. Those of a moment, such as the rate, say nothing."""
+    limits = effective_limits(user)
+    found = person_allowances(user, limits)
+    worst_usd = worst_reply_usd(fitted.window.record, language) if found and fitted.window else None
+    limited = replace(fitted, allowances=found, worst_usd=worst_usd)
+    try:
+        check_messages_are_allowed(limits)
+        check_message_length(fitted.content_tokens, limits)
+    except ConversationError as error:
+        return replace(limited, error=error)
+    if fitted.error or not fitted.window:
+        return limited
+    return replace(limited, error=refusal_of(found, worst_usd))

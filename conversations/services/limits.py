@@ -5,30 +5,57 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 
-from django.conf import settings
-from django.db.models import Sum
 from django.utils import timezone
 
+from chatsite.accounts.limits import EffectiveLimits, effective_limits
 from chatsite.accounts.models import User
-from conversations.core.errors import MessageRateReached, MoneyUsedUp
-from conversations.models import Completion, Run
+from conversations.core.errors import (
+    MessageRateReached,
+    MessagesForbidden,
+    MessageTooLong,
+    RepliesAtOnceReached,
+    SignInRequired,
+)
+from conversations.core.money import Allowance, refusal_of, worst_case_usd
+from conversations.core.record import WindowRecord
+from conversations.models import Message, Run
+from conversations.selectors.spending import allowances, money_limits
+
+from .language import Language
 
 MINUTE = dt.timedelta(minutes=1)
 
 
-def check_limits(user: User) -> None:
-    """Raise a `LimitReached` that says when it opens again.
+def lock_person(user: User) -> None:
+    """Let nobody else ask for a reply of this person until the transaction ends.
 
-    Locks the person's row until the transaction ends, so that of many messages sent at once each sees those before it.
+    So of many messages sent at once each sees those before it. Raises `SignInRequired` if the account is gone.
     """
-    User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    check_message_rate(user, limit=settings.MESSAGES_PER_MINUTE)
-    check_money(user, limit_usd=settings.MONEY_PER_DAY_USD)
+    if not User.objects.select_for_update(no_key=True).filter(pk=user.pk).exists():
+        raise SignInRequired
 
 
-def check_message_rate(user: User, *, limit: int) -> None:
-    """Refuse more than *limit* replies asked for in a minute; 0 is without limit."""
-    if not limit:
+def check_limits(user: User) -> EffectiveLimits:
+    """Return what holds for the person, who may ask for one more reply now; raises an `AccessError` otherwise.
+
+    The person has to be locked.
+    """
+    limits = effective_limits(user)
+    check_messages_are_allowed(limits)
+    check_message_rate(user, limit=limits.messages_per_minute)
+    check_replies_at_once(user, limit=limits.replies_at_once)
+    return limits
+
+
+def check_messages_are_allowed(limits: EffectiveLimits) -> None:
+    """Raise `MessagesForbidden` where no waiting and no shortening helps."""
+    if 0 in (limits.messages_per_minute, limits.replies_at_once, limits.message_tokens):
+        raise MessagesForbidden
+
+
+def check_message_rate(user: User, *, limit: int | None) -> None:
+    """Refuse more than *limit* replies asked for in a minute."""
+    if limit is None:
         return
     asked = Run.objects.filter(reply__conversation__owner_id=user.pk, created_at__gt=timezone.now() - MINUTE)
     times = list(asked.order_by("-created_at").values_list("created_at", flat=True)[:limit])
@@ -36,11 +63,38 @@ def check_message_rate(user: User, *, limit: int) -> None:
         raise MessageRateReached(opens_at=times[-1] + MINUTE)
 
 
-def check_money(user: User, *, limit_usd: float | None) -> None:
-    """Refuse when the person's known costs of this day (UTC) have reached *limit_usd*."""
-    if limit_usd is None:
+def check_replies_at_once(user: User, *, limit: int | None) -> None:
+    if limit is None:
         return
-    midnight = timezone.now().astimezone(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    spent = Completion.objects.filter(user_id=user.pk, created_at__gte=midnight).aggregate(sum=Sum("cost_usd"))["sum"]
-    if (spent or Decimal(0)) >= Decimal(str(limit_usd)):
-        raise MoneyUsedUp(opens_at=midnight + dt.timedelta(days=1))
+    if Message.objects.filter(state="streaming", conversation__owner_id=user.pk).count() >= limit:
+        raise RepliesAtOnceReached
+
+
+def check_message_length(content_tokens: int, limits: EffectiveLimits) -> None:
+    """Raise `MessageTooLong` for a message above the person's own limit, whatever the language model takes."""
+    if limits.message_tokens is not None and content_tokens > limits.message_tokens:
+        raise MessageTooLong(tokens_over=content_tokens - limits.message_tokens)
+
+
+def check_money(user: User, limits: EffectiveLimits, record: WindowRecord, language: Language) -> None:
+    """Raise the error that asking for a reply would end with, as far as can be told by *record*.
+
+    Only a look, so that nobody's message is stored in vain: what counts is what `open_completion` holds back.
+    """
+    found = person_allowances(user, limits)
+    if found and (error := refusal_of(found, worst_reply_usd(record, language))):
+        raise error
+
+
+def person_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:
+    """Return what is left for *user* at this moment, of the site's money too; nothing where nothing is limited."""
+    return allowances(user, money_limits(user, limits), at=timezone.now())
+
+
+def worst_reply_usd(record: WindowRecord, language: Language) -> Decimal | None:
+    """Return the most that a reply with that window can cost, or None where a price is unknown."""
+    return worst_case_usd(
+        language.unit_prices(at=timezone.now()),
+        input_tokens=record.most_prompt_tokens,
+        output_tokens=record.reply_reserve_tokens,
+    )

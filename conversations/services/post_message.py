@@ -14,6 +14,7 @@ from chatsite.accounts.models import User
 from conversations.access import require_admitted
 from conversations.core.errors import ReplyInProgress
 from conversations.core.frames import MessageStored
+from conversations.core.history import HistoryMessage
 from conversations.core.text import clean_content
 from conversations.fanout import RUNS, publish, publish_frame
 from conversations.models import Conversation, Message
@@ -21,7 +22,7 @@ from conversations.models import Conversation, Message
 from .build_window import check_it_fits, draft_message
 from .conversations import title_from
 from .language import language_of
-from .limits import check_limits
+from .limits import check_limits, check_message_length, check_money, lock_person
 from .path import add_reply, lock_conversation
 
 
@@ -64,12 +65,13 @@ def post_message(
         return found
     cleaned = clean_content(content)
     with transaction.atomic():
-        check_limits(user)
+        lock_person(user)
         locked = lock_conversation(conversation)
         if found := _find_posted(locked, client_id):  # the same message, sent twice at once
             return found
         _refuse_while_replying(locked)
-        posted = _store(locked, cleaned, client_id, grounding, was_cleaned=cleaned != content)
+        draft = _checked_draft(user, locked, cleaned)
+        posted = _store(locked, draft, client_id, grounding, was_cleaned=cleaned != content)
         transaction.on_commit(partial(_announce, locked, posted))
     return posted
 
@@ -88,21 +90,28 @@ def _refuse_while_replying(conversation: Conversation) -> None:
         raise ReplyInProgress
 
 
+def _checked_draft(user: User, conversation: Conversation, content: str) -> HistoryMessage:
+    """Return *content* as the newest message, counted, if it may be sent, fits and can be paid."""
+    limits = check_limits(user)
+    language, head = language_of(conversation.scenario), conversation.head
+    draft = draft_message(content, position=head.position + 1 if head else 0, language=language)
+    check_message_length(draft.content_tokens, limits)
+    check_money(user, limits, check_it_fits(conversation, draft), language)
+    return draft
+
+
 def _store(
     conversation: Conversation,
-    content: str,
+    draft: HistoryMessage,
     client_id: uuid.UUID,
     grounding: Sequence[Mapping[str, Any]],
     *,
     was_cleaned: bool,
 ) -> PostedMessage:
-    language = language_of(conversation.scenario)
-    head = conversation.head
-    draft = draft_message(content, position=head.position + 1 if head else 0, language=language)
-    check_it_fits(conversation, draft)
+    language, content = language_of(conversation.scenario), draft.message.content
     message = Message.objects.create(
         conversation=conversation,
-        parent=head,
+        parent=conversation.head,
         position=draft.position,
         role="user",
         content=content,

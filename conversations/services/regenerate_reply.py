@@ -14,7 +14,7 @@ from conversations.models import Conversation, Message
 
 from .build_window import check_it_fits, stored_message
 from .language import language_of
-from .limits import check_limits
+from .limits import check_limits, check_money, lock_person
 from .path import add_reply, lock_conversation
 
 
@@ -22,7 +22,7 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
     """Return the new, still empty sibling of the last reply. Raises `NothingToRetry` if *reply_id* isn't the last."""
     require_admitted(user)
     with transaction.atomic():
-        check_limits(user)
+        lock_person(user)
         locked = lock_conversation(conversation)
         reply = find_reply(locked, reply_id)
         if not reply.has_ended:
@@ -31,8 +31,9 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
             raise NothingToRetry
         if reply.parent.excluded:
             raise MessageExcluded
-        language = language_of(locked.scenario)
-        check_it_fits(locked, stored_message(reply.parent, language))  # or the old reply would be gone for nothing
+        limits, language = check_limits(user), language_of(locked.scenario)
+        record = check_it_fits(locked, stored_message(reply.parent, language))
+        check_money(user, limits, record, language)  # or the old reply would be gone for nothing
         Message.objects.filter(pk=reply.pk).update(active=False)
         sibling = add_reply(locked, reply.parent, language)
         transaction.on_commit(partial(publish, RUNS, "waiting"))

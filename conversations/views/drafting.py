@@ -16,7 +16,7 @@ from conversations.core.record import WindowRecord
 from conversations.models import Conversation
 from conversations.selectors.sight import Sight
 from conversations.selectors.window import view_window
-from conversations.sentences import sentence_of
+from conversations.sentences import reader_of, sentence_of
 from conversations.services.estimate_draft import DraftEstimate, estimate_draft
 
 from . import parameters
@@ -73,7 +73,7 @@ def _estimate(request: PersonRequest, conversation: Conversation | None) -> Draf
 
 
 def _problem(request: PersonRequest, estimated: DraftEstimate) -> str:
-    return sentence_of(estimated.error, request.LANGUAGE_CODE) if estimated.error else ""
+    return sentence_of(estimated.error, reader_of(request)) if estimated.error else ""
 
 
 def _figures(record: WindowRecord) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from conversations.core.errors import (
     ScenarioNotFound,
     SignInRequired,
 )
-from conversations.sentences import sentence_of
+from conversations.sentences import reader_of, sentence_of
 
 # The first class that fits decides.
 STATUSES: dict[type[ConversationError], int] = {
@@ -107,7 +107,7 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
 
 
 def _sentence(request: HttpRequest, error: ConversationError) -> str:
-    return sentence_of(error, request.LANGUAGE_CODE)
+    return sentence_of(error, reader_of(request))
 
 
 def _to_the_door(request: HttpRequest, error: ConversationError, kwargs: Mapping[str, object]) -> HttpResponse:

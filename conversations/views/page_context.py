@@ -17,6 +17,7 @@ from conversations.selectors.scenarios import list_scenarios
 from conversations.selectors.sight import EVERYTHING, MARK_WORDS, Sight
 from conversations.selectors.thread import thread_page
 from conversations.selectors.window import last_window
+from conversations.sentences import reader_of
 from conversations.services.language import language_of
 
 from . import parameters
@@ -48,7 +49,7 @@ def thread_context(request: PersonRequest, conversation: Conversation, *, before
     """
     record = last_window(conversation)
     sight = Sight.of(record) if record else EVERYTHING
-    page = thread_page(conversation, language_code=request.LANGUAGE_CODE, sight=sight, before=before)
+    page = thread_page(conversation, reader=reader_of(request), sight=sight, before=before)
     positions = {message.position for message in page.messages}
     first_seen = sight.first_position
     return {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-import zoneinfo
 
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 
 from conversations.core.errors import FrameError
+from conversations.sentences import zone_of
 
 LARGEST_POSITION = 2**31 - 1  # what the column holds
 FIRST_YEAR, LAST_YEAR = 1970, 9998
@@ -74,11 +74,7 @@ def flag(request: HttpRequest, name: str) -> bool:
 
 
 def time_zone(request: HttpRequest) -> dt.tzinfo:
-    """Return the viewer's time zone as their page has told it by cookie; UTC until then."""
-    try:
-        return zoneinfo.ZoneInfo(request.COOKIES.get("tz", "").replace("%2F", "/"))
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return dt.UTC
+    return zone_of(request.COOKIES)
 
 
 def optional_unique_id(request: HttpRequest, name: str) -> uuid.UUID | None:

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_safe
 
 from conversations.access import find_conversation
+from conversations.sentences import reader_of
 from conversations.services.conversations import scenario_to_begin_with
 
 from . import parameters
@@ -52,7 +53,7 @@ def sync(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """The snapshot frame from a position on, for a page whose socket can't connect."""
     found = find_conversation(request.user, public_id)
     from_position = parameters.position(request, "from") or 0
-    return JsonResponse(conversation_snapshot(found, from_position, language_code=request.LANGUAGE_CODE).to_wire())
+    return JsonResponse(conversation_snapshot(found, from_position, reader=reader_of(request)).to_wire())
 
 
 @require_GET

@@ -11,20 +11,19 @@ from conversations.models import Conversation
 from conversations.selectors.sight import EVERYTHING, Sight
 from conversations.selectors.thread import ThreadMessage, thread_from
 from conversations.selectors.window import last_window
+from conversations.sentences import Reader
 
 from .window_context import window_summary
 
 
-def conversation_snapshot(
-    conversation: Conversation, from_position: int, *, language_code: str
-) -> ConversationSnapshot:
+def conversation_snapshot(conversation: Conversation, from_position: int, *, reader: Reader) -> ConversationSnapshot:
     """Return what is stored from *from_position* on: each message with the HTML that the page itself would show.
 
     Of very many messages it holds the newest, and says from which position on.
     """
     record = last_window(conversation)
     sight = Sight.of(record) if record else EVERYTHING
-    page = thread_from(conversation, from_position, language_code=language_code, sight=sight)
+    page = thread_from(conversation, from_position, reader=reader, sight=sight)
     return ConversationSnapshot(
         conversation=conversation.public_id,
         from_position=max(from_position, page.first_position),

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 from conversations.access import find_conversation
 from conversations.core.errors import ConversationError, ConversationNotFound, FrameError, ScenarioNotFound
 from conversations.models import Scenario
-from conversations.sentences import sentence_of
+from conversations.sentences import reader_of, sentence_of
 from conversations.services.conversations import default_scenario, scenario_to_begin_with, start_conversation
 from conversations.services.post_message import PostedMessage, post_message
 from conversations.services.regenerate_reply import regenerate_reply
@@ -30,7 +30,7 @@ def show_page_with_draft(request: PersonRequest, error: ConversationError, publi
         context = page_context(request, find_conversation(request.user, public_id))
     except ConversationNotFound:
         context = new_page_context(request, public_id, _scenario_of_draft(request))
-    draft = {"draft": parameters.content(request), "error": sentence_of(error, request.LANGUAGE_CODE)}
+    draft = {"draft": parameters.content(request), "error": sentence_of(error, reader_of(request))}
     return render(request, "conversations/conversation.html", context | draft)
 
 
