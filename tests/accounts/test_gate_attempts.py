@@ -1,0 +1,131 @@
+"""How many passwords may be tried: exactly so many, also all at once."""
+
+from __future__ import annotations
+
+import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from chatsite.accounts.gate_attempts import (
+    MOST_FROM_ADDRESS,
+    MOST_OF_ACCOUNT,
+    PERIOD,
+    TooManyAttempts,
+    count_attempt,
+    give_back_attempt,
+    sweep_attempts,
+)
+from chatsite.accounts.models import GateAttempts
+from tests.people import make_user
+
+pytestmark = pytest.mark.django_db
+HERE = "198.51.100.1"
+
+
+def attempt(user, address=HERE):
+    """Return whether the attempt is looked at."""
+    try:
+        count_attempt(user, address)
+    except TooManyAttempts:
+        return False
+    return True
+
+
+def people(count):
+    return [make_user(f"person{number}") for number in range(count)]
+
+
+def test_an_account_has_ten_attempts_an_hour(ada):
+    assert [attempt(ada, f"198.51.100.{number}") for number in range(12)] == [True] * MOST_OF_ACCOUNT + [False] * 2
+
+
+def test_an_address_has_thirty_whoever_tries(db):
+    assert [attempt(person) for person in people(32)] == [True] * MOST_FROM_ADDRESS + [False] * 2
+
+
+def test_others_elsewhere_are_not_held_up(ada):
+    for _ in range(50):
+        attempt(ada)
+    assert attempt(make_user("bob"), "203.0.113.9")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_one"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:198.51.100.1", "198.51.100.1", True),
+        ("198.51.100.1", "198.51.100.2", False),
+        ("", "", True),
+        ("a socket", "a socket", True),
+    ],
+)
+def test_a_network_of_one_customer_is_one_address(first, second, is_one):
+    count_attempt(make_user("alice"), first)
+    count_attempt(make_user("bob"), second)
+    assert GateAttempts.objects.count() == (3 if is_one else 4)
+
+
+def test_it_says_when_it_opens_again_and_knocking_does_not_put_that_off(ada):
+    for _ in range(MOST_OF_ACCOUNT):
+        count_attempt(ada, HERE)
+    opens = []
+    for _ in range(3):
+        with pytest.raises(TooManyAttempts) as refusal:
+            count_attempt(ada, HERE)
+        opens.append(refusal.value.opens_at)
+    assert len(set(opens)) == 1
+    assert timezone.now() + PERIOD - dt.timedelta(minutes=1) < opens[0] <= timezone.now() + PERIOD
+
+
+def test_after_the_hour_it_begins_anew(ada):
+    for _ in range(MOST_OF_ACCOUNT + 1):
+        attempt(ada)
+    GateAttempts.objects.update(began_at=timezone.now() - PERIOD - dt.timedelta(seconds=1))
+    assert [attempt(ada) for _ in range(MOST_OF_ACCOUNT + 1)] == [True] * MOST_OF_ACCOUNT + [False]
+
+
+def test_who_knew_the_password_takes_nothing_from_others(db):
+    """More people than attempts come from one address, and all know it."""
+    for person in people(MOST_FROM_ADDRESS + 5):
+        count_attempt(person, HERE)
+        give_back_attempt(person, HERE)
+    assert GateAttempts.objects.get().count == 0
+
+
+def test_no_address_is_kept(ada):
+    count_attempt(ada, HERE)
+    assert not GateAttempts.objects.filter(tried_by__contains=HERE).exists()
+
+
+def test_counts_that_are_over_are_swept(ada):
+    count_attempt(ada, HERE)
+    assert sweep_attempts() == 0
+    GateAttempts.objects.update(began_at=timezone.now() - PERIOD - dt.timedelta(seconds=1))
+    assert sweep_attempts() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("accounts", "looked_at"), [(1, MOST_OF_ACCOUNT), (100, MOST_FROM_ADDRESS)])
+def test_of_a_hundred_at_once_exactly_the_limit_is_looked_at(accounts, looked_at):
+    """Of one account from many addresses, and of a hundred accounts from one address."""
+    crowd, threads = people(accounts), 20
+    barrier = Barrier(threads)
+
+    def knock(thread):
+        try:
+            barrier.wait()
+            numbers = range(thread, 100, threads)
+            return sum(
+                attempt(crowd[number % accounts], HERE if accounts > 1 else f"198.51.100.{number}")
+                for number in numbers
+            )
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(threads) as pool:
+        assert sum(pool.map(knock, range(threads))) == looked_at

@@ -1,0 +1,161 @@
+"""Seats: none is had twice, and whoever waits gets in by turn."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connection, transaction
+
+from chatsite.accounts.admission import Admission, admission_of
+from chatsite.accounts.gate import Unlocking, let_in, unlock
+from chatsite.accounts.gate_passwords import set_password
+from chatsite.accounts.gate_seats import give_seats, list_places, lock_gate, place_in_line
+from chatsite.accounts.models import Gate, GateEntry, User
+from tests.accounts.browsers import Browsers
+from tests.accounts.gates import enter, make_password, rotate, shut_gate
+from tests.people import make_user
+
+pytestmark = pytest.mark.django_db
+RAW = "a window seat, please"
+
+
+@pytest.fixture
+def crowd():
+    """A gate with two seats, and five people who come one after the other."""
+    shut_gate(seats=2)
+    people = [make_user(name) for name in ("ada", "bob", "cleo", "dora", "emil")]
+    for person in people:
+        enter(person)
+    return people
+
+
+def inside(people):
+    return [person.name for person in people if let_in(person) is Admission.ADMITTED]
+
+
+def change(person, **fields):
+    User.objects.filter(pk=person.pk).update(**fields)
+
+
+def test_the_first_get_the_seats_and_the_others_wait_in_line(crowd):
+    assert inside(crowd) == ["Ada", "Bob"]
+    assert [place_in_line(person.pk) for person in crowd[2:]] == [1, 2, 3]
+    assert [place.name for place in list_places()] == ["Ada", "Bob", "Cleo", "Dora", "Emil"]
+
+
+def test_without_a_cap_everybody_has_a_seat():
+    shut_gate()
+    people = [make_user(f"person{number}") for number in range(5)]
+    for person in people:
+        enter(person)
+    assert len(inside(people)) == 5
+
+
+def test_no_seat_at_all_lets_nobody_in():
+    shut_gate(seats=0)
+    enter(ada := make_user("ada"))
+    assert let_in(ada) is Admission.WAITING
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"gate_rule": "blocked"}, {"gate_rule": "waived"}, {"is_active": False}, {"role": "admin"}],
+)
+def test_a_seat_that_is_not_needed_any_more_goes_to_the_next_in_line(crowd, fields):
+    """Whoever of those who wait looks first, the longest waiting gets it."""
+    change(crowd[0], **fields)
+    assert let_in(crowd[4]) is Admission.WAITING
+    assert admission_of(crowd[2].pk) is Admission.ADMITTED
+    assert admission_of(crowd[3].pk) is Admission.WAITING
+
+
+def test_who_comes_back_after_being_blocked_waits_first_in_line(crowd):
+    change(crowd[0], gate_rule="blocked")
+    give_seats()
+    change(crowd[0], gate_rule="site")
+    assert let_in(crowd[0]) is Admission.WAITING
+    assert place_in_line(crowd[0].pk) == 1
+    assert inside(crowd) == ["Bob", "Cleo"]
+
+
+def test_somebody_who_is_deleted_leaves_a_seat(crowd):
+    crowd[0].delete()
+    assert inside(crowd[1:]) == ["Bob", "Cleo"]
+
+
+def test_fewer_seats_send_nobody_out(crowd):
+    Gate.objects.update(seats=1)
+    assert inside(crowd) == ["Ada", "Bob"]
+    change(crowd[0], is_active=False)
+    assert inside(crowd) == ["Bob"]
+
+
+def test_more_seats_let_in_who_waits(crowd):
+    Gate.objects.update(seats=4)
+    assert inside(crowd) == ["Ada", "Bob", "Cleo", "Dora"]
+
+
+def test_after_a_rotation_nobody_has_a_seat_and_nobody_waits(crowd):
+    rotate()
+    assert inside(crowd) == []
+    assert list_places() == []
+    enter(crowd[4])
+    assert inside(crowd) == ["Emil"]
+
+
+def test_a_password_of_ones_own_takes_a_seat_too(crowd):
+    fay = make_user("fay")
+    enter(fay, make_password(fay))
+    assert let_in(fay) is Admission.WAITING
+
+
+def test_giving_the_password_again_keeps_the_place_in_line(settings):
+    shut_gate(seats=0)
+    set_password(RAW)
+    people = [make_user(name) for name in ("ada", "bob")]
+    for person in [*people, people[0]]:
+        assert unlock(person, RAW, address="") is Unlocking.ACCEPTED
+    assert place_in_line(people[0].pk) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_come_for_the_last_seat_at_once_one_gets_it(wait_for_lock_waits):
+    shut_gate(seats=1)
+    set_password(RAW)
+    people = [make_user(name) for name in ("ada", "bob")]
+    with Browsers() as browsers:
+        with transaction.atomic():
+            lock_gate()
+            answers = [browsers.start(lambda one=one: unlock(one, RAW, address="")) for one in people]
+            wait_for_lock_waits(2)
+        assert [answer.result() for answer in answers] == [Unlocking.ACCEPTED] * 2
+    assert sorted(admission_of(person.pk).name for person in people) == ["ADMITTED", "WAITING"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_crowd_at_an_empty_gate_as_many_get_in_as_there_are_seats():
+    """The gate's row is made by one of them, on the way."""
+    password = make_password()
+    people = [make_user(f"person{number}", gate_rule="required") for number in range(12)]
+    for person in people:
+        make_password(person, version=password.version)
+    barrier = Barrier(len(people))
+
+    def come(person):
+        try:
+            barrier.wait()
+            enter(person, password)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(people)) as pool:
+        list(pool.map(come, people))
+    assert Gate.objects.count() == 1
+    assert GateEntry.objects.exclude(seated_at=None).count() == 12
+    GateEntry.objects.update(seated_at=None)
+    Gate.objects.update(seats=5)
+    with ThreadPoolExecutor(len(people)) as pool:
+        list(pool.map(lambda _: (give_seats(), connection.close()), people))
+    assert GateEntry.objects.exclude(seated_at=None).count() == 5
