@@ -10,3 +10,5 @@ STATES = {
     "failed": "danger",
     "deleted": "danger",
 }
+
+PRICES = {"in force": "success", "to come": "info"}

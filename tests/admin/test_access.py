@@ -13,6 +13,7 @@ LISTS = [
     "conversations_completion",
     "conversations_run",
     "conversations_calibration",
+    "conversations_price",
     "conversations_scenario",
     "accounts_user",
 ]

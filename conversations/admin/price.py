@@ -1,0 +1,128 @@
+"""Prices: what each language model costs today and who says so, and the prices that admins set."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.db.models import Exists, OuterRef, QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from unfold.decorators import display
+
+from conversations.admin.labels import PRICES
+from conversations.admin.price_form import PriceForm
+from conversations.admin.review import LargeListAdmin
+from conversations.core.usage import UnitPrices
+from conversations.models import Price
+from conversations.models.price import today
+from conversations.providers.language_models import ConfiguredModel, language_models
+from conversations.services.prices import unit_prices_of_all
+from conversations.templatetags import figures
+
+
+@dataclass(frozen=True)
+class ShownPrice:
+    """A configured language model and what it costs; *prices* None where nobody knows."""
+
+    configured: ConfiguredModel
+    prices: UnitPrices | None
+
+    @property
+    def rows(self) -> Iterator[tuple[str, UnitPrices]]:
+        """What holds up to the first threshold, and above each of them."""
+        if self.prices:
+            yield "", self.prices
+            yield from ((f"above {tier}", tier.prices) for tier in self.prices.tiers)
+
+    @property
+    def add_url(self) -> str:
+        return f"{reverse('admin:conversations_price_add')}?{urlencode({'language_model': self.configured.name})}"
+
+
+def prices_in_force(at: dt.datetime) -> list[ShownPrice]:
+    """Return what each configured language model costs at that moment."""
+    return [ShownPrice(language_models()[name], prices) for name, prices in unit_prices_of_all(at).items()]
+
+
+@admin.register(Price)
+class PriceAdmin(LargeListAdmin):
+    form = PriceForm
+    list_display = [
+        "language_model",
+        "valid_from",
+        "state",
+        "input",
+        "cached",
+        "written",
+        "output",
+        "note",
+        "created_by",
+    ]
+    search_fields = ["language_model", "note"]
+    search_help_text = "Language model, or note"
+    list_select_related = ["created_by"]
+    list_before_template = "admin/conversations/price/_in_force.html"
+    actions = None
+    warn_unsaved_form = True
+    fieldsets = [
+        (None, {"fields": ["language_model", "valid_from"]}),
+        (
+            "For a million tokens",
+            {
+                "description": "One price for prompts of any length. It stands before the settings and all lists.",
+                "fields": ["input_usd", "cached_input_usd", "cache_write_usd", "output_usd"],
+            },
+        ),
+        (None, {"fields": ["note"]}),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Price]:
+        holds = Price.objects.filter(valid_from__lte=today())
+        later = holds.filter(language_model=OuterRef("language_model"), valid_from__gt=OuterRef("valid_from"))
+        return super().get_queryset(request).annotate(is_replaced=Exists(later))
+
+    @display(label=PRICES)
+    def state(self, price: Price) -> str:
+        if price.valid_from > today():
+            return "to come"
+        return "replaced" if price.is_replaced else "in force"
+
+    @display(ordering="input_usd")
+    def input(self, price: Price) -> str:
+        return figures.usd(price.input_usd)
+
+    @display(description="from the cache", ordering="cached_input_usd")
+    def cached(self, price: Price) -> str:
+        return _or_as_input(price.cached_input_usd)
+
+    @display(description="written to it", ordering="cache_write_usd")
+    def written(self, price: Price) -> str:
+        return _or_as_input(price.cache_write_usd)
+
+    @display(ordering="output_usd")
+    def output(self, price: Price) -> str:
+        return figures.usd(price.output_usd)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        now = timezone.now()
+        context = {"in_force": prices_in_force(now), "now": now, "may_add": self.has_add_permission(request)}
+        return super().changelist_view(request, context | (extra_context or {}))
+
+    def save_model(self, request: HttpRequest, obj: Price, form: ModelForm, change: Any) -> None:
+        if not change:
+            obj.created_by = request.user
+        super().save_model(request, obj, form, change)
+        for warning in form.warnings():
+            messages.warning(request, warning)
+
+
+def _or_as_input(price: Decimal | None) -> str:
+    return "as input" if price is None else figures.usd(price)

@@ -1,0 +1,74 @@
+"""A price that an admin sets: nonsense is refused in words, and what may be a slip is warned of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from conversations.core.usage import LARGEST_PRICE_USD, PRICE_DECIMALS
+from conversations.models import Price
+from conversations.models.price import today
+from conversations.providers.language_models import language_models
+
+AMOUNT = {
+    "required": "Write a price; 0 if it costs nothing. Without any price the cost is unknown.",
+    "invalid": "Write an amount in US dollars for a million tokens, such as 0.15.",
+    "min_value": "A price can't be below 0.",
+    "max_value": f"Nothing costs more than ${LARGEST_PRICE_USD:,} for a million tokens.",
+    "max_digits": f"Nothing costs more than ${LARGEST_PRICE_USD:,} for a million tokens.",
+    "max_whole_digits": f"Nothing costs more than ${LARGEST_PRICE_USD:,} for a million tokens.",
+    "max_decimal_places": f"At most {PRICE_DECIMALS} decimals are kept.",
+}
+AMOUNTS = ("input_usd", "cached_input_usd", "cache_write_usd", "output_usd")
+
+
+class LanguageModelWidget(UnfoldAdminTextInputWidget):
+    """Offers the configured names, and takes any other: language models come and go."""
+
+    def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
+        field = super().render(name, value, {**(attrs or {}), "list": "language-models"}, renderer)
+        options = format_html_join("", '<option value="{}">', ((each,) for each in language_models()))
+        return format_html('{}<datalist id="language-models">{}</datalist>', field, options)
+
+
+class PriceForm(forms.ModelForm):
+    class Meta:
+        model = Price
+        fields = ("language_model", "valid_from", *AMOUNTS, "note")
+        widgets = {"language_model": LanguageModelWidget}
+        labels = {
+            "input_usd": "Input, US dollars",
+            "cached_input_usd": "From the cache, US dollars",
+            "cache_write_usd": "Written to the cache, US dollars",
+            "output_usd": "Output, US dollars",
+        }
+        help_texts = {
+            "language_model": "The name as the provider knows it.",
+            "valid_from": "From the beginning of this day in UTC, until a later price begins.",
+            "cached_input_usd": "Tokens that the provider read from its cache. Empty: as other input.",
+            "cache_write_usd": "Tokens that the provider bills for keeping. Empty: as other input.",
+            "output_usd": "Reasoning included.",
+        }
+        error_messages = {
+            **dict.fromkeys(AMOUNTS, AMOUNT),
+            "language_model": {"required": "Write the name of a language model."},
+            "__all__": {
+                "unique_together": "There is a price for this language model from that day on already: change it."
+            },
+        }
+
+    def warnings(self) -> list[str]:
+        """Return what a valid form may have got wrong, or promise more than it does."""
+        name, valid_from = self.cleaned_data["language_model"], self.cleaned_data["valid_from"]
+        found = []
+        if name not in language_models():
+            found.append(f"{name} is not configured on this site. The price is kept for when it is.")
+        if valid_from < today():
+            found.append(
+                "That day is over. What was sent since keeps its cost: prices are stored with each completion."
+            )
+        return found
