@@ -1,0 +1,61 @@
+"""What admins fill in about the gate."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from unfold.widgets import (
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminPasswordWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from chatsite.accounts.gate_passwords import LONGEST_CHARACTERS, SHORTEST_CHARACTERS
+from chatsite.accounts.models import Gate
+
+
+class GateForm(forms.ModelForm):
+    class Meta:
+        model = Gate
+        fields = ["mode", "seats", "contact"]
+        labels = {"mode": "Password", "contact": "Whom to ask"}
+        widgets = {
+            "mode": UnfoldAdminSelectWidget,
+            "seats": UnfoldAdminIntegerFieldWidget,
+            "contact": UnfoldAdminTextInputWidget,
+        }
+
+
+class ExpiryForm(forms.Form):
+    """When a password ends; empty is never."""
+
+    expires_at = forms.DateTimeField(
+        label="Ends at (UTC)",
+        required=False,
+        widget=UnfoldAdminTextInputWidget({"type": "datetime-local"}),
+        help_text="Empty is never.",
+    )
+
+    def clean_expires_at(self) -> dt.datetime | None:
+        expires_at: dt.datetime | None = self.cleaned_data["expires_at"]
+        if expires_at and expires_at <= timezone.now():
+            raise ValidationError("This moment is over. To end the password at once, revoke it.")
+        return expires_at
+
+
+class NewPasswordForm(ExpiryForm):
+    """A password of the admin's choice, or none: then one is made up."""
+
+    password = forms.CharField(
+        label="Password of your own",
+        required=False,
+        min_length=SHORTEST_CHARACTERS,
+        max_length=LONGEST_CHARACTERS,
+        widget=UnfoldAdminPasswordWidget({"autocomplete": "new-password"}),
+        help_text="Empty, one is made up and shown to you once.",
+    )
+    field_order = ["password", "expires_at"]
