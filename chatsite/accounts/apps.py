@@ -6,4 +6,9 @@ class AccountsConfig(AppConfig):
     label = "accounts"
 
     def ready(self) -> None:
+        from allauth.mfa.signals import authenticator_added  # models are there only now
+
         from chatsite.accounts import checks  # noqa: F401  registers the checks
+        from chatsite.accounts.second_factor import remember_new_factor
+
+        authenticator_added.connect(remember_new_factor)

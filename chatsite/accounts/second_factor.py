@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.authentication import get_authentication_records
+from allauth.account.internal.flows.login import record_authentication
 from allauth.mfa.models import Authenticator
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
@@ -28,6 +29,15 @@ def showed_second_factor(request: HttpRequest) -> bool:
     """Say whether this session was begun, or confirmed since, with a second factor of its person."""
     records: list[dict[str, Any]] = get_authentication_records(request, request.user)
     return any(record["method"] == "mfa" for record in records)
+
+
+def remember_new_factor(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
+    """Count a factor that was set up in this session as shown in it: to set it up, it was used.
+
+    Nobody gets as far without having shown the factors that there were before, see `SecondFactorDoorMiddleware`.
+    """
+    if authenticator.type in FACTORS:
+        record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)
 
 
 def must_set_up(user: User) -> bool:
