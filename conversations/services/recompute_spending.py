@@ -1,0 +1,64 @@
+"""Compute the running sums of the ledger again, and mend those that are not what the ledger says."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db import connection, transaction
+
+from .spending import HAS_SUM, SUMS
+
+# Whoever opens or settles a request waits here, and then adds to what is right.
+LOCK = "LOCK TABLE conversations_spending IN SHARE ROW EXCLUSIVE MODE"
+
+DIFFERENCES = f"""
+WITH right_sums AS (
+  SELECT sum.user_id, sum.period, sum.begins_on, coalesce(sum(completion.cost_usd), 0) AS spent_usd,
+         coalesce(sum(completion.reserved_usd) FILTER (WHERE completion.ended_at IS NULL), 0) AS reserved_usd
+  FROM {SUMS}
+  WHERE {HAS_SUM}
+  GROUP BY sum.user_id, sum.period, sum.begins_on
+)
+SELECT coalesce(right_sums.user_id, stored.user_id), coalesce(right_sums.period, stored.period),
+       coalesce(right_sums.begins_on, stored.begins_on),
+       coalesce(stored.spent_usd, 0), coalesce(stored.reserved_usd, 0),
+       coalesce(right_sums.spent_usd, 0), coalesce(right_sums.reserved_usd, 0)
+FROM right_sums FULL JOIN conversations_spending AS stored
+  ON coalesce(stored.user_id, 0) = coalesce(right_sums.user_id, 0)
+     AND stored.period = right_sums.period AND stored.begins_on = right_sums.begins_on
+WHERE (coalesce(stored.spent_usd, 0), coalesce(stored.reserved_usd, 0))
+   <> (coalesce(right_sums.spent_usd, 0), coalesce(right_sums.reserved_usd, 0))
+ORDER BY 3, 2, 1 NULLS LAST
+"""  # noqa: S608  # constants of `spending`
+
+MEND = """
+INSERT INTO conversations_spending (user_id, period, begins_on, spent_usd, reserved_usd) VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT (user_id, period, begins_on) DO UPDATE
+SET spent_usd = EXCLUDED.spent_usd, reserved_usd = EXCLUDED.reserved_usd
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A sum that was not what the ledger says; *user_id* is None for the site."""
+
+    user_id: int | None
+    period: str
+    begins_on: dt.date
+    stored_spent_usd: Decimal
+    stored_reserved_usd: Decimal
+    spent_usd: Decimal
+    reserved_usd: Decimal
+
+
+def recompute_spending(*, mend: bool = True) -> list[Difference]:
+    """Return what differed; nothing does unless somebody has changed rows by hand. Sums are mended at once."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(LOCK)
+        cursor.execute(DIFFERENCES)
+        found = [Difference(*row) for row in cursor.fetchall()]
+        for each in found if mend else ():
+            cursor.execute(MEND, [each.user_id, each.period, each.begins_on, each.spent_usd, each.reserved_usd])
+    return found
