@@ -88,6 +88,7 @@ UNFOLD: dict[str, Any] = {
         stylesheet("admin/page.css"),
         stylesheet("admin/overview.css"),
         stylesheet("admin/thread.css"),
+        stylesheet("admin/gate.css"),
     ],
     "DASHBOARD_CALLBACK": "conversations.admin.dashboard.dashboard",
     "SIDEBAR": {
@@ -114,7 +115,12 @@ UNFOLD: dict[str, Any] = {
                 "separator": True,
                 "items": [
                     _page("Scenarios", "tune", "conversations.scenario"),
+                    _page("Prices", "sell", "conversations.price"),
                     _page("Users", "group", "accounts.user"),
+                    _page("Invitations", "mail", "accounts.invitation"),
+                    _page("Limits", "speed", "accounts.limits"),
+                    _page("Site budget", "savings", "accounts.sitebudget"),
+                    _page("Gate", "key", "accounts.gate"),
                 ],
             },
             {

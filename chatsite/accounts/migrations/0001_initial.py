@@ -39,6 +39,8 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("user", "user"), ("reviewer", "reviewer"), ("admin", "admin")],
                         default="user",
+                        help_text="A user chats. A reviewer also reads all conversations and what they cost. "
+                        "An admin also changes people and settings.",
                         max_length=8,
                         verbose_name="role",
                     ),
@@ -53,6 +55,7 @@ class Migration(migrations.Migration):
                             ("blocked", "never gets in"),
                         ],
                         default="site",
+                        help_text="Whether the gate asks this person for a password. Admins are always let in.",
                         max_length=8,
                         verbose_name="gate",
                     ),
@@ -232,7 +235,23 @@ class Migration(migrations.Migration):
                 "verbose_name": "site budget",
                 "verbose_name_plural": "site budget",
                 "constraints": [
-                    models.CheckConstraint(condition=models.Q(("only", True)), name="site_budget_is_only_one")
+                    models.CheckConstraint(condition=models.Q(("only", True)), name="site_budget_is_only_one"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("money_per_day_usd", None),
+                            models.Q(("money_per_day_usd__gte", 0), ("money_per_day_usd__lt", 10000000000)),
+                            _connector="OR",
+                        ),
+                        name="site_budget_day_is_an_amount",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("money_per_month_usd", None),
+                            models.Q(("money_per_month_usd__gte", 0), ("money_per_month_usd__lt", 10000000000)),
+                            _connector="OR",
+                        ),
+                        name="site_budget_month_is_an_amount",
+                    ),
                 ],
             },
         ),
@@ -376,21 +395,29 @@ class Migration(migrations.Migration):
                     models.CheckConstraint(
                         condition=models.Q(("user", None), ("role", None), _connector="OR"),
                         name="limits_of_a_person_or_a_role",
+                        violation_error_message="Limits are a person's or a role's, not both.",
                     ),
                     models.UniqueConstraint(
                         models.Value(1),
                         condition=models.Q(("role", None), ("user", None)),
                         name="limits_of_the_site_are_one_row",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("money_per_day_usd", None), ("money_per_day_usd__gte", 0), _connector="OR"),
-                        name="limits_day_not_negative",
+                        violation_error_message="Everyone's limits are there already.",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            ("money_per_month_usd", None), ("money_per_month_usd__gte", 0), _connector="OR"
+                            ("money_per_day_usd", None),
+                            models.Q(("money_per_day_usd__gte", 0), ("money_per_day_usd__lt", 10000000000)),
+                            _connector="OR",
                         ),
-                        name="limits_month_not_negative",
+                        name="limits_day_is_an_amount",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("money_per_month_usd", None),
+                            models.Q(("money_per_month_usd__gte", 0), ("money_per_month_usd__lt", 10000000000)),
+                            _connector="OR",
+                        ),
+                        name="limits_month_is_an_amount",
                     ),
                 ],
             },

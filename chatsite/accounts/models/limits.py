@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from .user import Role
 
 MOST = [MaxValueValidator(1_000_000_000)]
+MONEY_ENDS = 10**10  # as many digits as the columns have before the point
 MONEY = {
     "max_digits": 16,
     "decimal_places": 6,
@@ -20,6 +21,12 @@ MONEY = {
     "blank": True,
     "validators": [MinValueValidator(Decimal(0))],
 }
+
+
+def is_amount(field: str, *, name: str) -> models.CheckConstraint:
+    """Let the column hold nothing, or 0 and more. Its end shuts out NaN, which to PostgreSQL is above all numbers."""
+    condition = Q(**{field: None}) | Q(**{f"{field}__gte": 0, f"{field}__lt": MONEY_ENDS})
+    return models.CheckConstraint(condition=condition, name=name)
 
 
 class Limits(models.Model):
@@ -49,16 +56,19 @@ class Limits(models.Model):
         verbose_name = _("limits")
         verbose_name_plural = _("limits")
         constraints = [
-            models.CheckConstraint(condition=Q(user=None) | Q(role=None), name="limits_of_a_person_or_a_role"),
+            models.CheckConstraint(
+                condition=Q(user=None) | Q(role=None),
+                name="limits_of_a_person_or_a_role",
+                violation_error_message=_("Limits are a person's or a role's, not both."),
+            ),
             models.UniqueConstraint(
-                models.Value(1), condition=Q(user=None, role=None), name="limits_of_the_site_are_one_row"
+                models.Value(1),
+                condition=Q(user=None, role=None),
+                name="limits_of_the_site_are_one_row",
+                violation_error_message=_("Everyone's limits are there already."),
             ),
-            models.CheckConstraint(
-                condition=Q(money_per_day_usd=None) | Q(money_per_day_usd__gte=0), name="limits_day_not_negative"
-            ),
-            models.CheckConstraint(
-                condition=Q(money_per_month_usd=None) | Q(money_per_month_usd__gte=0), name="limits_month_not_negative"
-            ),
+            is_amount("money_per_day_usd", name="limits_day_is_an_amount"),
+            is_amount("money_per_month_usd", name="limits_month_is_an_amount"),
         ]
 
     def __str__(self) -> str:
@@ -75,7 +85,11 @@ class SiteBudget(models.Model):
     class Meta:
         verbose_name = _("site budget")
         verbose_name_plural = _("site budget")
-        constraints = [models.CheckConstraint(condition=Q(only=True), name="site_budget_is_only_one")]
+        constraints = [
+            models.CheckConstraint(condition=Q(only=True), name="site_budget_is_only_one"),
+            is_amount("money_per_day_usd", name="site_budget_day_is_an_amount"),
+            is_amount("money_per_month_usd", name="site_budget_month_is_an_amount"),
+        ]
 
     def __str__(self) -> str:
         return "site budget"

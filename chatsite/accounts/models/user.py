@@ -64,8 +64,23 @@ class User(AbstractBaseUser):
 
     email = LowercaseEmailField(_("email address"), unique=True)
     name = models.CharField(_("name"), max_length=150, blank=True, help_text=_("How the page greets you."))
-    role = models.CharField(_("role"), max_length=8, choices=Role, default=Role.USER)
-    gate_rule = models.CharField(_("gate"), max_length=8, choices=GateRule, default=GateRule.SITE)
+    role = models.CharField(
+        _("role"),
+        max_length=8,
+        choices=Role,
+        default=Role.USER,
+        help_text=_(
+            "A user chats. A reviewer also reads all conversations and what they cost. "
+            "An admin also changes people and settings."
+        ),
+    )
+    gate_rule = models.CharField(
+        _("gate"),
+        max_length=8,
+        choices=GateRule,
+        default=GateRule.SITE,
+        help_text=_("Whether the gate asks this person for a password. Admins are always let in."),
+    )
     is_active = models.BooleanField(
         _("active"),
         default=True,

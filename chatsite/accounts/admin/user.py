@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-import allauth.account.admin  # noqa: F401  registers what is unregistered here
 from allauth.account.models import EmailAddress
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
+from django.template.loader import render_to_string
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from chatsite.accounts.models import User
+from chatsite.accounts.admin.conflicts import SavedByOne
+from chatsite.accounts.admin.limits import PersonalLimits
+from chatsite.accounts.admin.limits_form import WORDS, in_words
+from chatsite.accounts.admins import keeps_an_admin
+from chatsite.accounts.limits import LIMITS, effective_limits
+from chatsite.accounts.models import Role, User
 
 OWN_ACCESS = ("is_active", "role", "gate_rule")
-
-admin.site.unregister(EmailAddress)  # an address is changed with its user, here or by themselves
-admin.site.unregister(Group)  # the role says it all
+LAST_ADMIN = "The site needs an admin: nobody else is one."
 
 
 class UniqueAddress:
@@ -51,9 +53,17 @@ class UserForm(UniqueAddress, UserChangeForm):
         model = User
         fields = ("email", "name", "password", "is_active", "role", "gate_rule")
 
+    def clean(self) -> dict[str, Any]:
+        """Leave the site an admin: this form runs in the transaction that saves it."""
+        cleaned = super().clean()
+        will_be = cleaned.get("role", self.instance.role), cleaned.get("is_active", self.instance.is_active)
+        if will_be != (Role.ADMIN, True) and not keeps_an_admin([self.instance.pk]):
+            raise ValidationError(LAST_ADMIN)
+        return cleaned
+
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):
+class UserAdmin(DjangoUserAdmin, SavedByOne):
     form = UserForm
     add_form = NewUserForm
     change_password_form = AdminPasswordChangeForm
@@ -62,13 +72,15 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
     search_fields = ["email", "name"]
     search_help_text = "Email address or name"
     ordering = ["email"]
-    readonly_fields = ["last_login", "date_joined"]
+    readonly_fields = ["last_login", "date_joined", "limits_that_hold"]
+    inlines = [PersonalLimits]
     filter_horizontal = []
     actions = ["deactivate", "activate"]
     fieldsets = [
         (None, {"fields": ["email", "name", "password", "is_active"]}),
         ("Rights", {"fields": ["role", "gate_rule"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
+        ("Limits that hold", {"fields": ["limits_that_hold"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "usable_password", "password1", "password2"]})]
 
@@ -79,6 +91,15 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
     @display(description="role", ordering="role", label={"admin": "primary", "reviewer": "info"})
     def shown_role(self, user: User) -> tuple[str, str]:
         return user.role, user.get_role_display()
+
+    @display(description="in force now")
+    def limits_that_hold(self, user: User) -> str:
+        limits = effective_limits(user)
+        rows = [(WORDS[name][0], in_words(limits, name)) for name in LIMITS]
+        return render_to_string("admin/accounts/user/limits_that_hold.html", {"rows": rows})
+
+    def get_inlines(self, request: HttpRequest, obj: User | None) -> list[type[PersonalLimits]]:
+        return self.inlines if obj else []
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         return False
@@ -101,13 +122,17 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):
     def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         self._set_active(request, queryset, active=True)
 
+    @transaction.atomic
     def _set_active(self, request: HttpRequest, queryset: QuerySet[User], *, active: bool) -> None:
         others = list(queryset.exclude(pk=request.user.pk))
-        User.objects.filter(pk__in=[user.pk for user in others]).update(is_active=active)
+        keys = [user.pk for user in others]
+        if not active and not keeps_an_admin(keys):
+            return self.message_user(request, LAST_ADMIN, messages.ERROR)
+        User.objects.filter(pk__in=keys).update(is_active=active)
         done = "Activated" if active else "Deactivated"
         for user in others:
             self.log_change(request, user, f"{done}.")
-        self.message_user(request, f"{done}: {len(others)}. Your own account stays as it is.")
+        return self.message_user(request, f"{done}: {len(others)}. Your own account stays as it is.")
 
 
 def _take_over_address(user: User) -> None:

@@ -1,0 +1,156 @@
+"""Invitations in the admin. A link is shown once, in the answer to the form that made it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from unfold.admin import ModelAdmin
+from unfold.decorators import action, display
+from unfold.widgets import UnfoldAdminIntegerFieldWidget
+
+from chatsite.accounts import invitations
+from chatsite.accounts.models import Invitation, InvitationState
+
+STATE_LABELS = {"open": "info", "revoked": "warning", "ended": "warning"}
+
+
+class InvitationForm(forms.ModelForm):
+    days = forms.IntegerField(
+        label="Days until it ends",
+        initial=invitations.USUAL_DAYS,
+        min_value=1,
+        max_value=invitations.MOST_DAYS,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text=f"At most {invitations.MOST_DAYS}.",
+    )
+
+    class Meta:
+        model = Invitation
+        fields = ("email", "note")
+
+
+class StateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
+        return InvitationState.choices
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> QuerySet[Invitation]:
+        unused, unrevoked, in_time = Q(used_at=None), Q(revoked_at=None), Q(expires_at__gt=timezone.now())
+        states = {
+            "used": ~unused,
+            "revoked": unused & ~unrevoked,
+            "ended": unused & unrevoked & ~in_time,
+            "open": unused & unrevoked & in_time,
+        }
+        return queryset.filter(states.get(self.value(), Q()))
+
+
+@admin.register(Invitation)
+class InvitationAdmin(ModelAdmin):
+    form = InvitationForm
+    list_display = ["whom", "shown_state", "note", "expires_at", "used_by", "created_by", "created_at"]
+    list_filter = [StateFilter]
+    list_select_related = ["used_by", "created_by"]
+    list_per_page = 50
+    search_fields = ["email", "note", "used_by__email"]
+    search_help_text = "Email address or note"
+    empty_value_display = "–"
+    actions = ["revoke_selected"]
+    actions_submit_line = ["make_new_link", "revoke"]
+    facts = ["shown_state", "email", "expires_at", "used_by", "used_at", "created_by", "created_at"]
+
+    def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
+        return [*self.facts, "note"] if obj else ["email", "days", "note"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
+        return self.facts if obj else []
+
+    @display(description="for", ordering="email")
+    def whom(self, invitation: Invitation) -> str:
+        return invitation.email or "any address"
+
+    @display(description="state", label=STATE_LABELS)
+    def shown_state(self, invitation: Invitation) -> tuple[str, str]:
+        return invitation.state, invitation.state.label
+
+    def has_delete_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
+        return False
+
+    def get_actions_submit_line(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """Offer only what can still be done."""
+        invitation = Invitation.objects.filter(pk=object_id).first()
+        is_over = invitation is None or invitation.state in (InvitationState.USED, InvitationState.REVOKED)
+        return [] if is_over else super().get_actions_submit_line(request, object_id)
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Hand a link over once its invitation is stored for good, and not before."""
+        response = super().changeform_view(request, *args, **kwargs)
+        made = getattr(request, "made_link", None)
+        return self._hand_over(request, *made) if made else response
+
+    def save_model(self, request: HttpRequest, obj: Invitation, form: InvitationForm, change: Any) -> None:
+        if change:
+            obj.save(update_fields=["note"])  # what a sign-up has written meanwhile stays
+            return self._run_pressed(request, obj)
+        obj.created_by = request.user
+        self._make_link(request, obj, days=form.cleaned_data["days"])
+        return None
+
+    def response_add(self, request: HttpRequest, obj: Invitation, post_url_continue: str | None = None) -> HttpResponse:
+        return redirect("admin:accounts_invitation_changelist")
+
+    def response_change(self, request: HttpRequest, obj: Invitation) -> HttpResponse:
+        return redirect("admin:accounts_invitation_changelist")
+
+    @action(description="Make a new link", permissions=["change"])
+    def make_new_link(self, request: HttpRequest, invitation: Invitation) -> None:
+        try:
+            self._make_link(request, invitation, days=invitations.USUAL_DAYS)
+        except invitations.InvitationNotOpen:
+            self.message_user(request, "It was used or revoked meanwhile.", messages.ERROR)
+
+    @action(description="Revoke", permissions=["change"])
+    def revoke(self, request: HttpRequest, invitation: Invitation) -> None:
+        self._tell_revoked(request, [invitation])
+
+    @action(description="Revoke selected invitations", permissions=["change"])
+    def revoke_selected(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
+        self._tell_revoked(request, queryset)
+
+    def _tell_revoked(self, request: HttpRequest, chosen: Any) -> None:
+        revoked = [invitation for invitation in chosen if invitations.revoke(invitation)]
+        for invitation in revoked:
+            self.log_change(request, invitation, "Revoked.")
+        self.message_user(request, f"Revoked: {len(revoked)}. What was used stays used.")
+
+    def _run_pressed(self, request: HttpRequest, invitation: Invitation) -> None:
+        for button in self.get_actions_submit_line(request, invitation.pk):
+            if button.action_name in request.POST:
+                button.method(request, invitation)
+
+    def _make_link(self, request: HttpRequest, invitation: Invitation, *, days: int) -> None:
+        request.made_link = invitation, invitations.invite(invitation, days=days), days
+
+    def _hand_over(self, request: HttpRequest, invitation: Invitation, link: str, days: int) -> HttpResponse:
+        mail_works = bool(invitation.email and settings.SMTP_URL)
+        invitation.refresh_from_db()
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Invitation",
+            "opts": self.opts,
+            "invitation": invitation,
+            "link": link,
+            "mail_works": mail_works,
+            "is_sent": mail_works and invitations.send(invitation, link, days=days),
+            "closed": settings.SIGN_UP == "closed",
+        }
+        return render(request, "admin/accounts/invitation/link.html", context)

@@ -1,0 +1,106 @@
+"""Limits and the site's budget in the admin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.forms import BaseInlineFormSet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from unfold.admin import StackedInline
+from unfold.decorators import display
+
+from chatsite.accounts.admin.conflicts import SavedByOne
+from chatsite.accounts.admin.limits_form import LimitsForm
+from chatsite.accounts.limits import LIMITS, inherited_limits
+from chatsite.accounts.models import Limits, SiteBudget, User
+
+RULE = (
+    "Empty is as the wider limits say: a person's are those of the role, a role's those of the site, the site's those "
+)
+RULE += "of the settings. 0 allows nothing."
+MONEY = ["money_per_day_usd", "money_per_month_usd"]
+COUNTS = [name for name in LIMITS if name not in MONEY]
+
+
+@admin.register(Limits)
+class LimitsAdmin(SavedByOne):
+    form = LimitsForm
+    list_display = ["whose", "messages_per_minute", "replies_at_once", "message_tokens", *MONEY]
+    list_filter = [("user", admin.EmptyFieldListFilter), "role"]
+    list_select_related = ["user"]
+    list_per_page = 50
+    search_fields = ["user__email"]
+    search_help_text = "A person's email address"
+    autocomplete_fields = ["user"]
+    empty_value_display = "–"
+    fieldsets = [
+        ("Whose", {"description": "One person's, a role's, or with neither everyone's.", "fields": ["user", "role"]}),
+        ("What they may send", {"description": RULE, "fields": COUNTS}),
+        ("What they may spend", {"fields": MONEY}),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Limits]:
+        return super().get_queryset(request).order_by("user__email", "role")
+
+    @display(description="whose")
+    def whose(self, limits: Limits) -> str:
+        if limits.user:
+            return limits.user.email
+        return f"everyone who is {limits.get_role_display()}" if limits.role else "everyone"
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Limits | None = None) -> list[str]:
+        return ["user", "role"] if obj else []
+
+
+class InheritingFormSet(BaseInlineFormSet):
+    """Knows the person whose limits it holds before they are stored."""
+
+    instance: User
+
+    def get_form_kwargs(self, index: int | None) -> dict[str, Any]:
+        return {**super().get_form_kwargs(index), "inherited": inherited_limits(Limits(user=self.instance))}
+
+
+class PersonalLimits(StackedInline):
+    """One person's own limits, on that person's page."""
+
+    model = Limits
+    form = LimitsForm
+    formset = InheritingFormSet
+    verbose_name = "limits of this person alone"
+    verbose_name_plural = "limits of this person alone"
+    fieldsets = [(None, {"description": RULE, "fields": [*COUNTS, *MONEY]})]
+    can_delete = False
+    max_num = 1
+
+
+@admin.register(SiteBudget)
+class SiteBudgetAdmin(SavedByOne):
+    """One form, without a list."""
+
+    fieldsets = [
+        (
+            None,
+            {
+                "description": "What all people together may spend. Empty is without limit, 0 allows nothing.",
+                "fields": MONEY,
+            },
+        )
+    ]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if not self.has_view_or_change_permission(request):
+            return super().changelist_view(request, extra_context)
+        if SiteBudget.objects.exists():
+            return redirect(reverse("admin:accounts_sitebudget_change", args=[True]))
+        return redirect("admin:accounts_sitebudget_add")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return super().has_add_permission(request) and not SiteBudget.objects.exists()
+
+    def has_delete_permission(self, request: HttpRequest, obj: SiteBudget | None = None) -> bool:
+        return False
