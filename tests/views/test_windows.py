@@ -6,6 +6,7 @@ import json
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from conversations.models import Completion, Message, Scenario
 from conversations.providers.completion_requests import CompletionRequest
@@ -15,6 +16,7 @@ from tests.ledger import open_for
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
+TOKENS = {"input_tokens": 5, "cached_input_tokens": 0, "output_tokens": 2}
 
 
 @pytest.fixture
@@ -100,3 +102,35 @@ def test_the_rules_and_cuts_are_told_in_words(client, conversation):
         "Be kind.",
     ):
         assert words in page
+
+
+def test_the_account_says_what_a_million_tokens_cost_and_who_says_so(client, conversation):
+    reply, _ = reply_to(conversation, "one")
+    prices = {"input_price_usd": "0.15", "output_price_usd": "0.6", "cost_usd": "0.0000012"}
+    Completion.objects.update(**prices, price_source="a list of 2026-11-21", ended_at=timezone.now(), **TOKENS)
+    page = get(client, "window", reply).text
+    for words in ("$0.15", "$0.60", "$0.00<small>00012", "Prices: a list of 2026-11-21."):
+        assert words in page
+
+
+def test_an_unknown_price_is_never_shown_as_nothing(client, conversation):
+    reply, _ = reply_to(conversation, "one")
+    unknown = {"input_price_usd": None, "output_price_usd": None, "cost_usd": None, "price_source": ""}
+    Completion.objects.update(**unknown, ended_at=timezone.now(), **TOKENS)
+    page = get(client, "window", reply).text
+    assert page.count('<span class="unknown">unknown</span>') == 4  # two costs and two prices
+    assert "Nobody knows what this language model costs" in page
+    assert "$0" not in page
+
+
+def test_a_cost_that_is_not_settled_yet_says_so(client, conversation):
+    reply, _ = reply_to(conversation, "one")
+    assert get(client, "window", reply).text.count("not settled yet") == 2
+
+
+def test_what_was_written_to_the_cache_is_in_the_account(client, conversation):
+    reply, _ = reply_to(conversation, "one")
+    Completion.objects.update(
+        **TOKENS | {"cache_write_tokens": 3}, cache_write_price_usd="1.25", ended_at=timezone.now()
+    )
+    assert "$1.25" in get(client, "window", reply).text
