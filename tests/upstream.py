@@ -49,6 +49,7 @@ with the space before it: `word0 word1 word2`, so what was emitted can be told f
 | `not-a-chunk` | a token, then a JSON list where a chunk should be |
 | `error-in-stream`, `error-in-stream-after-N` | an error object inside the 200 stream |
 | `usage-none`, `usage-each` | no usage at all; usage on every chunk, growing |
+| `usage-N-N`, `usage-negative` | usage of N tokens of input and N of output, whatever came; of less than none |
 | `huge-line` | one delta of a megabyte |
 | `crlf`, `comments` | `ok` with CRLF line ends; with comment lines and event names between |
 | `utf8-split` | `naïve 中文 👩‍👩‍👧`, each byte a packet of its own |
@@ -542,6 +543,19 @@ async def usage_each(answer: Answer) -> None:
     for text in GREETING:
         await answer.chunk({"content": text}, usage={"prompt_tokens": 7, "completion_tokens": 1})
     await answer.finish()
+
+
+@fault("usage-N-N")
+async def usage_of(answer: Answer, prompt_tokens: int, completion_tokens: int) -> None:
+    await answer.head()
+    await answer.texts(GREETING)
+    await answer.chunk(None, usage={"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens})
+    await answer.finish(usage=False)
+
+
+@fault("usage-negative")
+async def usage_negative(answer: Answer) -> None:
+    await usage_of(answer, -1_000_000, -1_000_000)
 
 
 @fault("huge-line")

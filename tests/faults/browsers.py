@@ -16,15 +16,21 @@ PASSWORD = "correct-horse-battery"
 class Browser:
     """Somebody's cookies, and requests with them to the site at *address*."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, *, cookies: Browser | None = None) -> None:
+        """*cookies* is the browser to share them with: another process of the same site knows them too."""
         self.address = address
-        self._cookies = CookieJar()
+        self._cookies = cookies._cookies if cookies else CookieJar()
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self._cookies))
 
     def sign_up(self, email: str) -> None:
         self.request("/accounts/signup/")
         status, _ = self.request("/accounts/signup/", email=email, password1=PASSWORD, password2=PASSWORD)
         assert "sessionid" in self.cookies, f"signing up gave {status}"
+
+    def take_cookies_of(self, other: Browser) -> None:
+        """Be the same browser at another process of the site: cookies do not know of ports."""
+        for cookie in other._cookies:
+            self._cookies.set_cookie(cookie)
 
     @property
     def cookies(self) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conversations.core.text import UNSTORABLE
+from conversations.services.recompute_spending import DIFFERENCES
 
 from .pages import Page
 from .sites import Site
@@ -50,6 +51,13 @@ def check_rows(site: Site) -> None:
     assert not site.database.rows(
         "SELECT id, error_code FROM conversations_completion WHERE ended_at IS NULL OR cost_usd IS NULL"
     )
+    check_sums(site)
+
+
+def check_sums(site: Site) -> None:
+    """What limits of money are held against is what the ledger says, and nothing is held back any more."""
+    assert not site.database.rows(DIFFERENCES)
+    assert not site.database.rows("SELECT * FROM conversations_spending WHERE reserved_usd <> 0")
 
 
 def check_texts(replies: list[dict[str, Any]], log: list[dict[str, Any]]) -> None:

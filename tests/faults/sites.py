@@ -16,9 +16,11 @@ from .processes import SiteProcess, free_port, wait_for
 # The default scenario's language model is changed by `answer_with`; any that is named here can be.
 LANGUAGE_MODELS = (
     "ok", "echo", "slow", "endless", "hang-before", "tokens-500", "tokens-20000", "paced-60-20",
-    "paced-200-10", "paced-250-20", "paced-500-20", "cut-after-5", "cut-before", "eof-after-5", "no-finish",
+    "paced-200-10", "paced-250-20", "paced-500-20", "paced-1000-40",
+    "cut-after-5", "cut-before", "eof-after-5", "no-finish",
     "bad-json-after-3", "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200",
     "status-401", "status-503", "status-503-times-1", "huge-line", "surrogates", "length",
+    "usage-none", "usage-negative", "usage-7-9999999", "usage-7-99999999999999",
 )  # fmt: skip
 BEGIN = """
 INSERT INTO conversations_conversation

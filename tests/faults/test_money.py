@@ -1,0 +1,249 @@
+"""Money: never more goes out than is left, and every request is paid exactly once, however it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+from decimal import Decimal
+
+import pytest
+
+from tests.source import PROJECT
+
+from .browsers import Browser
+from .conftest import ROUNDS, UNEXPECTED, checked
+from .crowds import at_once
+from .oracles import check_sums
+from .processes import free_port, wait_for
+
+SENDERS = 50
+# A reply may cost 4,096 tokens at $2 a million and its prompt; "paced-60-20" costs about 60 of them. So this is money
+# for one reply at most, and too little for another one after it.
+MONEY_FOR_ONE = "0.00825"
+SPENT = "SELECT coalesce(max(spent_usd), 0) FROM conversations_spending WHERE user_id = %s AND period = 'day'"
+USER = "SELECT id FROM accounts_user WHERE email = %s"
+REFUSALS = {"money_used_up", "money_held_back"}
+STOP_SECONDS = 5
+
+
+# Many at once
+
+
+@pytest.fixture(scope="module")
+def poor_site(make_site):
+    """Two web processes, each with a worker, for people who have money for one reply."""
+    with make_site(MONEY_PER_DAY_USD=MONEY_FOR_ONE) as site:
+        second = str(free_port())
+        site.serve()
+        site.serve(PORT=second)
+        site.addresses = [site.address, f"http://127.0.0.1:{second}"]
+        yield site
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_of_fifty_sent_at_once_with_money_for_one_one_goes_out(poor_site, number):
+    site = poor_site
+    with checked(site):
+        site.answer_with("paced-60-20")
+        browser = site.sign_up()
+        senders = [sender(site, browser, index) for index in range(SENDERS)]
+        answers = at_once(lambda send: send(), senders)
+        stored = [answer["reply"] for answer in answers if "reply" in answer]
+        ends = [site.wait_for_end(reply, seconds=60) for reply in stored]
+        refused = [answer["code"] for answer in answers if "code" in answer] + [
+            end["error_code"] for end in ends if end["state"] == "failed"
+        ]
+        assert [end["state"] for end in ends].count("complete") == 1
+        assert len(refused) == SENDERS - 1
+        assert set(refused) <= REFUSALS
+        assert len(site.upstream.log()) == 1
+        assert overspent(site) <= 0
+
+
+def sender(site, browser, index):
+    """Return a function that sends to a conversation of its own: by HTTP or a socket, to either process."""
+    conversation = site.begin()
+    there = Browser(site.addresses[index % 2], cookies=browser)
+    if index % 4 < 2:
+        return lambda: there.post(conversation, f"Tell me about {uuid.uuid4().hex[:8]}")[1]
+    page = site.open_page(there, conversation)
+
+    def send():
+        page.post()
+        return page.answer()
+
+    return send
+
+
+def overspent(site):
+    person = site.database.value(USER, site.person)
+    return site.database.value(SPENT, person) - Decimal(MONEY_FOR_ONE)
+
+
+# However it ends
+
+
+def spent(site):
+    """Return what the whole site has spent today."""
+    return site.database.value(
+        "SELECT coalesce(max(spent_usd), 0) FROM conversations_spending WHERE user_id IS NULL AND period = 'day'"
+    )
+
+
+def test_stopping_just_before_the_usage_comes_costs_what_had_come(site, page):
+    before = spent(site)
+    reply = site.ask(page, "paced-60-20")
+    page.wait_for_text(reply, len(" ".join(f"word{number}" for number in range(55))))
+    page.stop(reply)
+    page.wait_for_end(reply)
+    [row] = site.ledger(reply)
+    assert (row["usage_estimated"], row["finish_reason"]) == (True, "stopped")
+    assert spent(site) - before == row["cost_usd"] >= Decimal(55 * 2) / 1_000_000
+    assert row["cost_usd"] < row["reserved_usd"]
+
+
+def test_what_failed_before_it_was_billed_costs_nothing_and_what_was_tried_again_is_paid_once(site, page):
+    before = spent(site)
+    reply = site.ask(page, "status-503-times-1")
+    assert site.wait_for_end(reply)["state"] == "complete"
+    first, second = site.ledger(reply)
+    assert (first["cost_usd"], first["error_code"]) == (0, "provider_unavailable")
+    assert spent(site) - before == second["cost_usd"] > 0
+
+
+def test_a_price_that_changes_meanwhile_holds_from_the_next_request_on(site, page):
+    reply = site.ask(page, "paced-60-20")
+    site.database.rows(
+        "INSERT INTO conversations_price (language_model, valid_from, input_usd, output_usd, note, created_at)"
+        " VALUES (%s, current_date - 1, 100, 200, '', now())",
+        "paced-60-20",
+    )
+    try:
+        site.wait_for_end(reply)
+        page.wait_for_end(reply)
+        again = page.regenerate(reply)
+        site.wait_for_end(again)
+        [row], [dearer] = site.ledger(reply), site.ledger(again)
+    finally:
+        site.database.rows("DELETE FROM conversations_price")
+    assert (row["output_price_usd"], dearer["output_price_usd"]) == (2, 200)
+    assert row["cost_usd"] == priced(row, input_usd=1, output_usd=2)
+    assert dearer["cost_usd"] == priced(dearer, input_usd=100, output_usd=200)
+
+
+def priced(row, *, input_usd, output_usd):
+    return Decimal(row["input_tokens"] * input_usd + row["output_tokens"] * output_usd) / 1_000_000
+
+
+@pytest.mark.parametrize("language_model", ["usage-none", "usage-negative"])
+def test_usage_that_is_missing_or_nonsense_is_estimated(site, page, language_model):
+    reply = site.ask(page, language_model)
+    assert site.wait_for_end(reply)["state"] == "complete"
+    [row] = site.ledger(reply)
+    assert row["usage_estimated"]
+    assert row["cost_usd"] == priced(row, input_usd=1, output_usd=2) > 0
+
+
+def test_usage_above_the_worst_case_is_spent_all_the_same(site, page):
+    before = spent(site)
+    reply = site.ask(page, "usage-7-9999999")
+    assert site.wait_for_end(reply)["state"] == "complete"
+    [row] = site.ledger(reply)
+    assert row["cost_usd"] == priced(row, input_usd=1, output_usd=2) > row["reserved_usd"]
+    assert spent(site) - before == row["cost_usd"]
+
+
+def test_usage_that_no_column_holds_ends_no_reply(site, page):
+    reply = site.ask(page, "usage-7-99999999999999")
+    assert site.wait_for_end(reply)["state"] == "complete"
+    [row] = site.ledger(reply)
+    assert row["cost_usd"] is not None  # the oracles compare it with the sums
+
+
+def test_what_a_page_says_of_price_language_model_and_length_is_not_heard(site, page, shared_browser):
+    site.answer_with("ok")
+    status, answer = shared_browser.json(
+        f"/c/{page.conversation}/messages/post/",
+        content="Tell me about prices",
+        client_id=str(uuid.uuid4()),
+        language_model="endless",
+        model="endless",
+        max_tokens="1",
+        input_price_usd="0",
+        reserved_usd="0",
+        purpose="title",
+    )
+    assert status == 201
+    site.wait_for_end(answer["reply"])
+    [row] = site.ledger(answer["reply"])
+    [exchange] = site.requests_about("Tell me about prices")
+    assert (exchange["model"], exchange["body"]["max_tokens"]) == ("ok", 4_096)
+    assert (row["input_price_usd"], row["purpose"]) == (1, "reply")
+    assert row["reserved_usd"] > Decimal(4_096 * 2) / 1_000_000
+
+
+def test_a_frame_that_names_a_price_is_refused_or_not_heard(site, page):
+    site.answer_with("ok")
+    page.send("message.post", content="Cheap", client_id=str(uuid.uuid4()), model="endless", max_tokens=1, price=0)
+    answer = page.wait_for("message.stored", "error")
+    if answer["type"] == "message.stored":
+        site.wait_for_end(answer["reply"])
+        assert [exchange["model"] for exchange in site.requests_about("Cheap")] == ["ok"]
+
+
+# Who pays is gone
+
+
+def test_a_killed_process_holds_no_money_back_for_ever(new_site, chance):
+    site = new_site(MONEY_PER_DAY_USD=MONEY_FOR_ONE)
+    process = site.serve()
+    page = site.open_page(site.sign_up())
+    reply = site.ask(page, "paced-250-20")
+    page.wait_for_text(reply, chance.randint(50, 800))
+    process.kill()
+    assert site.database.value("SELECT max(reserved_usd) FROM conversations_spending") > 0
+    site.serve()
+    assert site.wait_for_end(reply, seconds=30)["state"] == "interrupted"
+    [row] = site.ledger(reply)
+    assert spent(site) == row["cost_usd"] > 0
+    check_sums(site)
+
+
+DELETE = "from chatsite.accounts.models import User; print(User.objects.get(email={!r}).delete())"
+
+
+def test_a_person_who_is_deleted_meanwhile_leaves_a_settled_ledger_and_nobody_waiting(new_site):
+    site = new_site()
+    site.serve()
+    browser = site.sign_up()
+    site.answer_with("endless")
+    conversation = site.begin()
+    status, answer = browser.post(conversation, "Tell me about leaving")
+    assert status == 201
+    wait_for(lambda: site.upstream.log() and len(site.upstream.log()[0]["emitted"]) > 20)
+    reply = answer["reply"]
+    [opened] = site.ledger(reply)
+    manage(site, "shell", "-c", DELETE.format(site.person))
+    asked_at = time.time()
+    assert site.upstream.wait_until_ended()["ended_at"] - asked_at < STOP_SECONDS
+    row = wait_for(lambda: settled(site, opened["id"]))[0]
+    assert (row["user_id"], row["reply_id"]) == (None, None)
+    assert spent(site) == row["cost_usd"] > 0
+    assert browser.json(f"/c/{conversation}/sync/?from=0")[0] == 401
+    assert not UNEXPECTED.search(site.log.read_text()), site.log.read_text()
+    site.upstream.reset()  # the message that it answered is gone
+
+
+def settled(site, completion):
+    return site.database.rows(
+        "SELECT * FROM conversations_completion WHERE id = %s AND ended_at IS NOT NULL", completion
+    )
+
+
+def manage(site, *arguments):
+    """Run a command of the site, as its operator does."""
+    command = [sys.executable, "manage.py", *arguments]
+    subprocess.run(command, cwd=PROJECT, env=os.environ | site.settings, check=True, timeout=60)
