@@ -7,14 +7,17 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.language_models import default_language_model, language_models
+from conversations.services.prices import unit_prices_of_all
 from conversations.services.sampling import check_levels, check_sampling
 from conversations.services.scenario_document import MOST_BYTES
 from conversations.services.scenario_settings import check_scenario
+from conversations.templatetags.figures import prices_in_words
 from conversations.window_policies import policy_choices
 
 # What only one built-in policy asks for; pages show it only with that one, or with a policy of the site's own.
@@ -182,9 +185,11 @@ class ScenarioFileForm(forms.Form):
 
 
 def language_model_choices(stored: str) -> list[tuple[str, str]]:
-    """Return the configured names, and the one that is stored though it no longer is one of them."""
-    default = _("The site's default: %(model)s") % {"model": default_language_model().label}
-    choices = {"": default} | {name: model.label for name, model in language_models().items()}
+    """Return the configured names with today's prices, and the one that is stored though it is no longer configured."""
+    prices = unit_prices_of_all(timezone.now())
+    labels = {name: f"{model.label} · {prices_in_words(prices[name])}" for name, model in language_models().items()}
+    default = _("The site's default: %(model)s") % {"model": labels[default_language_model().name]}
+    choices = {"": default} | labels
     if stored not in choices:
         choices[stored] = f"{stored} (not configured)"
     return list(choices.items())

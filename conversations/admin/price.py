@@ -64,13 +64,12 @@ class PriceAdmin(LargeListAdmin):
         "written",
         "output",
         "note",
-        "created_by",
     ]
     search_fields = ["language_model", "note"]
     search_help_text = "Language model, or note"
-    list_select_related = ["created_by"]
     list_before_template = "admin/conversations/price/_in_force.html"
     actions = None
+    readonly_fields = ["created_by"]
     warn_unsaved_form = True
     fieldsets = [
         (None, {"fields": ["language_model", "valid_from"]}),
@@ -83,6 +82,10 @@ class PriceAdmin(LargeListAdmin):
         ),
         (None, {"fields": ["note"]}),
     ]
+
+    def get_fieldsets(self, request: HttpRequest, obj: Price | None = None) -> Any:
+        stored = [(None, {"fields": ["created_by"]})] if obj else []
+        return [*super().get_fieldsets(request, obj), *stored]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Price]:
         holds = Price.objects.filter(valid_from__lte=today())

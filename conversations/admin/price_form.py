@@ -39,7 +39,11 @@ class PriceForm(forms.ModelForm):
     class Meta:
         model = Price
         fields = ("language_model", "valid_from", *AMOUNTS, "note")
-        widgets = {"language_model": LanguageModelWidget}
+        widgets = {
+            "language_model": LanguageModelWidget,
+            # Not a number field: its arrows would change a price by its 8th decimal.
+            **dict.fromkeys(AMOUNTS, UnfoldAdminTextInputWidget({"inputmode": "decimal", "autocomplete": "off"})),
+        }
         labels = {
             "input_usd": "Input, US dollars",
             "cached_input_usd": "From the cache, US dollars",

@@ -286,3 +286,11 @@ def wait_for_a_lock(*, count=1):
         while cursor.execute(waiting).fetchone()[0] < count:
             assert time.monotonic() < deadline
             time.sleep(LOOK_AGAIN_SECONDS)
+
+
+def test_each_language_model_says_what_it_costs(client, settings):
+    client.force_login(make_user("alice"), "allauth.account.auth_backends.AuthenticationBackend")
+    settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4o-mini, odd context_window=4096"
+    page = client.get(reverse("conversations:new_scenario")).text
+    assert "gpt-4o-mini · $0.15 / $0.60 a million tokens</option>" in page
+    assert "odd · price unknown</option>" in page
