@@ -13,6 +13,9 @@ from django.db.models import QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
@@ -21,7 +24,7 @@ from chatsite.accounts.admin.limits import PersonalLimits
 from chatsite.accounts.admin.limits_form import WORDS, in_words
 from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.limits import LIMITS, effective_limits
-from chatsite.accounts.models import Role, User
+from chatsite.accounts.models import GatePassword, Role, User
 
 OWN_ACCESS = ("is_active", "role", "gate_rule")
 LAST_ADMIN = "The site needs an admin: nobody else is one."
@@ -72,13 +75,13 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
     search_fields = ["email", "name"]
     search_help_text = "Email address or name"
     ordering = ["email"]
-    readonly_fields = ["last_login", "date_joined", "limits_that_hold"]
+    readonly_fields = ["at_the_gate", "last_login", "date_joined", "limits_that_hold"]
     inlines = [PersonalLimits]
     filter_horizontal = []
     actions = ["deactivate", "activate"]
     fieldsets = [
         (None, {"fields": ["email", "name", "password", "is_active"]}),
-        ("Rights", {"fields": ["role", "gate_rule"]}),
+        ("Rights", {"fields": ["role", "gate_rule", "at_the_gate"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
         ("Limits that hold", {"fields": ["limits_that_hold"]}),
     ]
@@ -97,6 +100,13 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         limits = effective_limits(user)
         rows = [(WORDS[name][0], in_words(limits, name)) for name in LIMITS]
         return render_to_string("admin/accounts/user/limits_that_hold.html", {"rows": rows})
+
+    @display(description="own gate password")
+    def at_the_gate(self, user: User) -> SafeString:
+        """The way to what the gate knows of the person, and to a password of their own."""
+        state = "One is set" if GatePassword.objects.filter(user=user, revoked_at=None).exists() else "None is set"
+        url = reverse("admin:accounts_gate_person", args=[user.pk])
+        return format_html('{}. <a href="{}">See and change</a>', state, url)
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[type[PersonalLimits]]:
         return self.inlines if obj else []
