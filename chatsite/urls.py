@@ -14,6 +14,7 @@ admin.site.login = secure_admin_login(admin.site.login)
 
 handler400 = "conversations.views.errors.bad_request"
 urlpatterns = [
+    path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
     path("accounts/signup/", views.SignUpView.as_view(), name="account_signup"),
     path("accounts/2fa/", RedirectView.as_view(pattern_name="account"), name="mfa_index"),

@@ -48,7 +48,8 @@ def inherited_limits(limits: Limits) -> EffectiveLimits:
     if limits.user_id is not None:
         wider = Q(role=limits.user.role) | Q(role=None)
     else:
-        wider = Q(role=None) if limits.role else Q(pk=None)
+        # A row that is not stored yet is a role's, unless there is none of the site.
+        wider = Q(role=None) if limits.role or limits.pk is None else Q(pk=None)
     return _resolve(Limits.objects.filter(wider, user=None))
 
 

@@ -56,7 +56,6 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(Invitation)
 class InvitationAdmin(ModelAdmin):
-    form = InvitationForm
     list_display = ["whom", "shown_state", "note", "expires_at", "used_by", "created_by", "created_at"]
     list_filter = [StateFilter]
     list_select_related = ["used_by", "created_by"]
@@ -67,6 +66,9 @@ class InvitationAdmin(ModelAdmin):
     actions = ["revoke_selected"]
     actions_submit_line = ["make_new_link", "revoke"]
     facts = ["shown_state", "email", "expires_at", "used_by", "used_at", "created_by", "created_at"]
+
+    def get_form(self, request: HttpRequest, obj: Invitation | None = None, **kwargs: Any) -> type[forms.ModelForm]:
+        return super().get_form(request, obj, **kwargs, form=forms.ModelForm if obj else InvitationForm)
 
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
         return [*self.facts, "note"] if obj else ["email", "days", "note"]

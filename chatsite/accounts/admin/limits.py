@@ -35,10 +35,8 @@ class LimitsAdmin(SavedByOne):
     list_per_page = 50
     search_fields = ["user__email"]
     search_help_text = "A person's email address"
-    autocomplete_fields = ["user"]
     empty_value_display = "–"
     fieldsets = [
-        ("Whose", {"description": "One person's, a role's, or with neither everyone's.", "fields": ["user", "role"]}),
         ("What they may send", {"description": RULE, "fields": COUNTS}),
         ("What they may spend", {"fields": MONEY}),
     ]
@@ -52,8 +50,11 @@ class LimitsAdmin(SavedByOne):
             return limits.user.email
         return f"everyone who is {limits.get_role_display()}" if limits.role else "everyone"
 
+    def get_fieldsets(self, request: HttpRequest, obj: Limits | None = None) -> list[Any]:
+        return [("Whose", {"fields": ["whose"] if obj else ["role"]}), *super().get_fieldsets(request, obj)]
+
     def get_readonly_fields(self, request: HttpRequest, obj: Limits | None = None) -> list[str]:
-        return ["user", "role"] if obj else []
+        return ["whose"] if obj else []
 
 
 class InheritingFormSet(BaseInlineFormSet):

@@ -26,7 +26,7 @@ class LimitsForm(forms.ModelForm):
 
     class Meta:
         model = Limits
-        fields = ("user", "role", *LIMITS)
+        fields = ("role", *LIMITS)
 
     def __init__(self, *args: Any, inherited: EffectiveLimits | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -36,9 +36,15 @@ class LimitsForm(forms.ModelForm):
             field.label, field.help_text = WORDS[name]
             field.widget.attrs["placeholder"] = in_words(inherited, name)
 
+    def clean_role(self) -> str | None:
+        role: str | None = self.cleaned_data["role"]
+        if role is None and Limits.objects.filter(user=None, role=None).exists():
+            raise forms.ValidationError("Everyone's limits are there already: change those.")
+        return role
+
 
 def in_words(limits: EffectiveLimits, name: str) -> str:
     """Return what holds and where it comes from, such as `20, from the role`."""
     value = getattr(limits, name)
-    shown = "without limit" if value is None else f"{value:,f}" if name.endswith("_usd") else f"{value:,}"
+    shown = "without limit" if value is None else f"{value.normalize():,f}" if name.endswith("_usd") else f"{value:,}"
     return f"{shown}, from {ORIGINS[limits.origins[name]]}" if value is not None else shown

@@ -39,7 +39,7 @@ class Limits(models.Model):
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="limits"
     )
-    role = models.CharField(max_length=8, choices=Role, null=True, blank=True, unique=True)  # NULL is none
+    role = models.CharField(max_length=8, choices=Role, null=True, blank=True, unique=True)
     messages_per_minute = models.PositiveIntegerField(null=True, blank=True, validators=MOST)
     replies_at_once = models.PositiveIntegerField(null=True, blank=True, validators=MOST)
     message_tokens = models.PositiveIntegerField(
