@@ -43,6 +43,15 @@ class AccountAdapter(DefaultAccountAdapter):
     def format_email_subject(self, subject: str) -> str:
         return f"{settings.SITE_NAME}: {subject}"
 
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Name the ways to show that it is you as the rest of the site does."""
+        words = {
+            "reauthenticate": _("Use your password"),
+            "mfa_reauthenticate": _("Use a code"),
+            "mfa_reauthenticate:webauthn": _("Use a passkey"),
+        }
+        return [{**way, "description": words[way["id"]]} for way in super().get_reauthentication_methods(user)]
+
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 

@@ -1,0 +1,93 @@
+"""Passkeys, with an authenticator that the browser plays itself."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from .conftest import confirm_by_password, enter, sign_out
+
+AUTHENTICATOR = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
+
+
+def plug_in(page: Page, **changes: object) -> None:
+    """Give the page's browser a device that makes passkeys, and a person who agrees."""
+    session = page.context.new_cdp_session(page)
+    session.send("WebAuthn.enable")
+    session.send("WebAuthn.addVirtualAuthenticator", {"options": {**AUTHENTICATOR, **changes}})
+
+
+def add_passkey(page: Page, *, name: str = "Laptop", alone: bool = True) -> None:
+    page.get_by_role("link", name="Add a passkey").click()
+    confirm_by_password(page)
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Sign in with it alone").set_checked(alone)
+    page.get_by_role("button", name="Add it").click()
+    page.get_by_role("link", name="I have kept them").click()
+
+
+def test_a_passkey_signs_in_without_a_password(signed_in, email):
+    plug_in(signed_in)
+    add_passkey(signed_in)
+    sign_out(signed_in)
+    signed_in.goto("/accounts/login/")
+    signed_in.get_by_role("button", name="Sign in with a passkey").click()
+    signed_in.wait_for_url("/")
+    signed_in.goto("/account/")
+    expect(signed_in.get_by_text(email)).to_be_visible()
+
+
+def test_a_security_key_comes_after_the_password(signed_in, email):
+    plug_in(signed_in, transport="usb", hasResidentKey=False, hasUserVerification=False, isUserVerified=False)
+    add_passkey(signed_in, alone=False)
+    sign_out(signed_in)
+    signed_in.goto("/accounts/login/")
+    enter(signed_in, email)
+    signed_in.get_by_role("button", name="Use a passkey").click()
+    signed_in.wait_for_url("/")
+
+
+def test_a_passkey_confirms_that_it_is_you(signed_in, email):
+    plug_in(signed_in)
+    add_passkey(signed_in)
+    sign_out(signed_in)
+    signed_in.goto("/accounts/login/")
+    signed_in.get_by_role("button", name="Sign in with a passkey").click()
+    signed_in.wait_for_url("/")
+    signed_in.goto("/accounts/2fa/recovery-codes/generate/")
+    signed_in.get_by_role("link", name="Use a passkey").click()
+    signed_in.get_by_role("button", name="Use a passkey").click()
+    expect(signed_in.get_by_role("heading", level=1)).to_have_text("Make new recovery codes?")
+
+
+def test_a_passkey_is_renamed_and_removed(signed_in):
+    plug_in(signed_in)
+    add_passkey(signed_in)
+    signed_in.get_by_role("link", name="Manage the passkeys").click()
+    signed_in.get_by_role("link", name="Rename Laptop").click()
+    signed_in.get_by_label("Name").fill("Old laptop")
+    signed_in.get_by_role("button", name="Save the name").click()
+    signed_in.get_by_role("link", name="Remove Old laptop").click()
+    signed_in.get_by_role("button", name="Remove it").click()
+    expect(signed_in.get_by_text("You have none.")).to_be_visible()
+
+
+def test_who_says_no_to_the_browser_is_told_that_none_was_used(visit):
+    page = visit("/accounts/login/")
+    plug_in(page)  # which holds no passkey of this site
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_text("No passkey was used.")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign in with a passkey")).to_be_enabled()
+
+
+def test_at_a_bare_address_it_says_why_there_are_none(site, visit, email):
+    page = visit(site.address.replace("localhost", "127.0.0.1") + "/accounts/login/?next=/account/")
+    expect(page.get_by_role("button", name="Sign in with a passkey")).to_have_count(0)
+    enter(page, email)
+    expect(page.get_by_text("Passkeys need the site’s name.")).to_be_visible()

@@ -1,0 +1,94 @@
+"""Accounts with a password: made, confirmed, forgotten, changed."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.people import PASSWORD
+
+from .conftest import confirm_by_password, enter, sign_out
+
+NEW_PASSWORD = "another window, another seat"
+
+
+def test_a_new_person_signs_up_and_is_in_once_the_address_is_confirmed(visit, mails):
+    page = visit("/accounts/signup/")
+    page.get_by_label("Email").fill("new@example.org")
+    for field in page.locator("input[type=password]").all():
+        field.fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
+    page.goto(mails.link_for("new@example.org", about="Confirm"))
+    page.get_by_role("button", name="Yes, it is mine").click()
+    page.wait_for_url("/")
+    page.goto("/account/")
+    expect(page.get_by_text("new@example.org")).to_be_visible()
+
+
+def test_a_link_that_was_opened_in_another_browser_confirms_too(visit, mails):
+    page = visit("/accounts/signup/")
+    page.get_by_label("Email").fill("elsewhere@example.org")
+    for field in page.locator("input[type=password]").all():
+        field.fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
+    other = visit(mails.link_for("elsewhere@example.org", about="Confirm"))
+    other.get_by_role("button", name="Yes, it is mine").click()
+    page.goto("/accounts/login/")
+    enter(page, "elsewhere@example.org")
+    page.wait_for_url("/")
+
+
+def test_a_person_signs_in_and_out(signed_in, email):
+    expect(signed_in.get_by_text(email)).to_be_visible()
+    sign_out(signed_in)
+    signed_in.goto("/account/")
+    expect(signed_in.get_by_role("heading", level=1)).to_have_text("Welcome back")
+
+
+def test_a_wrong_password_signs_nobody_in(visit, email):
+    page = visit("/accounts/login/")
+    enter(page, email, "not the password")
+    expect(page.get_by_role("alert")).to_contain_text("not correct")
+
+
+def test_a_forgotten_password_is_replaced_by_mail(visit, email, mails):
+    page = visit("/accounts/login/")
+    page.get_by_role("link", name="Forgot your password?").click()
+    page.get_by_label("Email").fill(email)
+    page.get_by_role("button", name="Send the link").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
+    page.goto(mails.link_for(email, about="Password Reset"))
+    for field in page.locator("input[type=password]").all():
+        field.fill(NEW_PASSWORD)
+    page.get_by_role("button", name="Save the password").click()
+    page.get_by_role("link", name="Sign in").click()
+    enter(page, email, NEW_PASSWORD)
+    page.wait_for_url("/")
+
+
+def test_a_changed_password_signs_out_everywhere_else(signed_in, email, visit):
+    other = visit("/accounts/login/?next=/account/")
+    enter(other, email)
+    other.wait_for_url("/account/")
+    signed_in.get_by_role("link", name="Change the password").click()
+    current, *new = signed_in.locator("input[type=password]").all()
+    current.fill(PASSWORD)
+    for field in new:
+        field.fill(NEW_PASSWORD)
+    signed_in.get_by_role("button", name="Save the password").click()
+    signed_in.wait_for_url("/account/")
+    other.reload()
+    expect(other.get_by_role("heading", level=1)).to_have_text("Welcome back")
+
+
+def test_a_new_address_counts_once_it_is_confirmed(signed_in, email, mails):
+    page, new = signed_in, f"new-{email}"
+    page.get_by_role("link", name="Change the email address").click()
+    page.get_by_label("Email").fill(new)
+    page.get_by_role("button", name="Send the link", exact=True).click()
+    confirm_by_password(page)
+    expect(page.get_by_text("Changing to")).to_be_visible()
+    page.goto(mails.link_for(new, about="Confirm"))
+    page.get_by_role("button", name="Yes, it is mine").click()
+    page.goto("/account/")
+    expect(page.get_by_text(new, exact=True)).to_be_visible()
