@@ -16,6 +16,7 @@ from conversations.models import Completion, Run
 from conversations.services.conversations import sweep_deleted_conversations
 from conversations.services.end_reply import INTERRUPTED, STOPPED, end_reply
 from conversations.services.ledger import Outcome, settle_abandoned, settle_completion
+from conversations.services.uploads import sweep_upload_counts
 
 from .claim import LEASE
 
@@ -37,6 +38,7 @@ def tidy_once() -> None:
     sweep_deleted_conversations()
     SessionStore.clear_expired()
     sweep_attempts()
+    sweep_upload_counts()
 
 
 def _survives(duty: Callable[[Any], bool], row: Any) -> bool:

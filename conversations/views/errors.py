@@ -30,6 +30,7 @@ from conversations.core.errors import (
     RequestTooLarge,
     ScenarioNotFound,
     SignInRequired,
+    UploadTooLarge,
 )
 from conversations.sentences import reader_of, sentence_of
 
@@ -46,6 +47,7 @@ STATUSES: dict[type[ConversationError], int] = {
     AccessError: 403,
     PromptError: 413,
     RequestTooLarge: 413,
+    UploadTooLarge: 413,
     InputError: 400,
     FrameError: 400,
     CompletionError: 502,

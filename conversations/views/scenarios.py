@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.contrib import messages
@@ -13,7 +14,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
-from conversations.core.errors import ConversationError, ScenarioNotFound
+from conversations.core.errors import AccessError, ConversationError, ScenarioNotFound, UploadTooLarge
 from conversations.forms import MATTERS_TO, ScenarioFileForm, ScenarioForm
 from conversations.models import Scenario
 from conversations.selectors.scenarios import (
@@ -22,14 +23,16 @@ from conversations.selectors.scenarios import (
     list_own_scenarios,
     list_scenarios,
 )
+from conversations.sentences import reader_of, sentence_of
 from conversations.services.conversations import default_scenario
 from conversations.services.language import language_of
 from conversations.services.scenario_document import problems_of, read_document, write_document
 from conversations.services.scenarios import check_there_is_room, copy_scenario, delete_scenario
+from conversations.services.uploads import count_upload
 from conversations.window_policies import policy_choices
 
 from . import parameters
-from .errors import answers_errors, show_refusal
+from .errors import answers_errors, show_refusal, status_of
 from .requests import PersonRequest
 
 NAME_CHARACTERS = 80  # of the one copied, so that there is room to say so
@@ -137,13 +140,22 @@ def export(request: PersonRequest, scenario_id: int) -> HttpResponse:
 def from_file(request: PersonRequest) -> HttpResponse:
     """A new scenario from a file; what is wrong with it is said, and its text can be mended on the spot."""
     form = ScenarioFileForm(request.POST, request.FILES) if request.method == "POST" else ScenarioFileForm()
-    problems: list[str] = []
-    if form.is_bound and form.is_valid():
-        raw = form.cleaned_data["raw"]
-        try:
-            return _stored(request, read_document(raw, owner=request.user))
-        except ValidationError as error:
-            problems = problems_of(error)
-            form = ScenarioFileForm(initial={"text": raw.decode(errors="replace")})
-    context = {"form": form, "problems": problems}
-    return render(request, "conversations/scenario_file.html", context, status=400 if problems or form.errors else 200)
+    if not (form.is_bound and form.is_valid()):
+        return _file_page(request, form, status=400 if form.errors else 200)
+    raw = form.cleaned_data["raw"]
+    try:
+        if file := form.cleaned_data["file"]:
+            count_upload(request.user, size_bytes=file.size)
+        return _stored(request, read_document(raw, owner=request.user))
+    except (AccessError, UploadTooLarge) as error:
+        form.add_error("file", sentence_of(error, reader_of(request)))
+        return _file_page(request, form, status=status_of(error))
+    except ValidationError as error:
+        unread = ScenarioFileForm(initial={"text": raw.decode(errors="replace")})
+        return _file_page(request, unread, problems=problems_of(error), status=400)
+
+
+def _file_page(
+    request: PersonRequest, form: ScenarioFileForm, *, problems: Sequence[str] = (), status: int
+) -> HttpResponse:
+    return render(request, "conversations/scenario_file.html", {"form": form, "problems": problems}, status=status)

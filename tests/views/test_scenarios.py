@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, transaction
 from django.urls import reverse
 
+from chatsite.accounts.models import Limits
 from conversations.models import Scenario
 from conversations.services.conversations import default_scenario, start_conversation
 from conversations.services.scenario_document import write_document
@@ -209,6 +210,22 @@ def test_a_file_comes_back_as_it_left(client, alice):
     assert client.post("/scenarios/from-file/", {"file": file}).status_code == 302
     again = alice.scenarios.exclude(pk=scenario.pk).get()
     assert write_document(again) == write_document(scenario)
+
+
+def test_more_files_than_allowed_are_refused_and_pasted_text_is_not(client, alice):
+    Limits.objects.create(user=alice, uploads_per_day=1)
+    text = write_document(own(alice)).encode()
+    for status in (302, 429):
+        assert client.post("/scenarios/from-file/", {"file": SimpleUploadedFile("x.json", text)}).status_code == status
+    assert client.post("/scenarios/from-file/", {"text": text.decode()}).status_code == 302
+
+
+def test_a_file_larger_than_allowed_is_refused_in_words(client, alice):
+    Limits.objects.create(user=alice, upload_kilobytes=1)
+    file = SimpleUploadedFile("x.json", b" " * 1_001)
+    response = client.post("/scenarios/from-file/", {"file": file})
+    assert response.status_code == 413
+    assert "larger than 1 kB" in response.content.decode()
 
 
 def test_a_files_text_can_be_pasted(client, alice):

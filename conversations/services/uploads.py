@@ -1,0 +1,48 @@
+"""Files that people send: how large and how many in a day (UTC) each of them may."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from django.db import connection
+from django.utils import timezone
+
+from chatsite.accounts.limits import EffectiveLimits, effective_limits
+from chatsite.accounts.models import User
+from conversations.core.errors import UploadsForbidden, UploadsUsedUp, UploadTooLarge
+from conversations.models import UploadCount
+
+BYTES_PER_KILOBYTE = 1_000
+
+# One statement, so that of many files sent at once none slips through; no row comes back for one too many.
+COUNT = """
+INSERT INTO conversations_uploadcount AS stored (user_id, day, uploads) VALUES (%(user)s, %(day)s, 1)
+ON CONFLICT (user_id, day) DO UPDATE SET uploads = stored.uploads + 1
+WHERE %(limit)s::bigint IS NULL OR stored.uploads < %(limit)s
+"""
+
+
+def count_upload(user: User, *, size_bytes: int) -> None:
+    """Count a file that *user* sends, before it is read; one that turns out to be nonsense was sent too.
+
+    Raises `UploadsForbidden`, `UploadTooLarge` or `UploadsUsedUp`, and then counts nothing.
+    """
+    limits = effective_limits(user)
+    _check_size(size_bytes, limits)
+    day = timezone.now().astimezone(dt.UTC).date()
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT, {"user": user.pk, "day": day, "limit": limits.uploads_per_day})
+        if not cursor.rowcount:
+            raise UploadsUsedUp(opens_at=dt.datetime.combine(day + dt.timedelta(days=1), dt.time(), dt.UTC))
+
+
+def _check_size(size_bytes: int, limits: EffectiveLimits) -> None:
+    if 0 in (limits.uploads_per_day, limits.upload_kilobytes):
+        raise UploadsForbidden
+    if limits.upload_kilobytes is not None and size_bytes > limits.upload_kilobytes * BYTES_PER_KILOBYTE:
+        raise UploadTooLarge(kilobytes=limits.upload_kilobytes)
+
+
+def sweep_upload_counts() -> None:
+    """Delete the counts of days that are over."""
+    UploadCount.objects.filter(day__lt=timezone.now().astimezone(dt.UTC).date()).delete()
