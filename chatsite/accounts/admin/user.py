@@ -24,7 +24,7 @@ from chatsite.accounts.admin.limits import PersonalLimits
 from chatsite.accounts.admin.limits_form import WORDS, in_words
 from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.limits import LIMITS, effective_limits
-from chatsite.accounts.models import GatePassword, Role, User
+from chatsite.accounts.models import GatePassword, GateRule, Role, User
 
 OWN_ACCESS = ("is_active", "role", "gate_rule")
 LAST_ADMIN = "The site needs an admin: nobody else is one."
@@ -59,8 +59,9 @@ class UserForm(UniqueAddress, UserChangeForm):
     def clean(self) -> dict[str, Any]:
         """Leave the site an admin: this form runs in the transaction that saves it."""
         cleaned = super().clean()
-        will_be = cleaned.get("role", self.instance.role), cleaned.get("is_active", self.instance.is_active)
-        if will_be != (Role.ADMIN, True) and not keeps_an_admin([self.instance.pk]):
+        will_be = {name: cleaned.get(name, getattr(self.instance, name)) for name in OWN_ACCESS}
+        is_admin = will_be["role"] == Role.ADMIN and will_be["is_active"] and will_be["gate_rule"] != GateRule.BLOCKED
+        if not is_admin and not keeps_an_admin([self.instance.pk]):
             raise ValidationError(LAST_ADMIN)
         return cleaned
 

@@ -55,8 +55,8 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, **{"role": Role.ADMIN, **fields})
 
     def admins(self) -> models.QuerySet[User]:
-        """Return those who may do everything, of those who may sign in."""
-        return self.filter(role=Role.ADMIN, is_active=True)
+        """Return those who may do everything, of those who may come in."""
+        return self.filter(role=Role.ADMIN, is_active=True).exclude(gate_rule=GateRule.BLOCKED)
 
 
 class User(AbstractBaseUser):
