@@ -56,6 +56,7 @@ class CompletionReader:
         self.has_begun = False
         self.finish_reason: str | None = None
         self._usage: Usage | None = None
+        self._has_text = False
         self._id = ""
         self._language_model = ""
         self._pieces = StorablePieces()
@@ -69,8 +70,13 @@ class CompletionReader:
             raise MalformedStream(detail=f"not a completion chunk: {type(exc).__name__}") from exc
 
     def end(self, *, request_id: str = "") -> CompletionEnd:
-        """Return the end as far as the chunks told it; *request_id* is the one in the response's headers."""
-        return CompletionEnd(self.finish_reason, self._usage, request_id or self._id, self._language_model)
+        """Return the end as far as the chunks told it; *request_id* is the one in the response's headers.
+
+        Usage from before the first word, or by whoever does not count what was written, is none.
+        """
+        is_counted = self._usage is not None and (self._usage.output_tokens > 0 or not self._has_text)
+        usage = self._usage if is_counted else None
+        return CompletionEnd(self.finish_reason, usage, request_id or self._id, self._language_model)
 
     def _read(self, chunk: Mapping[str, Any]) -> Iterator[TextDelta | ToolCallDelta]:
         self._id = self._id or chunk.get("id") or ""
@@ -83,6 +89,7 @@ class CompletionReader:
         delta = choice.get("delta") or {}
         # A refusal is what OpenAI's models write in place of content: the person should read it.
         if text := self._pieces.take(_text(delta.get("content")) or delta.get("refusal") or ""):
+            self._has_text = True
             yield TextDelta(text)
         yield from _tool_call_deltas(delta)
         # Some servers send "" on every chunk but the last.

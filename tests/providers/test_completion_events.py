@@ -66,6 +66,13 @@ def test_usage_that_makes_no_sense_spoils_nothing(nonsense):
     assert reader.end().usage is None
 
 
+@pytest.mark.parametrize(("content", "usage"), [("a", None), ("", Usage(5, 0))])
+def test_usage_without_output_is_believed_only_where_nothing_was_written(content, usage):
+    reader = CompletionReader()
+    list(reader.read({**chunk({"content": content}), "usage": {"prompt_tokens": 5, "completion_tokens": 0}}))
+    assert reader.end().usage == usage
+
+
 def test_text_comes_as_it_is():
     assert read(chunk({"content": "Hel"}), chunk({"content": "lo "})) == [TextDelta("Hel"), TextDelta("lo ")]
 

@@ -4,6 +4,7 @@ from decimal import Decimal
 import pytest
 
 from conversations.core.budget import ChatFormat
+from conversations.core.usage import UnitPrices
 from conversations.providers.language_models import (
     default_language_model,
     demo_is_used,
@@ -15,7 +16,7 @@ HOME = "http://localhost:11434/v1"
 NOW = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
 QWEN = (
     "qwen3:8b context_window=40960 reply_reserve=2048 encoding=cl100k_base input_usd=0.1 output_usd=0.2 "
-    'cached_input_usd=0.05 label="Qwen, at home"'
+    'cached_input_usd=0.05 cache_write_usd=0.3 label="Qwen, at home"'
 )
 
 
@@ -38,10 +39,8 @@ def test_every_word_is_read():
     assert model.language_model.reply_reserve_tokens == 2_048
     assert model.language_model.encoding == "cl100k_base"
     assert model.label == "Qwen, at home"
-    assert (prices.input_usd, prices.output_usd, prices.cached_input_usd) == (
-        Decimal("0.1"), Decimal("0.2"), Decimal("0.05")
-    )  # fmt: skip
-    assert prices.source == "LANGUAGE_MODELS"
+    amounts = map(Decimal, ("0.1", "0.2", "0.05", "0.3"))
+    assert prices == UnitPrices(*amounts, source="LANGUAGE_MODELS")
 
 
 @pytest.mark.parametrize("separator", [",", ", ", " ,\n", ",,", ", ,"])
@@ -86,6 +85,9 @@ def test_given_prices_come_before_known_ones():
         ("m context_window=4096 input_usd=cheap output_usd=1", "m has input_usd=cheap, which is not a price"),
         ("m context_window=4096 input_usd=-1 output_usd=1", "which is not a price"),
         ("m context_window=4096 input_usd=NaN output_usd=1", "which is not a price"),
+        ("m context_window=4096 input_usd=1e30 output_usd=1", "which is not a price"),
+        ("m context_window=4096 input_usd=1 output_usd=1 cache_write_usd=1000000.1", "which is not a price"),
+        ("m context_window=4096 input_usd=0.000000001 output_usd=1", "with at most 8 decimals"),
         ("m, context_window=4096", "context window of m is not known"),
         ("gpt-4o, context_window=4096", "'context_window=4096' stands where a model's name is expected"),
         ('m context_window=4096 label="open', "a quotation mark is not closed"),
