@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
+from django.http import Http404
 from django.urls import include, path
+from django.views.defaults import page_not_found
 from django.views.generic import RedirectView
 
 from chatsite.accounts import gate_views, invitation_page, views
@@ -14,6 +16,8 @@ admin.site.login = secure_admin_login(admin.site.login)
 
 handler400 = "conversations.views.errors.bad_request"
 urlpatterns = [
+    # Unfold's search is no part of our admin: it finds what a person could see five minutes ago, and trips over pages.
+    path("admin/search/", page_not_found, {"exception": Http404()}),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
     path("accounts/signup/", views.SignUpView.as_view(), name="account_signup"),
