@@ -21,6 +21,7 @@ from conversations.services.estimate_draft import DraftEstimate, estimate_draft
 
 from . import parameters
 from .errors import answers_errors
+from .money import money_in_words
 from .requests import PersonRequest
 from .window_context import window_context, window_summary
 
@@ -36,6 +37,7 @@ def estimate(request: PersonRequest) -> HttpResponse:
             "prompt_tokens": estimated.prompt_tokens,
             "budget_tokens": estimated.budget_tokens,
             "problem": _problem(request, estimated),
+            "money": money_in_words(estimated),
             "window": _figures(estimated.window.record) if estimated.window else None,
         }
     )
@@ -51,6 +53,7 @@ def preview(request: PersonRequest) -> HttpResponse:
         "public_id": conversation.public_id if conversation else None,
         "estimate": estimated,
         "problem": _problem(request, estimated),
+        "money": money_in_words(estimated),
         **(_window_context(estimated, estimated.window.record) if estimated.window else {}),
     }
     template = "conversations/_preview.html" if request.htmx else "conversations/preview.html"

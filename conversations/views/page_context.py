@@ -9,6 +9,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from chatsite.accounts.limits import effective_limits
 from conversations.models import Conversation, Scenario
 from conversations.models.conversation import UNTITLED
 from conversations.providers.language_models import demo_is_used
@@ -19,9 +20,11 @@ from conversations.selectors.thread import thread_page
 from conversations.selectors.window import last_window
 from conversations.sentences import reader_of
 from conversations.services.language import language_of
+from conversations.services.limits import person_allowances
 
 from . import parameters
 from .grouping import group_by_date
+from .money import left_in_words
 from .requests import PersonRequest
 from .strata import LABELS
 from .window_context import sight_summary
@@ -89,6 +92,7 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
         "parts": LABELS,
         "urls": json.dumps(_urls(public_id)),
         "client_id": uuid.uuid4(),
+        "money_left": left_in_words(person_allowances(request.user, effective_limits(request.user))),
     }
 
 

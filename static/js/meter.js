@@ -46,7 +46,7 @@ export class Meter {
     }
   }
 
-  #draw({ content_tokens: content, prompt_tokens: prompt, budget_tokens: budget, problem, window }) {
+  #draw({ content_tokens: content, prompt_tokens: prompt, budget_tokens: budget, problem, money, window }) {
     const parts = Object.fromEntries(window?.parts ?? []);
     this.#fill(parts);
     for (const [name, tokens] of Object.entries({ ...parts, content, prompt, budget })) {
@@ -56,8 +56,10 @@ export class Meter {
       row.hidden = !parts[row.dataset.legend];
     }
     this.element.querySelector("[data-problem]").textContent = problem;
+    this.element.querySelector("[data-money-left]").textContent = money.left;
+    this.element.querySelector("[data-money-most]").textContent = content ? money.most : "";
     this.element.querySelector("[data-if-content]").hidden = !content;
-    this.element.classList.toggle("is-over", Boolean(problem));
+    this.element.classList.toggle("is-over", Boolean(problem) && !window); // of the window: not of somebody's money
     this.element.classList.remove("is-unknown");
     if (window) {
       this.onWindow(window);

@@ -1,0 +1,121 @@
+"""What people are told of their money: beside the draft, in the preview, and where no script runs."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from chatsite.accounts.models import Limits, SiteBudget
+from conversations.core.money import Allowance
+from conversations.models import Spending
+from conversations.views.money import left_in_words
+from tests.people import begin, make_user
+from tests.services.test_spending import open_row, settle_at
+
+pytestmark = pytest.mark.django_db
+PRICED = "letters context_window=4096 reply_reserve=1000 encoding=o200k_base input_usd=10 output_usd=20"
+
+
+@pytest.fixture
+def alice(client, settings):
+    settings.OPENAI_BASE_URL, settings.LANGUAGE_MODELS = "http://127.0.0.1:9/v1", PRICED
+    user = make_user("alice")
+    client.force_login(user, "allauth.account.auth_backends.AuthenticationBackend")
+    return user
+
+
+def limit(user, **money):
+    Limits.objects.update_or_create(user=user, defaults=money)
+
+
+def estimate(client, content="Hello"):
+    return client.post(reverse("conversations:estimate"), {"content": content}).json()
+
+
+def test_nothing_is_said_where_nothing_is_limited(client, alice):
+    assert estimate(client)["money"] == {"left": "", "most": ""}
+
+
+def test_what_is_left_and_what_sending_costs_at_most_are_said(client, alice):
+    limit(alice, money_per_day_usd=1)
+    settle_at(open_row(alice, worst_usd=Decimal("0.5")), "0.58")
+    assert estimate(client)["money"] == {"left": "$0.42 of $1.00 left today", "most": "sending costs up to $0.03"}
+
+
+def test_what_is_held_back_is_not_left(client, alice):
+    limit(alice, money_per_day_usd=1)
+    open_row(alice, worst_usd=Decimal("0.25"))
+    assert estimate(client)["money"]["left"] == "$0.75 of $1.00 left today"
+
+
+def test_the_month_is_said_where_it_is_the_tighter_one(client, alice):
+    limit(alice, money_per_day_usd=5, money_per_month_usd=2)
+    assert estimate(client)["money"]["left"] == "$2.00 of $2.00 left this month"
+
+
+def test_what_the_site_has_left_is_nobodys_business(client, alice):
+    SiteBudget.objects.create(money_per_day_usd=7)
+    assert estimate(client)["money"] == {"left": "", "most": "sending costs up to $0.03"}
+
+
+def test_what_cannot_be_paid_is_said_before_it_is_sent_with_the_time_by_the_readers_clock(client, alice):
+    limit(alice, money_per_day_usd=1)
+    settle_at(open_row(alice, worst_usd=Decimal(1)), 1)
+    client.cookies["tz"] = "Asia/Shanghai"
+    answer = estimate(client)
+    assert answer["window"]
+    assert answer["money"]["left"] == "$0.00 of $1.00 left today"
+    tomorrow = Spending.objects.filter(period="day").first().begins_on + dt.timedelta(days=1)
+    assert answer["problem"].endswith(f"It opens again at {tomorrow} 08:00.")
+
+
+def test_an_unknown_price_stays_unknown(client, alice, settings):
+    settings.LANGUAGE_MODELS = "letters context_window=4096 encoding=o200k_base"
+    limit(alice, money_per_day_usd=1)
+    answer = estimate(client)
+    assert answer["money"]["most"] == "sending costs: unknown"
+    assert answer["problem"].startswith("The price of this language model is not known")
+
+
+def test_a_message_longer_than_the_persons_limit_is_said_before_it_is_sent(client, alice):
+    limit(alice, message_tokens=2)
+    assert estimate(client, "one two three")["problem"].startswith("Your message is 1 tokens too long.")
+    assert not estimate(client, "one two")["problem"]
+
+
+def test_who_may_not_send_is_told_before_writing(client, alice):
+    limit(alice, messages_per_minute=0)
+    assert estimate(client, "")["problem"] == "Your account may read here, but not send messages."
+
+
+def test_a_page_without_scripts_says_what_is_left(client, alice):
+    limit(alice, money_per_day_usd=1)
+    assert "$1.00 of $1.00 left today" in client.get("/").text
+    conversation = begin(alice)
+    assert "$1.00 of $1.00 left today" in client.get(f"/c/{conversation.public_id}/").text
+
+
+def test_the_preview_says_what_sending_costs(client, alice):
+    limit(alice, money_per_day_usd=1)
+    shown = client.post(reverse("conversations:preview"), {"content": "Hello"}).text
+    assert "sending costs up to $0.03 · $1.00 of $1.00 left today" in shown
+
+
+@pytest.mark.parametrize(
+    ("left", "words"),
+    [
+        ("0.999", "$0.99"),
+        ("0.0042", "$0.0042"),
+        ("0.00009", "$0.00"),
+        ("0", "$0.00"),
+        ("1234.5", "$1,234.50"),
+        ("-3", "$0.00"),
+    ],
+)
+def test_what_is_left_is_rounded_down_and_never_below_nothing(left, words):
+    spent = Decimal(2_000) - Decimal(left)
+    allowance = Allowance("person", "day", dt.date(2026, 11, 21), Decimal(2_000), spent)
+    assert left_in_words([allowance]) == f"{words} of $2,000.00 left today"
