@@ -1,0 +1,68 @@
+"""An admin invites somebody, who makes an account by the link; nobody else does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Site
+
+PASSWORD = "a seat by the window, 12A"
+MAKE_ADMIN = """
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from chatsite.accounts.models import User
+user = User.objects.create_superuser("inviting@example.org")
+session = SessionStore()
+session[SESSION_KEY] = str(user.pk)
+session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+session.save()
+print(session.session_key)
+"""
+
+
+@pytest.fixture
+def admin_page(site: Site, open_page: Callable[..., Page]) -> Page:
+    cookie = {"name": "sessionid", "value": site.run(MAKE_ADMIN), "domain": "127.0.0.1", "path": "/", "expires": -1}
+    state = {"cookies": [cookie], "origins": []}
+    return open_page("/admin/", storage_state=state, permissions=["clipboard-read", "clipboard-write"])
+
+
+def test_whoever_is_invited_makes_an_account_and_the_link_is_used_up(site, admin_page, open_page):
+    link = invite(admin_page, "ada@example.net")
+    guest = open_page(link.removeprefix(site.address))
+    expect(guest.get_by_text("You are invited as ada@example.net.")).to_be_visible()
+    assert "#" not in guest.url
+    sign_up(guest)
+    expect(guest.get_by_role("textbox", name="Message")).to_be_visible()
+    expect(guest.get_by_role("link", name="ada", exact=True)).to_be_visible()
+
+    late = open_page(link.removeprefix(site.address))
+    expect(late.get_by_role("heading", name="This invitation was used")).to_be_visible()
+    admin_page.get_by_role("link", name="To the invitations").click()
+    expect(admin_page.get_by_role("row").filter(has_text="for the story")).to_contain_text("used")
+
+
+def invite(page: Page, email: str) -> str:
+    """Return the link that the admin has copied."""
+    page.get_by_role("link", name="Invitations").first.click()
+    page.goto("/admin/accounts/invitation/add/")
+    page.get_by_label("Email address").fill(email)
+    page.get_by_label("Note").fill("for the story")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.get_by_label("Link of the invitation").input_value()
+    return link
+
+
+def sign_up(page: Page) -> None:
+    expect(page.get_by_label("Email")).to_have_value("ada@example.net")
+    expect(page.get_by_label("Email")).to_have_attribute("readonly", "")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password (again)").fill(PASSWORD)
+    page.get_by_role("button", name="Create account").click()
