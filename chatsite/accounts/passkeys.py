@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +25,8 @@ from django.utils.translation import gettext_lazy as _
 
 NAME_LENGTH = 60
 CREDENTIAL_LENGTH = 32_768  # the largest attestations are a third of it
+# What fido2 and the parser of JSON raise at it.
+NONSENSE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, InvalidSignature)
 # A passkey is made and used for a name, in a secure context: what the Web Authentication specification asks.
 # https://www.w3.org/TR/webauthn-3/#rp-id (2026-11-21)
 LOCAL_NAME = "localhost"
@@ -54,12 +55,29 @@ def _refusing_nonsense() -> Iterator[None]:
     """Turn what the parsers of a passkey's answer raise into a refusal: it comes from whoever posts it."""
     try:
         yield
-    except (ValueError, LookupError, TypeError, AttributeError, InvalidSignature) as error:
+    except NONSENSE as error:
         raise get_adapter().validation_error("incorrect_code") from error
+
+
+class CredentialField(forms.JSONField):
+    """The answer of a browser. What is stored is stored as it came, and PostgreSQL's JSON holds no NUL."""
+
+    widget = forms.HiddenInput
+
+    def to_python(self, value: str | None) -> dict[str, Any]:
+        with _refusing_nonsense():
+            if value and (len(value) > CREDENTIAL_LENGTH or "\\u0000" in value):
+                raise ValueError("not of a browser")
+            return dict(super().to_python(value) or {})
+
+    def bound_data(self, data: str | None, initial: Any) -> None:
+        """Show nothing of it again: the script fills it in anew."""
 
 
 class AddPasskeyForm(AddWebAuthnForm):
     """Adds a passkey, by default one that is enough to sign in."""
+
+    credential = CredentialField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -72,14 +90,6 @@ class AddPasskeyForm(AddWebAuthnForm):
         )
         self.fields["passwordless"].initial = True
 
-    def clean_credential(self) -> dict[str, Any]:
-        """Refuse what would not fit: it is stored as it came, and PostgreSQL's JSON holds no NUL."""
-        credential = self.cleaned_data["credential"]
-        written = json.dumps(credential)
-        if not isinstance(credential, dict) or len(written) > CREDENTIAL_LENGTH or "\\u0000" in written:
-            raise get_adapter().validation_error("incorrect_code")
-        return credential
-
     def clean(self) -> dict[str, Any]:
         with _refusing_nonsense():
             return super().clean()
@@ -89,8 +99,10 @@ class RenamePasskeyForm(EditWebAuthnForm):
     name = forms.CharField(label=_("Name"), max_length=NAME_LENGTH)
 
 
-class _AnyCredential:
+class _AnyCredential(forms.Form):
     """Of allauth's three forms that take a passkey: they expect what a browser sends."""
+
+    credential = CredentialField()
 
     def clean_credential(self) -> Authenticator:
         with _refusing_nonsense():
