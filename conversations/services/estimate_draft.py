@@ -9,7 +9,7 @@ from decimal import Decimal
 from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
 from conversations.core.budget import budget_tokens
-from conversations.core.errors import ConversationError, PolicyFailed, PromptError
+from conversations.core.errors import ConversationError, MoneyHeldBack, PolicyFailed, PromptError
 from conversations.core.history import HistoryMessage
 from conversations.core.money import Allowance, refusal_of
 from conversations.core.policy import WindowPolicy
@@ -86,7 +86,10 @@ def _fitted(
 
 
 def _limited(user: User, language: Language, fitted: DraftEstimate) -> DraftEstimate:
-    """Return the draft with what the person's limits say to it. Those of a moment, such as the rate, say nothing."""
+    """Return the draft with what the person's limits say to it.
+
+    What is over in a moment says nothing: too many messages in a minute, money held back for replies being written.
+    """
     limits = effective_limits(user)
     found = person_allowances(user, limits)
     worst_usd = worst_reply_usd(fitted.window.record, language) if found and fitted.window else None
@@ -98,4 +101,5 @@ def _limited(user: User, language: Language, fitted: DraftEstimate) -> DraftEsti
         return replace(limited, error=error)
     if fitted.error or not fitted.window:
         return limited
-    return replace(limited, error=refusal_of(found, worst_usd))
+    refusal = refusal_of(found, worst_usd)
+    return limited if isinstance(refusal, MoneyHeldBack) else replace(limited, error=refusal)

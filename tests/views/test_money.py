@@ -51,6 +51,13 @@ def test_what_is_held_back_is_not_left(client, alice):
     assert estimate(client)["money"]["left"] == "$0.75 of $1.00 left today"
 
 
+def test_what_comes_back_when_a_reply_ends_is_no_problem_of_the_draft(client, alice):
+    limit(alice, money_per_day_usd=1)
+    open_row(alice, worst_usd=Decimal(1))
+    answer = estimate(client)
+    assert (answer["problem"], answer["money"]["left"]) == ("", "$0.00 of $1.00 left today")
+
+
 def test_the_month_is_said_where_it_is_the_tighter_one(client, alice):
     limit(alice, money_per_day_usd=5, money_per_month_usd=2)
     assert estimate(client)["money"]["left"] == "$2.00 of $2.00 left this month"
