@@ -1,4 +1,6 @@
 from django.apps import AppConfig
+from django.conf import settings
+from django.db.models.signals import pre_delete
 
 
 class ConversationsConfig(AppConfig):
@@ -7,3 +9,6 @@ class ConversationsConfig(AppConfig):
 
     def ready(self) -> None:
         from . import checks  # noqa: F401  # registers them
+        from .services.spending import forget_payer
+
+        pre_delete.connect(forget_payer, sender=settings.AUTH_USER_MODEL)

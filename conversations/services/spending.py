@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from django.db import connection
 
+from chatsite.accounts.models import User
 from conversations.core.errors import AccessError, MoneyHeldBack, SiteMoneyHeldBack
 from conversations.core.money import Period, Whose, refusal_of
 from conversations.models import Completion
@@ -87,6 +88,14 @@ def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
     # What stood in the way has ended since: it was held back for others.
     persons = any(each.whose == "person" for each in read)
     return MoneyHeldBack() if persons else SiteMoneyHeldBack()
+
+
+def forget_payer(instance: User, **signal: object) -> None:
+    """Take a person who is about to be deleted out of the ledger, before their sums go.
+
+    Whoever settles takes the ledger's row first and the sums then; in the other order the two could block each other.
+    """
+    Completion.objects.filter(user=instance).update(user=None)
 
 
 def settle(completion_id: int) -> None:

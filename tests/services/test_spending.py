@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
+import time
 from decimal import Decimal
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from chatsite.accounts.models import Limits, SiteBudget
 from conversations.core.errors import (
@@ -24,7 +25,9 @@ from conversations.core.usage import UnitPrices, Usage
 from conversations.models import Completion, Spending
 from conversations.models.completion import Purpose
 from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
+from conversations.services.spending import settle
 from tests.people import make_user
+from tests.waiting import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db
 PRICES = UnitPrices(input_usd=Decimal(1), output_usd=Decimal(2))
@@ -297,6 +300,41 @@ def test_opening_and_settling_at_once_adds_up_and_locks_nobody_out():
     assert not [outcome for outcome in at_once(settling + opening) if isinstance(outcome, Exception)]
     assert sums()[None, "day"] == (6, 24)
     assert sums()["Person3", "month"] == (Decimal("0.75"), 3)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_deleting_a_person_and_settling_their_request_do_not_block_each_other():
+    alice = make_user("alice")
+    completion = open_row(alice)
+    deleting = threading.Thread(target=in_a_thread(alice.delete))
+    with transaction.atomic():
+        Completion.objects.select_for_update().get()
+        deleting.start()
+        wait_until_somebody_waits()
+        settle(completion.pk)
+    deleting.join()
+    assert Completion.objects.get().user is None
+    assert set(sums()) == {(None, "day"), (None, "month")}
+
+
+def in_a_thread(do):
+    """Return what does it and leaves no connection behind."""
+
+    def deed():
+        try:
+            do()
+        finally:
+            connection.close()
+
+    return deed
+
+
+def wait_until_somebody_waits():
+    with connection.cursor() as cursor:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while cursor.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount == 0:
+            assert time.monotonic() < deadline
+            time.sleep(LOOK_AGAIN_SECONDS)
 
 
 def at_once(deeds):
