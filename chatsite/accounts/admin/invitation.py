@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 from django import forms
@@ -16,6 +17,7 @@ from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from chatsite.accounts import invitations
+from chatsite.accounts.admin.one_button import OneButton
 from chatsite.accounts.models import Invitation, InvitationState
 
 STATE_LABELS = {"open": "info", "revoked": "warning", "ended": "warning"}
@@ -55,8 +57,8 @@ class StateFilter(admin.SimpleListFilter):
 
 
 @admin.register(Invitation)
-class InvitationAdmin(ModelAdmin):
-    list_display = ["whom", "shown_state", "note", "expires_at", "used_by", "created_by", "created_at"]
+class InvitationAdmin(OneButton):
+    list_display = ["whom", "shown_state", "note", "ends", "used_by", "created_by"]
     list_filter = [StateFilter]
     list_select_related = ["used_by", "created_by"]
     list_per_page = 50
@@ -65,7 +67,7 @@ class InvitationAdmin(ModelAdmin):
     empty_value_display = "–"
     actions = ["revoke_selected"]
     actions_submit_line = ["make_new_link", "revoke"]
-    facts = ["shown_state", "email", "expires_at", "used_by", "used_at", "created_by", "created_at"]
+    facts = ["whom", "state", "expires_at", "used_by", "used_at", "created_by", "created_at"]
 
     def get_form(self, request: HttpRequest, obj: Invitation | None = None, **kwargs: Any) -> type[forms.ModelForm]:
         return super().get_form(request, obj, **kwargs, form=forms.ModelForm if obj else InvitationForm)
@@ -79,6 +81,14 @@ class InvitationAdmin(ModelAdmin):
     @display(description="for", ordering="email")
     def whom(self, invitation: Invitation) -> str:
         return invitation.email or "any address"
+
+    @display(description="ends", ordering="expires_at")
+    def ends(self, invitation: Invitation) -> dt.date:
+        return invitation.expires_at.date()
+
+    @display(description="state")
+    def state(self, invitation: Invitation) -> str:
+        return invitation.state.label
 
     @display(description="state", label=STATE_LABELS)
     def shown_state(self, invitation: Invitation) -> tuple[str, str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.forms import BaseInlineFormSet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -14,9 +15,10 @@ from unfold.admin import StackedInline
 from unfold.decorators import display
 
 from chatsite.accounts.admin.conflicts import SavedByOne
-from chatsite.accounts.admin.limits_form import LimitsForm
+from chatsite.accounts.admin.limits_form import EVERYONE, ROLES, WORDS, LimitsForm, SiteBudgetForm, figure
+from chatsite.accounts.admin.one_button import OneButton
 from chatsite.accounts.limits import LIMITS, inherited_limits
-from chatsite.accounts.models import Limits, SiteBudget, User
+from chatsite.accounts.models import Limits, Role, SiteBudget, User
 
 RULE = (
     "Empty is as the wider limits say: a person's are those of the role, a role's those of the site, the site's those "
@@ -26,10 +28,21 @@ MONEY = ["money_per_day_usd", "money_per_month_usd"]
 COUNTS = [name for name in LIMITS if name not in MONEY]
 
 
+def _column(name: str) -> Callable[[Limits], str | None]:
+    """Return what a list shows of one limit, under the name that the form gives it."""
+
+    @display(description=WORDS[name][0], ordering=name)
+    def column(limits: Limits) -> str | None:
+        value = getattr(limits, name)
+        return None if value is None else figure(value)
+
+    return column
+
+
 @admin.register(Limits)
 class LimitsAdmin(SavedByOne):
     form = LimitsForm
-    list_display = ["whose", "messages_per_minute", "replies_at_once", "message_tokens", *MONEY]
+    list_display = ["whose", *(_column(name) for name in LIMITS)]
     list_filter = [("user", admin.EmptyFieldListFilter), "role"]
     list_select_related = ["user"]
     list_per_page = 50
@@ -42,13 +55,17 @@ class LimitsAdmin(SavedByOne):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Limits]:
-        return super().get_queryset(request).order_by("user__email", "role")
+        return (
+            super()
+            .get_queryset(request)
+            .order_by(F("user__email").asc(nulls_first=True), F("role").asc(nulls_first=True))
+        )
 
     @display(description="whose")
     def whose(self, limits: Limits) -> str:
         if limits.user:
             return limits.user.email
-        return f"everyone who is {limits.get_role_display()}" if limits.role else "everyone"
+        return ROLES[Role(limits.role)] if limits.role else EVERYONE
 
     def get_fieldsets(self, request: HttpRequest, obj: Limits | None = None) -> list[Any]:
         return [("Whose", {"fields": ["whose"] if obj else ["role"]}), *super().get_fieldsets(request, obj)]
@@ -74,15 +91,17 @@ class PersonalLimits(StackedInline):
     formset = InheritingFormSet
     verbose_name = "limits of this person alone"
     verbose_name_plural = "limits of this person alone"
-    fieldsets = [(None, {"description": RULE, "fields": [*COUNTS, *MONEY]})]
+    fieldsets = [(None, {"fields": [*COUNTS, *MONEY]})]
     can_delete = False
+    hide_title = True
     max_num = 1
 
 
 @admin.register(SiteBudget)
-class SiteBudgetAdmin(SavedByOne):
+class SiteBudgetAdmin(OneButton, SavedByOne):
     """One form, without a list."""
 
+    form = SiteBudgetForm
     fieldsets = [
         (
             None,

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django import forms
 
 from chatsite.accounts.limits import LIMITS, EffectiveLimits, inherited_limits
-from chatsite.accounts.models import Limits
+from chatsite.accounts.models import Limits, Role, SiteBudget
 
 WORDS = {
-    "messages_per_minute": ("messages a minute", "How many messages somebody may send in any minute."),
-    "replies_at_once": ("replies at once", "How many replies may be made for somebody at the same time."),
-    "message_tokens": ("tokens in a message", "The longest message that somebody may send."),
-    "uploads_per_day": ("uploads a day", "How many files somebody may upload in a day (UTC)."),
-    "upload_kilobytes": ("kilobytes of a file", "The largest file that somebody may upload."),
+    "messages_per_minute": ("Messages a minute", "How many messages somebody may send in any minute."),
+    "replies_at_once": ("Replies at once", "How many replies may be made for somebody at the same time."),
+    "message_tokens": ("Tokens in a message", "The longest message that somebody may send."),
+    "uploads_per_day": ("Uploads a day", "How many files somebody may upload in a day (UTC)."),
+    "upload_kilobytes": ("Kilobytes of a file", "The largest file that somebody may upload."),
     "money_per_day_usd": ("US dollars a day", "What somebody's replies may cost in a day (UTC)."),
     "money_per_month_usd": ("US dollars a month", "What somebody's replies may cost in a calendar month (UTC)."),
 }
+EVERYONE = "everyone"
+ROLES = {Role.USER: "all users", Role.REVIEWER: "all reviewers", Role.ADMIN: "all admins"}
 ORIGINS = {"person": "this person", "role": "the role", "site": "the site", "settings": "the settings"}
 
 
@@ -35,6 +38,9 @@ class LimitsForm(forms.ModelForm):
             field = self.fields[name]
             field.label, field.help_text = WORDS[name]
             field.widget.attrs["placeholder"] = in_words(inherited, name)
+        if "role" in self.fields:
+            self.fields["role"].choices = [("", EVERYONE), *ROLES.items()]
+            self.fields["role"].help_text = "The limits of one person are on that person's page."
 
     def clean_role(self) -> str | None:
         role: str | None = self.cleaned_data["role"]
@@ -43,8 +49,25 @@ class LimitsForm(forms.ModelForm):
         return role
 
 
+class SiteBudgetForm(forms.ModelForm):
+    class Meta:
+        model = SiteBudget
+        fields = ("money_per_day_usd", "money_per_month_usd")
+        labels = {name: WORDS[name][0] for name in fields}
+        help_texts = {"money_per_day_usd": "A day of UTC.", "money_per_month_usd": "A calendar month of UTC."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.widget.attrs["placeholder"] = "without limit"
+
+
 def in_words(limits: EffectiveLimits, name: str) -> str:
     """Return what holds and where it comes from, such as `20, from the role`."""
     value = getattr(limits, name)
-    shown = "without limit" if value is None else f"{value.normalize():,f}" if name.endswith("_usd") else f"{value:,}"
-    return f"{shown}, from {ORIGINS[limits.origins[name]]}" if value is not None else shown
+    return "without limit" if value is None else f"{figure(value)}, from {ORIGINS[limits.origins[name]]}"
+
+
+def figure(value: int | Decimal) -> str:
+    """Return a count, or an amount without the zeros that the column adds."""
+    return f"{value.normalize():,f}" if isinstance(value, Decimal) else f"{value:,}"

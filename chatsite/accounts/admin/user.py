@@ -20,7 +20,7 @@ from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from chatsite.accounts.admin.conflicts import SavedByOne
-from chatsite.accounts.admin.limits import PersonalLimits
+from chatsite.accounts.admin.limits import RULE, PersonalLimits
 from chatsite.accounts.admin.limits_form import WORDS, in_words
 from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.limits import LIMITS, effective_limits
@@ -84,7 +84,7 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         (None, {"fields": ["email", "name", "password", "is_active"]}),
         ("Rights", {"fields": ["role", "gate_rule", "at_the_gate"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
-        ("Limits that hold", {"fields": ["limits_that_hold"]}),
+        ("Limits", {"description": RULE, "fields": ["limits_that_hold"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "usable_password", "password1", "password2"]})]
 
