@@ -1,0 +1,162 @@
+"""Guessing, listing and timing: what somebody learns or gets who tries many times."""
+
+from __future__ import annotations
+
+import logging
+import statistics
+import threading
+import time
+
+import pytest
+from django.contrib.auth import get_user
+from django.core import mail
+from django.core.cache import cache
+from django.test import Client
+
+from chatsite.accounts.models import User
+from tests.accounts.browsers import Browsers
+from tests.accounts.conftest import PASSWORD
+from tests.accounts.factors import code_of, confirm, give_app, wrong_code
+
+pytestmark = pytest.mark.django_db
+AT_ONCE = 100
+RESET, LOGIN = "/accounts/password/reset/", "/accounts/login/"
+
+
+@pytest.fixture
+def looked_at(monkeypatch) -> list[str]:
+    """The passwords that were compared with somebody's."""
+    seen: list[str] = []
+    check = User.check_password
+
+    def note(self: User, password: str) -> bool:
+        seen.append(password)
+        return check(self, password)
+
+    monkeypatch.setattr(User, "check_password", note)
+    return seen
+
+
+def all_at_once(try_one, count: int = AT_ONCE) -> None:
+    barrier = threading.Barrier(count)
+
+    def wait_and_try(number: int) -> None:
+        barrier.wait(timeout=60)
+        try_one(number)
+
+    with Browsers(max_workers=count) as browsers:
+        for future in [browsers.start(wait_and_try, number) for number in range(count)]:
+            future.result()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_hundred_passwords_at_once_five_are_looked_at(ada, sign_in, looked_at):
+    all_at_once(lambda number: sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), ada.email, f"guess {number}"))
+    assert 1 <= len(looked_at) <= 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_hundred_from_one_address_ten_are_looked_at(db, sign_in, looked_at):
+    for number in range(AT_ONCE):
+        User.objects.create_user(f"person{number}@example.org", PASSWORD)
+    all_at_once(lambda number: sign_in(Client(), f"person{number}@example.org", "guess"))
+    assert 1 <= len(looked_at) <= 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_fifty_codes_at_once_five_are_looked_at(ada, sign_in, monkeypatch):
+    give_app(confirm(ada))
+    seen = []
+    monkeypatch.setattr("allauth.mfa.totp.internal.auth.validate_totp_code", lambda *tried: bool(seen.append(tried)))
+    browsers = [Client(REMOTE_ADDR=f"198.51.100.{number}") for number in range(50)]
+    for browser in browsers:
+        sign_in(browser, ada.email)
+    code = wrong_code()
+    all_at_once(lambda number: browsers[number].post("/accounts/2fa/authenticate/", {"code": code}), 50)
+    assert 1 <= len(seen) <= 5
+
+
+def test_the_owner_gets_in_again_when_the_time_is_over(ada, sign_in, monkeypatch):
+    for number in range(6):
+        sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), ada.email, "guess")
+    later = time.time() + 5 * 60 + 1
+    monkeypatch.setattr("allauth.core.internal.ratelimit.time.time", lambda: later)
+    sign_in(client := Client(), ada.email)
+    assert get_user(client) == ada
+
+
+# Who has an account is nobody else's business
+
+
+def test_a_reset_answers_the_same_for_everyone(ada):
+    answers = [Client().post(RESET, {"email": email}) for email in (ada.email, "nobody@example.org")]
+    assert {answer.headers["Location"] for answer in answers} == {f"{RESET}done/"}
+    assert [sent.to for sent in mail.outbox] == [[ada.email], ["nobody@example.org"]]
+
+
+def test_resets_of_one_address_are_limited_wherever_they_are_asked_for(ada):
+    answers = [Client(REMOTE_ADDR=f"198.51.100.{n}").post(RESET, {"email": ada.email}).status_code for n in range(6)]
+    assert answers == [302] * 5 + [429]
+
+
+def test_resets_from_one_address_are_limited_whoever_they_are_for(client, db):
+    answers = [client.post(RESET, {"email": f"person{n}@example.org"}).status_code for n in range(21)]
+    assert answers == [302] * 20 + [429]
+
+
+@pytest.mark.parametrize("header", ["HTTP_X_FORWARDED_FOR", "HTTP_X_REAL_IP", "HTTP_FORWARDED"])
+@pytest.mark.parametrize(
+    ("address", "field", "most"), [(RESET, "email", 20), ("/accounts/signup/", "email", 20), (LOGIN, "login", 30)]
+)
+def test_a_forged_address_gives_no_more_tries(client, db, header, address, field, most):
+    tries = [
+        client.post(address, {field: f"person{number}@example.org"}, **{header: f"198.51.100.{number}"}).status_code
+        for number in range(most + 1)
+    ]
+    assert 429 not in tries[:-1]
+    assert tries[-1] == 429
+
+
+def test_where_mail_is_confirmed_a_sign_up_answers_the_same_for_everyone(ada, sign_up, settings):
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    answers = [sign_up(Client(), email) for email in (ada.email, "new@example.org")]
+    assert {answer.headers["Location"] for answer in answers} == {"/accounts/confirm-email/"}
+    assert User.objects.count() == 2
+
+
+def test_an_unknown_address_takes_as_long_as_a_wrong_password(ada, sign_in, settings):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+    ada.set_password(PASSWORD)
+    ada.save()
+    took = {ada.email: [], "nobody@example.org": []}
+    for _ in range(8):
+        for email, times in took.items():
+            cache.clear()
+            began = time.thread_time()
+            sign_in(Client(), email, "guess")
+            times.append(time.thread_time() - began)
+    known, unknown = (statistics.median(times) for times in took.values())
+    assert 0.5 < known / unknown < 2
+
+
+def test_a_wrong_password_of_someone_with_a_second_factor_looks_like_any(ada, sign_in):
+    give_app(confirm(ada))
+    bob = confirm(User.objects.create_user("bob@example.org", PASSWORD))
+    answers = [sign_in(Client(), email, "guess") for email in (ada.email, bob.email)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+
+
+# What was typed stays out of logs and addresses
+
+
+def test_passwords_and_codes_are_in_no_log_and_no_address(ada, sign_in, caplog):
+    give_app(confirm(ada))
+    with caplog.at_level(logging.DEBUG):
+        answers = [
+            sign_in(client := Client(), ada.email, "guess-with-a-secret"),
+            sign_in(client, ada.email),
+            client.post("/accounts/2fa/authenticate/", {"code": "987654"}),
+            client.post("/accounts/2fa/authenticate/", {"code": code_of()}),
+        ]
+    written = caplog.text + "".join(answer.headers.get("Location", "") for answer in answers)
+    assert not any(secret in written for secret in ("guess-with-a-secret", PASSWORD, "987654"))
