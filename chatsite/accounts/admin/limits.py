@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
@@ -21,28 +20,17 @@ from chatsite.accounts.limits import LIMITS, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget, User
 
 RULE = (
-    "Empty is as the wider limits say: a person's are those of the role, a role's those of the site, the site's those "
+    "What is left empty is as the wider limits say: those of the role, then of the site, then of the settings. "
+    "0 allows nothing."
 )
-RULE += "of the settings. 0 allows nothing."
 MONEY = ["money_per_day_usd", "money_per_month_usd"]
 COUNTS = [name for name in LIMITS if name not in MONEY]
-
-
-def _column(name: str) -> Callable[[Limits], str | None]:
-    """Return what a list shows of one limit, under the name that the form gives it."""
-
-    @display(description=WORDS[name][0], ordering=name)
-    def column(limits: Limits) -> str | None:
-        value = getattr(limits, name)
-        return None if value is None else figure(value)
-
-    return column
 
 
 @admin.register(Limits)
 class LimitsAdmin(SavedByOne):
     form = LimitsForm
-    list_display = ["whose", *(_column(name) for name in LIMITS)]
+    list_display = ["whose", "what"]
     list_filter = [("user", admin.EmptyFieldListFilter), "role"]
     list_select_related = ["user"]
     list_per_page = 50
@@ -66,6 +54,12 @@ class LimitsAdmin(SavedByOne):
         if limits.user:
             return limits.user.email
         return ROLES[Role(limits.role)] if limits.role else EVERYONE
+
+    @display(description="limits")
+    def what(self, limits: Limits) -> str | None:
+        """Return all that the row says, such as `Messages a minute: 30 · US dollars a day: 0.5`."""
+        said = {WORDS[name][0]: getattr(limits, name) for name in LIMITS}
+        return " · ".join(f"{label}: {figure(value)}" for label, value in said.items() if value is not None) or None
 
     def get_fieldsets(self, request: HttpRequest, obj: Limits | None = None) -> list[Any]:
         return [("Whose", {"fields": ["whose"] if obj else ["role"]}), *super().get_fieldsets(request, obj)]
