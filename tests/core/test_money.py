@@ -1,0 +1,117 @@
+"""What is left of money, and which error says why it does not cover a request."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+
+from conversations.core.errors import (
+    MoneyHeldBack,
+    MoneyOfMonthUsedUp,
+    MoneyUsedUp,
+    PriceUnknown,
+    ReplyTooExpensive,
+    SiteMoneyHeldBack,
+    SiteMoneyUsedUp,
+)
+from conversations.core.money import Allowance, refusal_of, worst_case_usd
+from conversations.core.usage import PriceTier, UnitPrices
+
+FIRST = dt.date(2026, 11, 1)
+
+
+def of_day(limit, *, spent=0, reserved=0, whose="person", day=21):
+    return Allowance(whose, "day", FIRST.replace(day=day), as_usd(limit), as_usd(spent), as_usd(reserved))
+
+
+def of_month(limit, *, spent=0, reserved=0):
+    return Allowance("person", "month", FIRST, as_usd(limit), as_usd(spent), as_usd(reserved))
+
+
+def as_usd(amount):
+    return None if amount is None else Decimal(amount)
+
+
+def refused(*allowances, worst="1"):
+    return type(refusal_of(allowances, as_usd(worst)))
+
+
+def test_what_is_left_is_neither_spent_nor_held_back():
+    assert of_day(3, spent=1, reserved="0.5").left_usd == Decimal("1.5")
+
+
+def test_nothing_is_left_where_more_was_spent_than_allowed():
+    assert of_day(3, spent=5).left_usd == 0
+
+
+def test_what_is_left_without_a_limit_is_not_a_number():
+    assert of_day(None, spent=5).left_usd is None
+
+
+def test_the_last_cent_may_be_spent():
+    assert refusal_of([of_day(3, spent=1, reserved=1)], Decimal(1)) is None
+
+
+@pytest.mark.parametrize(
+    ("allowance", "error"),
+    [
+        (of_day(3, spent="2.01"), MoneyUsedUp),
+        (of_day(3, spent=1, reserved="1.01"), MoneyHeldBack),
+        (of_day("0.99"), ReplyTooExpensive),
+        (of_day(0), ReplyTooExpensive),
+        (of_day(3, spent="2.01", whose="site"), SiteMoneyUsedUp),
+        (of_day(3, reserved=3, whose="site"), SiteMoneyHeldBack),
+        (of_month(3, spent=3), MoneyOfMonthUsedUp),
+    ],
+)
+def test_each_cause_has_a_sentence_of_its_own(allowance, error):
+    assert refused(allowance) is error
+
+
+def test_of_several_that_refuse_the_one_that_opens_last_speaks():
+    assert refused(of_day(3, spent=3), of_month(9, spent=9)) is MoneyOfMonthUsedUp
+    assert refused(of_day(3, reserved=3), of_month(9, spent=9)) is MoneyOfMonthUsedUp
+    assert refused(of_day("0.5"), of_month(9, spent=9)) is ReplyTooExpensive
+
+
+def test_what_costs_nothing_is_always_covered():
+    assert refusal_of([of_day(0), of_month(1, spent=5)], Decimal(0)) is None
+
+
+def test_an_unknown_worst_case_is_refused_where_anything_is_limited():
+    assert refused(of_day(None), of_month(5), worst=None) is PriceUnknown
+    assert refusal_of([of_day(None)], None) is None
+
+
+@pytest.mark.parametrize(
+    ("allowance", "opens_at"),
+    [
+        (of_day(1, day=30), dt.datetime(2026, 12, 1, tzinfo=dt.UTC)),
+        (of_day(1, day=21), dt.datetime(2026, 11, 22, tzinfo=dt.UTC)),
+        (of_month(1), dt.datetime(2026, 12, 1, tzinfo=dt.UTC)),
+        (Allowance("site", "month", dt.date(2027, 12, 1), Decimal(1)), dt.datetime(2028, 1, 1, tzinfo=dt.UTC)),
+        (Allowance("site", "month", dt.date(2027, 1, 1), Decimal(1)), dt.datetime(2027, 2, 1, tzinfo=dt.UTC)),
+    ],
+)
+def test_it_opens_again_when_the_next_one_begins(allowance, opens_at):
+    assert allowance.opens_at == opens_at
+
+
+def test_the_worst_case_is_all_of_the_input_at_its_dearest_and_the_largest_reply():
+    tier = PriceTier(100, UnitPrices(Decimal(20), Decimal(30)))
+    prices = UnitPrices(
+        Decimal(10), Decimal(15), cached_input_usd=Decimal(1), cache_write_usd=Decimal(12), tiers=(tier,)
+    )
+    assert worst_case_usd(prices, input_tokens=100, output_tokens=10) == Decimal("0.001350")
+    assert worst_case_usd(prices, input_tokens=101, output_tokens=10) == Decimal("0.002320")
+
+
+def test_the_worst_case_is_unknown_without_a_price():
+    assert worst_case_usd(None, input_tokens=1, output_tokens=1) is None
+    assert worst_case_usd(UnitPrices(Decimal(1), None), input_tokens=1, output_tokens=1) is None
+
+
+def test_a_request_without_output_needs_no_price_of_it():
+    assert worst_case_usd(UnitPrices(Decimal(1), None), input_tokens=1_000_000, output_tokens=0) == 1
