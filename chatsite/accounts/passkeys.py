@@ -34,7 +34,11 @@ LOCAL_NAME = "localhost"
 
 def why_not_here(request: HttpRequest) -> str:
     """Return why browsers allow no passkeys at the address that was asked for, or "" if they do."""
-    host = urlsplit(f"//{request.get_host()}").hostname or ""
+    asked_for = urlsplit(f"//{request.get_host()}")
+    host = asked_for.hostname or ""
+    if _is_address(host) and ipaddress.ip_address(host).is_loopback:
+        port = f":{asked_for.port}" if asked_for.port else ""
+        return gettext("For passkeys open this site as %(url)s.") % {"url": f"http://{LOCAL_NAME}{port}"}
     if _is_address(host):
         return gettext("Passkeys need the site’s name. At %(host)s browsers do not allow them.") % {"host": host}
     if host != LOCAL_NAME and not request.is_secure():

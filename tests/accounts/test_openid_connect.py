@@ -17,6 +17,7 @@ from django.test import Client
 from chatsite.accounts.first_admin import first_admin_url
 from chatsite.accounts.models import User
 from chatsite.single_sign_on import social_providers
+from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
 from tests.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, person, running_identity_provider
 
@@ -264,6 +265,23 @@ def test_an_account_with_a_second_factor_asks_for_it_here_too(client, provider, 
     Authenticator.objects.create(user=ada, type="totp", data={"secret": "JBSWY3DPEHPK3PXP"})
     assert sign_in_there(client).headers["Location"] == "/accounts/2fa/authenticate/"
     assert not get_user(client).is_authenticated
+
+
+def test_staff_who_come_from_there_need_a_second_factor_of_this_site(client, provider, settings, ada):
+    settings.STAFF_SECOND_FACTOR = True
+    User.objects.update(role="reviewer")
+    confirm(ada)
+    sign_in_there(client)
+    assert client.get("/admin/").headers["Location"] == "/account/second-factor/"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_new_person_in_two_windows_at_once_gets_one_account(provider):
+    ways_back = [(browser, come_back(leave(browser))) for browser in (Client(), Client(), Client())]
+    with Browsers() as browsers:
+        answers = [future.result() for future in [browsers.start(client.get, url) for client, url in ways_back]]
+    assert {answer.status_code for answer in answers} <= {302, 401}
+    assert (User.objects.count(), SocialAccount.objects.count()) == (1, 1)
 
 
 # Sign-up by the site's policy

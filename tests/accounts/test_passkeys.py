@@ -50,8 +50,8 @@ def browser(client, ada, sign_in) -> Client:
         ("localhost:8000", False, ""),
         ("chat.example.org", True, ""),
         ("chat.example.org", False, "Passkeys need https."),
-        ("127.0.0.1:8000", False, "Passkeys need the site’s name."),
-        ("[::1]:8000", False, "Passkeys need the site’s name."),
+        ("127.0.0.1:8000", False, "For passkeys open this site as http://localhost:8000."),
+        ("[::1]", False, "For passkeys open this site as http://localhost."),
         ("192.0.2.7", True, "Passkeys need the site’s name."),
     ],
 )

@@ -90,4 +90,4 @@ def test_at_a_bare_address_it_says_why_there_are_none(site, visit, email):
     page = visit(site.address.replace("localhost", "127.0.0.1") + "/accounts/login/?next=/account/")
     expect(page.get_by_role("button", name="Sign in with a passkey")).to_have_count(0)
     enter(page, email)
-    expect(page.get_by_text("Passkeys need the site’s name.")).to_be_visible()
+    expect(page.get_by_text(f"For passkeys open this site as {site.address}.")).to_be_visible()
