@@ -41,7 +41,7 @@ def unlock(user: User, raw: str, *, address: str) -> Unlocking:
     count_attempt(user, address)
     standing = standings_of([user.pk])[user.pk]
     password = password_asked_of(user, standing)
-    if not is_right(password, raw):
+    if not is_right(password, raw) or password is None:
         return Unlocking.WRONG
     give_back_attempt(user, address)
     if password.version != standing.opening_version:

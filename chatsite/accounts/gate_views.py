@@ -6,7 +6,7 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.http import http_date, url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
@@ -64,7 +64,7 @@ def _ask(request: HttpRequest, form: UnlockForm) -> HttpResponse:
 
 def _too_many(request: HttpRequest, error: TooManyAttempts) -> HttpResponse:
     response = _page(request, "gate/too_many.html", status=429, opens_at=error.opens_at)
-    response["Retry-After"] = error.opens_at.strftime("%a, %d %b %Y %H:%M:%S GMT")
+    response["Retry-After"] = http_date(error.opens_at.timestamp())
     return response
 
 

@@ -51,7 +51,7 @@ class NewPasswordForm(ExpiryForm):
     """A password of the admin's choice, or none: then one is made up."""
 
     password = forms.CharField(
-        label="Password of your own",
+        label="A password of your choice",
         required=False,
         min_length=SHORTEST_CHARACTERS,
         max_length=LONGEST_CHARACTERS,
