@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from allauth.account.models import EmailAddress
-from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.db import transaction
 from django.db.models import F
 
 from chatsite.accounts.models import User
+from chatsite.accounts.second_factor import has_second_factor
 
 
 def may_be_adopted(user: User) -> bool:
-    """Say whether an address alone may open the account: staff must have confirmed it, for others it can be mended."""
-    return _is_confirmed(user) or not user.is_staff
+    """Say whether an address alone may open the account: not what is worth more, where it was never confirmed."""
+    return _is_confirmed(user) or not (user.is_staff or has_second_factor(user))
 
 
 @transaction.atomic
@@ -29,7 +29,6 @@ def adopt(user: User) -> None:
     if _is_confirmed(user):
         return
     SocialAccount.objects.filter(user=user).delete()
-    Authenticator.objects.filter(user=user).delete()
     EmailAddress.objects.filter(user=user).delete()
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
     user.set_unusable_password()

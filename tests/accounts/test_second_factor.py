@@ -11,6 +11,7 @@ from django.contrib.auth import get_user
 from django.core.cache import cache
 from django.test import Client
 
+from chatsite.accounts.models import User
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import code_of, confirm, give_app, set_up_app, wrong_code
 from tests.accounts.test_account_page import INLINE
@@ -188,3 +189,21 @@ def test_the_account_page_tells_what_there_is(signed_in):
     page = signed_in.get("/account/").content.decode()
     assert "Turn off" in page
     assert "10 left" in page
+
+
+def test_an_admin_helps_who_has_lost_it_and_keeps_their_own(client, ada):
+    admin = User.objects.create_superuser("grace@example.org")
+    give_app(ada)
+    give_app(admin)
+    client.force_login(admin)
+    data = {"action": "remove_second_factors", "_selected_action": [ada.pk, admin.pk]}
+    client.post("/admin/accounts/user/", data)
+    assert [factor.user for factor in Authenticator.objects.all()] == [admin]
+
+
+def test_a_reviewer_takes_no_second_factor_away(client, ada):
+    reviewer = User.objects.create_user("rita@example.org", role="reviewer")
+    give_app(ada)
+    client.force_login(reviewer)
+    client.post("/admin/accounts/user/", {"action": "remove_second_factors", "_selected_action": [ada.pk]})
+    assert Authenticator.objects.exists()

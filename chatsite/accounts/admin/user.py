@@ -25,6 +25,7 @@ from chatsite.accounts.admin.limits_form import WORDS, in_words
 from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.limits import LIMITS, effective_limits
 from chatsite.accounts.models import GatePassword, GateRule, Role, User
+from chatsite.accounts.second_factor import remove_second_factors
 
 OWN_ACCESS = ("is_active", "role", "gate_rule")
 LAST_ADMIN = "The site needs an admin: nobody else is one."
@@ -79,7 +80,7 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
     readonly_fields = ["at_the_gate", "last_login", "date_joined", "limits_that_hold"]
     inlines = [PersonalLimits]
     filter_horizontal = []
-    actions = ["deactivate", "activate"]
+    actions = ["deactivate", "activate", "remove_second_factors"]
     fieldsets = [
         (None, {"fields": ["email", "name", "password", "is_active"]}),
         ("Rights", {"fields": ["role", "gate_rule", "at_the_gate"]}),
@@ -132,6 +133,16 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
     @action(description="Activate selected users", permissions=["change"])
     def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         self._set_active(request, queryset, active=True)
+
+    @action(description="Remove second factors of selected users", permissions=["change"])
+    @transaction.atomic
+    def remove_second_factors(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        """For people who have lost theirs and their recovery codes; one's own are removed on the account page."""
+        others = list(queryset.exclude(pk=request.user.pk))
+        remove_second_factors(others)
+        for user in others:
+            self.log_change(request, user, "Removed the second factors.")
+        self.message_user(request, f"Second factors removed: {len(others)}. Your own stay as they are.")
 
     @transaction.atomic
     def _set_active(self, request: HttpRequest, queryset: QuerySet[User], *, active: bool) -> None:
