@@ -8,7 +8,6 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from chatsite.accounts.models import User
 from conversations.core.digest import digest_of, digest_of_text
@@ -130,10 +129,7 @@ def settle_completion(completion: Completion, outcome: Outcome) -> bool:
     """
     usage = outcome.usage or _estimate(completion, outcome)
     columns = _columns_of(usage, prices_when_opened(completion)) | _columns_of_end(outcome)
-    with transaction.atomic():
-        settled = bool(Completion.objects.filter(pk=completion.pk, ended_at=None).update(**columns, ended_at=Now()))
-        if settled:
-            settle(completion.pk)
+    settled = settle(completion.pk, columns)
     if settled and not usage.estimated:
         learn(completion.language_model)
     return settled

@@ -17,7 +17,7 @@ DIFFERENCES = f"""
 WITH right_sums AS (
   SELECT sum.user_id, sum.period, sum.begins_on, coalesce(sum(completion.cost_usd), 0) AS spent_usd,
          coalesce(sum(completion.reserved_usd) FILTER (WHERE completion.ended_at IS NULL), 0) AS reserved_usd
-  FROM {SUMS}
+  FROM conversations_completion AS completion {SUMS}
   WHERE {HAS_SUM}
   GROUP BY sum.user_id, sum.period, sum.begins_on
 )

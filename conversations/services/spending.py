@@ -8,7 +8,9 @@ else may be done in a transaction once it has touched them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection
 
@@ -18,9 +20,8 @@ from conversations.core.money import Period, Whose, refusal_of
 from conversations.models import Completion
 from conversations.selectors.spending import MoneyLimits, allowances
 
-# The sums that a completion belongs to, the busiest last: they are locked for the shortest time.
+# The sums that each `completion` belongs to, the busiest last: they are locked for the shortest time.
 SUMS = """
-conversations_completion AS completion
 CROSS JOIN LATERAL (SELECT (completion.created_at AT TIME ZONE 'UTC')::date AS today) AS clock
 CROSS JOIN LATERAL (
   VALUES (1, completion.user_id, 'day', today), (2, completion.user_id, 'month', date_trunc('month', today)::date),
@@ -33,7 +34,7 @@ HAS_SUM = "(sum.user_id IS NOT NULL OR sum.place > 2)"
 RESERVE = f"""
 INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
 SELECT sum.user_id, sum.period, sum.begins_on, 0, completion.reserved_usd
-FROM {SUMS}
+FROM conversations_completion AS completion {SUMS}
 WHERE completion.id = %(completion)s AND {HAS_SUM}
   AND completion.reserved_usd <= (%(limits)s::numeric[])[sum.place]
 ORDER BY sum.place
@@ -44,15 +45,19 @@ WHERE stored.spent_usd + stored.reserved_usd + EXCLUDED.reserved_usd <= (%(limit
 ]
 """  # noqa: S608  # constants of this file
 
-SETTLE = f"""
+SETTLE = """
+WITH completion AS (
+  UPDATE conversations_completion SET {assignments}, ended_at = statement_timestamp()
+  WHERE id = %(id)s AND ended_at IS NULL RETURNING *
+)
 INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
 SELECT sum.user_id, sum.period, sum.begins_on, coalesce(completion.cost_usd, 0), -coalesce(completion.reserved_usd, 0)
-FROM {SUMS}
-WHERE completion.id = %s AND {HAS_SUM}
+FROM completion {sums}
+WHERE {has_sum}
 ORDER BY sum.place
 ON CONFLICT (user_id, period, begins_on) DO UPDATE
 SET spent_usd = stored.spent_usd + EXCLUDED.spent_usd, reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd
-"""  # noqa: S608  # constants of this file
+"""
 
 PLACES: tuple[tuple[Whose, Period], ...] = (("person", "day"), ("person", "month"), ("site", "day"), ("site", "month"))
 WITHOUT_LIMIT = Decimal("Infinity")
@@ -98,10 +103,14 @@ def forget_payer(instance: User, **signal: object) -> None:
     Completion.objects.filter(user=instance).update(user=None)
 
 
-def settle(completion_id: int) -> None:
-    """Take what was held back for an ended completion out of its sums, and add what it cost. Once, and last, as above.
+def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:
+    """Write *columns* into the row of a request that has ended, take what was held back out of its sums, add its cost.
 
-    *completion_id* is settled in the same transaction, so that this is done exactly as often as that.
+    One statement, so all of it or nothing. Returns False, and changes nothing, if that has been done before.
     """
+    assignments = ", ".join(f"{name} = %({name})s" for name in columns)
     with connection.cursor() as cursor:
-        cursor.execute(SETTLE, [completion_id])
+        cursor.execute(
+            SETTLE.format(assignments=assignments, sums=SUMS, has_sum=HAS_SUM), {**columns, "id": completion_id}
+        )
+        return bool(cursor.rowcount)

@@ -19,7 +19,6 @@ from conversations.services.ledger import Outcome, settle_completion
 from tests.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
-SETTLING = 4  # a transaction's begin and end, the row of the ledger, the sums
 NAME = "qwen"
 
 
@@ -119,14 +118,14 @@ def test_after_a_moment_it_is_compared_again(monkeypatch):
 
 def test_what_nobody_reported_is_not_compared(django_assert_num_queries):
     row = open_row()
-    with django_assert_num_queries(SETTLING):
+    with django_assert_num_queries(1):
         settle_completion(row, Outcome(not_billed=True))
 
 
 def test_settling_takes_no_query_more_than_once_in_a_moment(django_assert_num_queries):
     learn(NAME)
     row = open_row()
-    with django_assert_num_queries(SETTLING):
+    with django_assert_num_queries(1):
         settle_completion(row, Outcome(usage=Usage(2_400, 1)))
 
 

@@ -25,7 +25,6 @@ from conversations.core.usage import UnitPrices, Usage
 from conversations.models import Completion, Spending
 from conversations.models.completion import Purpose
 from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
-from conversations.services.spending import settle
 from tests.people import make_user
 from tests.waiting import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
@@ -311,7 +310,7 @@ def test_deleting_a_person_and_settling_their_request_do_not_block_each_other():
         Completion.objects.select_for_update().get()
         deleting.start()
         wait_until_somebody_waits()
-        settle(completion.pk)
+        settle_at(completion, 1)
     deleting.join()
     assert Completion.objects.get().user is None
     assert set(sums()) == {(None, "day"), (None, "month")}
