@@ -27,6 +27,14 @@ class Browser:
         status, _ = self.request("/accounts/signup/", email=email, password1=PASSWORD, password2=PASSWORD)
         assert "sessionid" in self.cookies, f"signing up gave {status}"
 
+    def sign_in(self, email: str) -> None:
+        self.request("/accounts/login/")
+        status, _ = self.request("/accounts/login/", login=email, password=PASSWORD)
+        assert "sessionid" in self.cookies, f"signing in gave {status}"
+
+    def sign_out(self) -> None:
+        self.request("/accounts/logout/", really="yes")
+
     def take_cookies_of(self, other: Browser) -> None:
         """Be the same browser at another process of the site: cookies do not know of ports."""
         for cookie in other._cookies:

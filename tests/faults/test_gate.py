@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -36,7 +36,6 @@ ON CONFLICT (user_id) DO UPDATE SET version = excluded.version
 ROTATE = "UPDATE accounts_gatepassword SET version = gen_random_uuid()"
 BLOCK = "UPDATE accounts_user SET gate_rule = 'blocked'"
 DEACTIVATE = "UPDATE accounts_user SET is_active = false"
-SIGN_OUT = "DELETE FROM django_session"
 FORGIVE = "UPDATE accounts_user SET gate_rule = 'site', is_active = true"
 LATEST = {"the last delta": [], "the last socket": [], "the last connection to the provider": []}
 
@@ -49,7 +48,7 @@ def two_processes(make_site, redis_server_path, request) -> Iterator:
         site.serve()
         port = str(free_port())
         site.serve(PORT=port)
-        site.addresses = [site.address, f"http://127.0.0.1:{port}"]
+        site.browsers = [site.sign_up(), Browser(f"http://127.0.0.1:{port}")]
         yield site
     redis.kill()
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
@@ -69,12 +68,13 @@ def site(two_processes):
 @pytest.fixture
 def pages(site) -> list[Page]:
     """Pages of one person at both processes, inside the gate."""
-    browsers = [site.sign_up()]
-    browsers.append(Browser(site.addresses[1]))
-    browsers[1].take_cookies_of(browsers[0])
+    first, second = site.browsers
+    if "sessionid" not in first.cookies:
+        first.sign_in(site.person)
+    second.take_cookies_of(first)
     for statement in (SHUT_GATE, SET_PASSWORD, LET_IN):
         site.database.rows(statement)
-    return [site.open_page(browsers[number % 2]) for number in range(REPLIES)]
+    return [site.open_page(site.browsers[number % 2]) for number in range(REPLIES)]
 
 
 @dataclass
@@ -106,15 +106,15 @@ def begin_replies(site, pages: list[Page]) -> list[int]:
     return replies
 
 
-def take_away(site, pages: list[Page], statement: str) -> tuple[float, float, list[Heard]]:
-    """Run *statement* while every page listens; return both clocks before it, and what was heard."""
+def while_all_listen(site, pages: list[Page], shut_out: Callable[[], object]) -> tuple[float, float, list[Heard]]:
+    """Take the right away while every page listens; return both clocks before it, and what was heard."""
     with ThreadPoolExecutor(len(pages)) as pool:
         listening = [pool.submit(listen, page) for page in pages]
-        # Each listens, and words come: the statement falls into running streams.
+        # Each listens, and words come: it falls into running streams.
         before = [len(page.frames) for page in pages]
         wait_for(lambda: all(len(page.frames) > count for page, count in zip(pages, before, strict=True)))
         monotonic, unix = time.monotonic(), time.time()
-        site.database.rows(statement)
+        shut_out()
         refused_at_once(site, pages)
         return monotonic, unix, [each.result() for each in listening]
 
@@ -157,7 +157,7 @@ def test_nothing_reaches_people_who_are_shut_out(site, pages, chance, statement,
     replies = begin_replies(site, pages)
     makers = site.database.rows("SELECT DISTINCT worker FROM conversations_run WHERE reply_id = ANY(%s)", replies)
     assert len(makers) == 2
-    monotonic, unix, heard = take_away(site, pages, statement)
+    monotonic, unix, heard = while_all_listen(site, pages, lambda: site.database.rows(statement))
     check_nothing_came_late(monotonic, heard)
     check_provider_was_left(site, unix)
     assert {each.code for each in heard} == {code}
@@ -174,7 +174,7 @@ def total_length(site) -> int:
 
 def test_who_signs_out_hears_nothing_more_and_loses_nothing(site, pages, chance):
     replies = begin_replies(site, pages)
-    monotonic, _, heard = take_away(site, pages, SIGN_OUT)
+    monotonic, _, heard = while_all_listen(site, pages, site.browsers[0].sign_out)
     check_nothing_came_late(monotonic, heard)
     assert {each.code for each in heard} == {4401}
     written = total_length(site)
