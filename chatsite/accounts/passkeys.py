@@ -110,7 +110,7 @@ class _AnyCredential(forms.Form):
 
     def clean_credential(self) -> Authenticator:
         with _refusing_nonsense():
-            return super().clean_credential()  # type: ignore[misc]
+            return super().clean_credential()
 
 
 class UsePasskeyForm(_AnyCredential, AuthenticateWebAuthnForm):

@@ -23,7 +23,7 @@ from chatsite.accounts.sign_up import complete_sign_up, is_open_to, may_sign_up
 log = logging.getLogger(__name__)
 
 
-class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
+class SocialAccountAdapter(DefaultSocialAccountAdapter):
     """Sign-up by the site's policy; an address that the provider vouches for opens the account that has it."""
 
     error_messages = {

@@ -25,7 +25,7 @@ from chatsite.accounts.openid_connect.id_token import IdTokenRefused, verify_id_
 Claims = dict[str, Any]
 
 
-class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
+class Exchange(OpenIDConnectOAuth2Adapter):
     """The requests to the provider in one sign-in. *nonce* is what this site had sent with the person."""
 
     nonce = ""
@@ -63,11 +63,11 @@ class Exchange(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
             return dict(response.json())
 
 
-class Account(ProviderAccount):  # type: ignore[misc]
+class Account(ProviderAccount):
     """Somebody's account at the provider, shown by its address."""
 
 
-class OpenIDConnectProvider(AllauthProvider):  # type: ignore[misc]
+class OpenIDConnectProvider(AllauthProvider):
     account_class = Account
     oauth2_adapter_class = Exchange
     pkce_enabled_default = True

@@ -19,7 +19,7 @@ from chatsite.accounts.openid_connect.provider import Exchange
 from chatsite.accounts.sign_up import SignUpRefused
 
 
-class CallbackView(OAuth2CallbackView):  # type: ignore[misc]
+class CallbackView(OAuth2CallbackView):
     """The way back, in which two at once end like two in a row."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
