@@ -1,0 +1,111 @@
+"""Ask as a cell says, and judge the answer."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Model
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import reverse
+
+from .cells import PathCell
+from .people import LET_THROUGH, Answer, Who, expected
+from .routes import Door, door_of
+from .world import CANARY, World, fingerprint, unknown_ids
+
+TO_SIGN_IN = ("/accounts/login/", "/admin/login/")
+TO_THE_GATE = "/gate/"
+STATUSES = {404: Answer.NOT_FOUND, 403: Answer.FORBIDDEN}
+REFUSALS = (400, 405, 409, 413, 429)
+# The first message begins a conversation, so an id that nobody has is as good as any.
+BEGINS_WITH_ANY_ID = {"conversations:post"}
+OTHER_PARAMETERS = {"provider_id": "oidc", "uidb36": "1", "key": "key", "app_label": "conversations"}
+
+
+def answer_of(response: HttpResponse) -> Answer:
+    if 300 <= response.status_code < 400:
+        if response.url.startswith(TO_SIGN_IN):
+            return Answer.SIGN_IN
+        return Answer.GATE if response.url.startswith(TO_THE_GATE) else Answer.SHOWN
+    if response.status_code >= 500:
+        return Answer.BROKEN
+    return STATUSES.get(response.status_code, Answer.REFUSED if response.status_code in REFUSALS else Answer.SHOWN)
+
+
+def path_of(cell: PathCell, world: World) -> str:
+    """Return the address with the ids of the cell in it."""
+    ids = {**OTHER_PARAMETERS, **ids_of(cell, world)}
+    if cell.route.name.startswith("admin:"):
+        ids |= admin_ids(cell.route.name, world)
+    return reverse(cell.route.name, kwargs={parameter: ids[parameter] for parameter in cell.route.parameters})
+
+
+def ids_of(cell: PathCell, world: World) -> dict[str, Any]:
+    if cell.ids == "unknown":
+        return unknown_ids()
+    if cell.ids == "crossed":
+        return world.alices.ids | {"public_id": world.others(cell.who).ids["public_id"]}
+    return world.alices.ids
+
+
+def admin_ids(name: str, world: World) -> dict[str, Any]:
+    """Return the ids in an address of the admin: of the example of its model, or of Alice."""
+    example = next((row for model, row in world.for_admin.items() if _is_about(model, name)), world.alices.owner)
+    ids = dict.fromkeys(("object_id", "pk", "id"), example.pk)
+    return ids | {"content_type_id": 1, "user_id": world.alices.owner.pk}
+
+
+def _is_about(model: type[Model], name: str) -> bool:
+    return name.startswith(f"admin:{model._meta.app_label}_{model._meta.model_name}_")
+
+
+def ask(client: Client, method: str, path: str, fields: dict[str, Any]) -> HttpResponse:
+    return client.get(path, fields) if method == "GET" else client.post(path, fields)
+
+
+def fields_of(world: World, who: Who) -> dict[str, Any]:
+    """Return what forms send, with a scenario of the person's own."""
+    fields = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen", "name": "Stolen"}
+    return fields | {"scenario": world.own(who).ids["scenario_id"], "pinned": "true", "excluded": "true"}
+
+
+def ask_as(cell: PathCell, world: World) -> tuple[Answer, str | None]:
+    """Return the answer to *cell* and what is wrong with it, if anything is. What it changed is taken back."""
+    with transaction.atomic():
+        client = world.client_of(cell.who)
+        before = world.fingerprint_of(cell.who)
+        fields = {} if cell.method == "GET" else fields_of(world, cell.who)
+        response = ask(client, cell.method, path_of(cell, world), fields)
+        answer = answer_of(response)
+        has_changed = is_refusal(answer, cell) and fingerprint() != before
+        transaction.set_rollback(True)
+    return answer, judge(cell, answer, response, has_changed=has_changed)
+
+
+def is_refusal(answer: Answer, cell: PathCell) -> bool:
+    return answer not in LET_THROUGH or (answer is Answer.REFUSED and cell.who is not Who.OWNER)
+
+
+def judge(cell: PathCell, answer: Answer, response: HttpResponse, *, has_changed: bool) -> str | None:
+    said = f"{cell.who.value}, {cell.method} {cell.route.name} by {cell.ids} ids: {answer.value}"
+    if answer not in expected_of(cell):
+        return f"{said} ({response.status_code})"
+    if has_changed:
+        return f"{said}, and the database has changed"
+    if not may_read(cell) and CANARY in response.text:
+        return f"{said}, and Alice's words are in it"
+    return None
+
+
+def expected_of(cell: PathCell) -> frozenset[Answer]:
+    if cell.route.name in BEGINS_WITH_ANY_ID and cell.ids == "unknown" and cell.who.is_let_in:
+        return LET_THROUGH
+    return expected(door_of(cell.route.name), cell.who, theirs=cell.ids == "alice's")
+
+
+def may_read(cell: PathCell) -> bool:
+    is_at_work = cell.who in (Who.REVIEWER, Who.ADMIN)
+    return cell.who is Who.OWNER or (is_at_work and door_of(cell.route.name) in (Door.STAFF, Door.REVIEW, Door.ADMIN))

@@ -1,0 +1,23 @@
+"""One world for all cells of a module: each cell's own changes are taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import transaction
+
+from .world import World
+
+
+@pytest.fixture(scope="module")  # no longer: what holds locks would keep other modules from emptying the tables
+def stored_world(django_db_setup: None, django_db_blocker: object) -> Iterator[World]:
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield World()
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def world(stored_world: World, db: None, settings: object) -> World:
+    settings.MESSAGES_PER_MINUTE = 0
+    return stored_world

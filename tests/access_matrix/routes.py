@@ -1,0 +1,120 @@
+"""Every address of the site, read from the URL configuration, and what kind of door each one has.
+
+A route that is named nowhere here fails `test_pages.py`, so that a new one can't be forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+from django.contrib import admin
+from django.urls import URLPattern, URLResolver, get_resolver
+
+
+class Door(Enum):
+    """Who may go through."""
+
+    PUBLIC = "everybody"
+    ACCOUNT = "whoever is signed in, also outside the gate"
+    PERSON = "whoever is let in, to what is their own"
+    OBJECT = "whoever is let in, to one object: only its owner"
+    PART_OF_ACCOUNT = "its owner, also outside the gate"
+    STAFF = "reviewers and admins"
+    REVIEW = "reviewers and admins: a page that shows what may be reviewed"
+    ADMIN = "admins"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One address; *parameters* are the names of what stands in it."""
+
+    name: str
+    pattern: str
+    parameters: tuple[str, ...]
+
+
+CONVERSATIONS = {
+    Door.PERSON: {"new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"},
+    Door.OBJECT: {
+        *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "pin", "exclude"),
+        *("scenario", "rename", "delete", "restore", "edit_scenario", "delete_scenario", "export_scenario"),
+    },
+}
+DOORS: dict[str, Door] = {
+    **{f"conversations:{name}": door for door, names in CONVERSATIONS.items() for name in names},
+    **dict.fromkeys(
+        ("admin:index", "admin:search", "admin:jsi18n", "admin:app_list", "admin:autocomplete"), Door.STAFF
+    ),
+    **dict.fromkeys(("admin:password_change", "admin:password_change_done", "admin:view_on_site"), Door.STAFF),
+    **dict.fromkeys(("admin:login", "admin:logout"), Door.PUBLIC),
+    "admin:conversations_calibration_forget_limit": Door.ADMIN,
+    "admin:auth_user_password_change": Door.ADMIN,
+    **{f"admin:accounts_gate_{name}": Door.ADMIN for name in ("password", "person", "person_password")},
+    **dict.fromkeys(
+        (
+            *("account", "account_email", "account_change_password", "account_set_password", "account_reauthenticate"),
+            *("first_admin_claim", "socialaccount_connections", "mfa_reauthenticate"),
+            *("mfa_activate_totp", "mfa_deactivate_totp", "mfa_view_recovery_codes", "mfa_generate_recovery_codes"),
+            *("mfa_download_recovery_codes", "mfa_list_webauthn", "mfa_add_webauthn"),
+            *("second_factor", "gate"),
+        ),
+        Door.ACCOUNT,
+    ),
+    **dict.fromkeys(
+        (
+            *("account_signup", "account_login", "account_logout", "account_inactive", "account_confirm_email"),
+            *("account_email_verification_sent", "account_confirm_login_code", "account_reset_password"),
+            *("account_reset_password_done", "account_reset_password_from_key", "account_reset_password_from_key_done"),
+            *("first_admin", "invitation", "invitation_decline", "mfa_authenticate", "mfa_login_webauthn", "mfa_index"),
+            "mfa_reauthenticate_webauthn",
+            *("openid_connect_login", "openid_connect_callback", "socialaccount_signup"),
+            *("socialaccount_login_cancelled", "socialaccount_login_error"),
+        ),
+        Door.PUBLIC,
+    ),
+    **dict.fromkeys(("mfa_remove_webauthn", "mfa_edit_webauthn"), Door.PART_OF_ACCOUNT),
+}
+REVIEWED = {"conversation", "message", "completion", "run"}
+VERBS = ("changelist", "add", "history", "delete", "change")
+READING = {"changelist", "history", "change"}
+
+
+@cache
+def routes() -> tuple[Route, ...]:
+    """Return every address that has a name; those without one only lead to others."""
+    return tuple(route for route in _walk(get_resolver().url_patterns) if route.name)
+
+
+def _walk(patterns: list[URLPattern | URLResolver], above: Route = Route("", "", ())) -> Iterator[Route]:
+    for pattern in patterns:
+        path = above.pattern + str(pattern.pattern)
+        parameters = (*above.parameters, *pattern.pattern.regex.groupindex)
+        if isinstance(pattern, URLResolver):
+            namespace = above.name + (f"{pattern.namespace}:" if pattern.namespace else "")
+            yield from _walk(pattern.url_patterns, Route(namespace, path, parameters))
+        else:
+            yield Route(above.name + pattern.name if pattern.name else "", path, parameters)
+
+
+@cache
+def door_of(name: str) -> Door | None:
+    """Return the door of the route with that name, or None if nobody has said which it is."""
+    if name in DOORS:
+        return DOORS[name]
+    for model in admin.site._registry:
+        for verb in VERBS:
+            if name == f"admin:{model._meta.app_label}_{model._meta.model_name}_{verb}":
+                return _door_of_model(model._meta.app_label, model._meta.model_name or "", verb)
+    return None
+
+
+def _door_of_model(app_label: str, model_name: str, verb: str) -> Door:
+    is_reviewed = app_label == "conversations" and model_name in REVIEWED and verb in READING
+    return Door.REVIEW if is_reviewed else Door.ADMIN
+
+
+def routes_with_a_door() -> list[Route]:
+    return [route for route in routes() if door_of(route.name)]

@@ -1,0 +1,73 @@
+"""Everybody × every address × every id in it: who is shown what, and that a refusal tells and changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from .asking import BEGINS_WITH_ANY_ID, answer_of, ask, ask_as, fields_of, path_of
+from .cells import BODY_IDS, ONLY_MARKS, BodyCell, PathCell, body_cells, path_cells
+from .people import LET_THROUGH, Answer, Who, expected
+from .routes import Door, Route, door_of, routes, routes_with_a_door
+from .world import CANARY, World, shown_in_the_admin, unknown_ids
+
+pytestmark = pytest.mark.django_db
+READ_BY_QUERY = {"conversations:new", "conversations:new_scenario", "conversations:list"}
+OF_ONE_OBJECT = [
+    route for route in routes() if door_of(route.name) is Door.OBJECT and route.name not in BEGINS_WITH_ANY_ID
+]
+SHOWN_TO_THE_OWNER = (Door.PERSON, Door.OBJECT, Door.PART_OF_ACCOUNT)
+
+
+def test_every_address_has_a_door():
+    assert [route.name for route in routes() if door_of(route.name) is None] == []
+
+
+def test_every_model_in_the_admin_has_an_example(world):
+    assert shown_in_the_admin() <= set(world.for_admin)
+
+
+@pytest.mark.parametrize("route", routes_with_a_door(), ids=lambda route: route.name)
+def test_everybody_gets_the_answer_that_is_theirs(world, route):
+    answers = {cell: ask_as(cell, world) for cell in path_cells(route)}
+    assert [complaint for _, complaint in answers.values() if complaint] == []
+    if door_of(route.name) in SHOWN_TO_THE_OWNER:  # a matrix in which nobody is let through would be no test
+        owners = (answer for cell, (answer, _) in answers.items() if cell.who is Who.OWNER and cell.ids == "alice's")
+        assert Answer.SHOWN in owners
+
+
+@pytest.mark.parametrize("route", [r for r in routes() if door_of(r.name) is Door.REVIEW], ids=lambda route: route.name)
+def test_a_reviewer_reads_what_is_there_to_review(world, route):
+    assert ask_as(PathCell(route, "GET", Who.REVIEWER, "alice's"), world) == (Answer.SHOWN, None)
+
+
+@pytest.mark.parametrize("route", OF_ONE_OBJECT, ids=lambda route: route.name)
+def test_somebody_elses_looks_the_same_as_none_at_all(world, route):
+    client, method = world.client_of(Who.OTHER), method_of(route, world)
+    cells = (PathCell(route, method, Who.OTHER, ids) for ids in ("alice's", "unknown"))
+    theirs, none = (ask(client, method, path_of(cell, world), {}) for cell in cells)
+    assert theirs.status_code == none.status_code == 404
+    assert len(theirs.content) == len(none.content)
+
+
+def method_of(route: Route, world: World) -> str:
+    """Return the method by which the owner gets something there."""
+    response = world.client_of(Who.OWNER).get(path_of(PathCell(route, "GET", Who.OWNER, "alice's"), world))
+    return "POST" if response.status_code == 405 else "GET"
+
+
+@pytest.mark.parametrize("cell", list(body_cells()), ids=lambda cell: f"{cell.route}-{cell.field}-{cell.who.name}")
+def test_an_id_beside_the_address_opens_nothing(world, cell: BodyCell):
+    own = unknown_ids() if cell.route in BEGINS_WITH_ANY_ID else world.own(cell.who).ids
+    route = next(route for route in routes() if route.name == cell.route)
+    path = reverse(cell.route, kwargs={parameter: own[parameter] for parameter in route.parameters})
+    fields = fields_of(world, cell.who) | {cell.field: world.alices.ids[BODY_IDS[cell.route, cell.field]]}
+    response = ask(world.client_of(cell.who), "GET" if cell.route in READ_BY_QUERY else "POST", path, fields)
+    assert answer_of(response) in _expected_beside(cell)
+    assert cell.who is Who.OWNER or CANARY not in response.text
+
+
+def _expected_beside(cell: BodyCell) -> frozenset[Answer]:
+    if cell.who.is_the_owner or not cell.who.is_let_in:
+        return expected(door_of(cell.route), cell.who, theirs=True)
+    return LET_THROUGH if cell.field in ONLY_MARKS else frozenset({Answer.NOT_FOUND})

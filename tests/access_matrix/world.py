@@ -1,0 +1,160 @@
+"""Alice's objects, those of everybody who asks for them, and what is in the database at a moment."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.conf import settings
+from django.contrib import admin
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import connection
+from django.db.models import Model
+from django.test import Client
+from django.utils import timezone
+
+from chatsite.accounts.models import Gate, GateRule, Invitation, Limits, SiteBudget, User
+from conversations.models import Calibration, Conversation, Message, Price, Run, Scenario
+from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.prepare_reply import prepare_reply
+from tests.admin.stored import make_completion
+from tests.people import begin, make_user, post
+from tests.sockets import sign_in
+
+from .passkeys import make_passkey
+from .people import Who
+
+CANARY = "the canary sings at dawn"
+UNKNOWN = 10**9
+# What a request may write though it is refused, and what no request of these is about.
+UNWATCHED = {"django_session", "django_admin_log", "django_content_type", "django_migrations"}
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """What one person has: ids by the names that addresses, bodies and frames have for them."""
+
+    owner: User
+    ids: dict[str, Any]
+
+
+class World:
+    """Alice and everybody else, each with a conversation and a scenario of their own."""
+
+    def __init__(self) -> None:
+        admin_user = make_user("ada", role="admin")
+        reviewer = make_user("grace", role="reviewer")
+        alice, bob = make_user("alice"), make_user("bob")
+        askers = {Who.OTHER: bob, Who.REVIEWER: reviewer, Who.GATED_REVIEWER: reviewer, Who.ADMIN: admin_user}
+        self._people = {who: askers.get(who, alice) for who in Who if who is not Who.ANONYMOUS}
+        self.alices = belongings_of(alice, CANARY)
+        self._own = {user.pk: belongings_of(user, "Mine") for user in (bob, reviewer, admin_user)}
+        self.for_admin = {model: make(self) for model, make in EXAMPLES.items()}
+        self._fingerprints: dict[Who, str] = {}
+        self._session_keys = {who: session_of(user) for who, user in self._people.items()}
+
+    def client_of(self, who: Who) -> Client:
+        """Return a browser that signed in while all was well, and bring the account into its state of now."""
+        client = Client()
+        if who is not Who.ANONYMOUS:
+            client.cookies[settings.SESSION_COOKIE_NAME] = self._session_keys[who]
+            User.objects.filter(pk=self._people[who].pk).update(**STATES.get(who, {}))
+        return client
+
+    def fingerprint_of(self, who: Who) -> str:
+        """Return what the database is like before *who* asks: the same each time, for it is put back."""
+        if who not in self._fingerprints:
+            self._fingerprints[who] = fingerprint()
+        return self._fingerprints[who]
+
+    def person(self, who: Who) -> User:
+        """Return who asks, as the account is while all is well. Nobody is no person: raises `KeyError`."""
+        return self._people[who]
+
+    def own(self, who: Who) -> Belongings:
+        """Return what belongs to the person who asks; Bob's where that is nobody."""
+        return self.alices if who.is_the_owner else self.others(who)
+
+    def others(self, who: Who) -> Belongings:
+        """Return what is not Alice's: the asker's own, or Bob's where Alice or nobody asks."""
+        user = self._people.get(who)
+        return (user and self._own.get(user.pk)) or self._own[self._people[Who.OTHER].pk]
+
+
+STATES: dict[Who, dict[str, Any]] = {
+    Who.GATED: {"gate_rule": GateRule.REQUIRED},
+    Who.GATED_REVIEWER: {"gate_rule": GateRule.REQUIRED},
+    Who.BLOCKED: {"gate_rule": GateRule.BLOCKED},
+    Who.DEACTIVATED: {"is_active": False},
+}
+
+
+def session_of(user: User) -> str:
+    """Return the key of a session that was begun a moment ago with password and second factor."""
+    session = SessionStore(sign_in(user))
+    when = {"at": time.time() + 3_600, "reauthenticated": True}  # as long as the tests take
+    session["account_authentication_methods"] = [{"method": method, **when} for method in ("password", "mfa")]
+    session["account_authentication_methods_user"] = str(user.pk)
+    session.save()
+    return str(session.session_key)
+
+
+def belongings_of(user: User, content: str) -> Belongings:
+    conversation = begin(user)
+    posted = post(conversation, content)
+    prepared = prepare_reply(posted.reply.pk)
+    make_completion(user, reply=posted.reply, window=prepared.window.record.to_json(), request={"model": "demo"})
+    end_reply(posted.reply.pk, COMPLETE, content=f"Indeed, {content}")
+    scenario = Scenario.objects.create(name=f"{user.name}’s {content}", owner=user)
+    ids = {
+        "public_id": conversation.public_id,
+        "reply_id": posted.reply.pk,
+        "message_id": posted.message.pk,
+        "scenario_id": scenario.pk,
+        "pk": make_passkey(user).pk,
+    }
+    return Belongings(user, ids)
+
+
+def unknown_ids() -> dict[str, Any]:
+    return {
+        "public_id": uuid.uuid4(),
+        "reply_id": UNKNOWN,
+        "message_id": UNKNOWN,
+        "scenario_id": UNKNOWN,
+        "pk": UNKNOWN,
+    }
+
+
+# One row of every model that the admin shows.
+EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
+    Conversation: lambda world: Conversation.objects.get(public_id=world.alices.ids["public_id"]),
+    Message: lambda world: Message.objects.get(pk=world.alices.ids["message_id"]),
+    Run: lambda world: Run.objects.get(reply_id=world.alices.ids["reply_id"]),
+    apps.get_model("conversations", "Completion"): lambda world: world.alices.owner.completions.get(),
+    Scenario: lambda world: Scenario.objects.get(pk=world.alices.ids["scenario_id"]),
+    Calibration: lambda world: Calibration.objects.get_or_create(language_model="letters")[0],
+    Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),
+    User: lambda world: world.alices.owner,
+    Gate: lambda world: Gate.objects.get_or_create()[0],
+    Limits: lambda world: Limits.objects.create(user=world.alices.owner, replies_at_once=5),
+    SiteBudget: lambda world: SiteBudget.objects.create(),
+    Invitation: lambda world: Invitation.objects.create(token_hash="0" * 64, expires_at=timezone.now()),
+}
+
+
+def shown_in_the_admin() -> set[type[Model]]:
+    return set(admin.site._registry)
+
+
+def fingerprint() -> str:
+    """Return what changes with any row of any table, in one statement."""
+    tables = sorted({model._meta.db_table for model in apps.get_models(include_auto_created=True)} - UNWATCHED)
+    one = "SELECT '{0}' AS name, md5(coalesce(string_agg(t::text, '|' ORDER BY t::text), '')) AS rows FROM \"{0}\" t"
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(one.format(table) for table in tables))
+        return str(sorted(cursor.fetchall()))
