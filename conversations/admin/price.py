@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from unfold.decorators import display
 
+from chatsite.accounts.admin.conflicts import SavedByOne
 from conversations.admin.labels import PRICES
 from conversations.admin.price_form import PriceForm
 from conversations.admin.review import LargeListAdmin
@@ -53,7 +54,7 @@ def prices_in_force(at: dt.datetime) -> list[ShownPrice]:
 
 
 @admin.register(Price)
-class PriceAdmin(LargeListAdmin):
+class PriceAdmin(SavedByOne, LargeListAdmin):
     form = PriceForm
     list_display = [
         "language_model",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.widgets import AutocompleteSelect
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import ForeignKey, Model, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
 from unfold.decorators import display
@@ -15,6 +16,16 @@ from conversations.admin.filters import LanguageModelFilter
 from conversations.admin.review import LargeListAdmin
 from conversations.admin.scenario_form import ScenarioForm
 from conversations.models import Scenario
+
+MOST_DIGITS = 18  # of an id
+
+
+class OwnerWidget(AutocompleteSelect):
+    """Django's own asks the database for whatever was posted, and fails where that can't be an id."""
+
+    def optgroups(self, name: str, value: list[str], attr: dict[str, Any] | None = None) -> Any:
+        ids = [each for each in value if str(each).isdecimal() and len(str(each)) <= MOST_DIGITS]
+        return super().optgroups(name, ids, attr)
 
 
 @admin.register(Scenario)
@@ -51,6 +62,10 @@ class ScenarioAdmin(LargeListAdmin):
 
     class Media:
         css = {"all": ["admin/scenario.css"]}
+
+    def formfield_for_foreignkey(self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any) -> Any:
+        widget = OwnerWidget(db_field, self.admin_site)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs | {"widget": widget})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Scenario]:
         return super().get_queryset(request).order_by("name", "pk")

@@ -9,6 +9,7 @@ from chatsite.accounts.first_admin import first_admin_url, holds_grant
 from chatsite.accounts.models import FirstAdminLink, User
 from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
+from tests.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 CLAIM = "/first-admin/claim/"
@@ -154,7 +155,7 @@ def test_the_database_keeps_one_link_only(token):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("policy", ["open", "closed"])
-def test_of_two_sign_ups_with_the_link_at_once_one_is_the_admin(settings, sign_up, wait_for_lock_waits, policy):
+def test_of_two_sign_ups_with_the_link_at_once_one_is_the_admin(settings, sign_up, policy):
     settings.SIGN_UP = policy
     token = token_of(first_admin_url())
     people = {"ada@example.org": Client(), "bob@example.org": Client()}
@@ -171,7 +172,7 @@ def test_of_two_sign_ups_with_the_link_at_once_one_is_the_admin(settings, sign_u
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_confirmations_at_once_one_makes_an_admin(wait_for_lock_waits):
+def test_of_two_confirmations_at_once_one_makes_an_admin():
     token = token_of(first_admin_url())
     clients = [Client(), Client()]
     for number, client in enumerate(clients):

@@ -16,6 +16,7 @@ from chatsite.accounts.models import Gate, GateEntry, User
 from tests.accounts.browsers import Browsers
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
 from tests.people import make_user
+from tests.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 RAW = "a window seat, please"
@@ -121,7 +122,7 @@ def test_giving_the_password_again_keeps_the_place_in_line(settings):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_who_come_for_the_last_seat_at_once_one_gets_it(wait_for_lock_waits):
+def test_of_two_who_come_for_the_last_seat_at_once_one_gets_it():
     shut_gate(seats=1)
     set_password(RAW)
     people = [make_user(name) for name in ("ada", "bob")]

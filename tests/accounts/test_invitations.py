@@ -12,6 +12,7 @@ from django.utils import timezone
 from chatsite.accounts import invitations
 from chatsite.accounts.models import Invitation, User
 from tests.accounts.browsers import Browsers
+from tests.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 PAGE, SIGN_UP = "/invitation/", "/accounts/signup/"
@@ -269,7 +270,7 @@ def test_the_first_admin_s_link_leaves_it_alone(client, sign_up):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("verification", ["optional", "mandatory"])
-def test_of_two_at_once_one_makes_an_account(settings, sign_up, wait_for_lock_waits, verification):
+def test_of_two_at_once_one_makes_an_account(settings, sign_up, verification):
     settings.ACCOUNT_EMAIL_VERIFICATION = verification
     _, token = invite()
     people = {"bob@example.org": Client(), "eve@example.org": Client()}
@@ -287,7 +288,7 @@ def test_of_two_at_once_one_makes_an_account(settings, sign_up, wait_for_lock_wa
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_sign_up_that_waits_finds_it_revoked(client, sign_up, wait_for_lock_waits):
+def test_a_sign_up_that_waits_finds_it_revoked(client, sign_up):
     invitation, token = invite()
     follow(client, token)
     with Browsers() as browsers:

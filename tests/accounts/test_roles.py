@@ -10,6 +10,7 @@ from chatsite.accounts.models import User
 from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.staff import browser_of, make_admin
+from tests.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 LIST = reverse("admin:accounts_user_changelist")
@@ -80,7 +81,7 @@ def switch_off(client: Client, user: User):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("first", [demote, switch_off, deactivate])
 @pytest.mark.parametrize("second", [demote, switch_off, deactivate])
-def test_of_two_admins_who_take_each_other_s_rights_at_once_one_stays(wait_for_lock_waits, first, second):
+def test_of_two_admins_who_take_each_other_s_rights_at_once_one_stays(first, second):
     grace, hedy = make_admin("grace@example.org"), make_admin("hedy@example.org")
     with Browsers() as browsers:
         by_grace, by_hedy = browser_of(grace), browser_of(hedy)

@@ -8,6 +8,7 @@ from django.urls import reverse
 from chatsite.accounts.models import User
 from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
+from tests.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 
@@ -100,7 +101,7 @@ def test_with_mail_a_known_address_looks_like_a_new_one(client, settings, ada, s
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("verification", ["optional", "mandatory"])
-def test_of_two_sign_ups_for_one_address_at_once_one_wins(settings, sign_up, wait_for_lock_waits, verification):
+def test_of_two_sign_ups_for_one_address_at_once_one_wins(settings, sign_up, verification):
     settings.ACCOUNT_EMAIL_VERIFICATION = verification
     with Browsers() as browsers:
         with transaction.atomic():

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.db import connection, transaction
 from django.urls import reverse
 
 from conversations.models import Completion, Price
 from conversations.models.price import today
 from conversations.services.prices import unit_prices_of
-from tests.admin.stored import make_completion
+from tests.admin.conftest import signed_in
+from tests.admin.stored import make_completion, make_person
+from tests.waiting import wait_for_lock_waits
 
 LIST = reverse("admin:conversations_price_changelist")
 ADD = reverse("admin:conversations_price_add")
@@ -173,3 +177,23 @@ def test_the_page_takes_the_same_queries_however_much_there_is(queries_for):
     for number in range(30):
         set_price(f"model {number}")
     assert queries_for(LIST) == few <= 7
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_saves_a_price_second_is_told_so():
+    browser = signed_in(make_person("ada", role="admin"))
+    with ThreadPoolExecutor() as threads:
+        with transaction.atomic():
+            set_price(dollars="7")  # which the other's form can't see yet
+            second = threads.submit(_post_and_close, browser, ADD, form())
+            wait_for_lock_waits()
+        answer = second.result()
+    assert "Somebody else saved this" in browser.get(answer.url).text
+    assert Price.objects.get().input_usd == 7
+
+
+def _post_and_close(browser, url, fields):
+    try:
+        return browser.post(url, fields)
+    finally:
+        connection.close()

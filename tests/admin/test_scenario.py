@@ -181,6 +181,14 @@ def test_a_reviewer_can_not_edit(reviewer_browser):
     assert scenario.name == "Plain"
 
 
+@pytest.mark.parametrize("owner", ["x", "-1", "9" * 30, "1' OR '1'='1"])
+def test_an_owner_that_is_nobody_is_refused(admin_browser, owner):
+    scenario = Scenario.objects.create(name="Plain")
+    response = admin_browser.post(change(scenario), FORM | {"owner": owner})
+    assert response.status_code == 200
+    assert response.context["adminform"].form.errors["owner"]
+
+
 def test_hostile_text_is_text(admin_browser):
     hostile = "</textarea><script>alert(1)</script>"
     scenario = Scenario.objects.create(name=hostile, system_prompt=hostile, sampling={"stop": hostile})

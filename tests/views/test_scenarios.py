@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
@@ -19,7 +18,7 @@ from conversations.services.scenario_document import write_document
 from conversations.services.scenarios import delete_scenario
 from conversations.views import scenarios
 from tests.people import make_user
-from tests.waiting import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
+from tests.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 FORM = {
@@ -269,7 +268,7 @@ def test_a_scenario_that_is_deleted_while_it_is_edited_stays_deleted(client, ali
         with transaction.atomic():
             delete_scenario(user=alice, scenario_id=scenario.pk)
             answer = pool.submit(_post_and_close, client, to("edit_scenario", scenario), FORM)
-            wait_for_a_lock()
+            wait_for_lock_waits()
         assert answer.result().status_code == 404
     assert not Scenario.objects.filter(pk=scenario.pk).exists()
 
@@ -283,7 +282,7 @@ def test_a_scenario_that_is_deleted_while_it_is_chosen_is_not_found(client, alic
         with transaction.atomic():
             delete_scenario(user=alice, scenario_id=scenario.pk)
             answers = [pool.submit(_post_and_close, client, *asked) for asked in (choosing, posting)]
-            wait_for_a_lock(count=2)
+            wait_for_lock_waits(2)
         assert [answer.result().status_code for answer in answers] == [404, 404]
 
 
@@ -293,16 +292,6 @@ def _post_and_close(client, path, form):
         return client.post(path, form, headers={"accept": "application/json"})
     finally:
         connection.close()
-
-
-def wait_for_a_lock(*, count=1):
-    """Return when that many others wait for what this transaction holds, or for each other behind it."""
-    waiting = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    with connection.cursor() as cursor:
-        while cursor.execute(waiting).fetchone()[0] < count:
-            assert time.monotonic() < deadline
-            time.sleep(LOOK_AGAIN_SECONDS)
 
 
 def test_each_language_model_says_what_it_costs(client, settings):
