@@ -12,6 +12,8 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from chatsite.accounts.sealing import seal, unseal
+
 
 class MFAAdapter(DefaultMFAAdapter):
     """Our words, and the site's name on what people keep in their devices."""
@@ -25,6 +27,12 @@ class MFAAdapter(DefaultMFAAdapter):
         "incorrect_code": _("This is not right, or it has been used before. Try again."),
         "unverified_email": _("Before you set up a second factor, confirm your email address."),
     }
+
+    def encrypt(self, text: str) -> str:
+        return seal(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        return unseal(encrypted_text)
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         return {"id": urlsplit(f"//{context.request.get_host()}").hostname or "", "name": settings.SITE_NAME}

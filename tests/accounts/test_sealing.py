@@ -1,0 +1,43 @@
+"""Secrets of second factors: not in clear in the database, and of no use under another key."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.contrib.auth import get_user
+
+from chatsite.accounts.sealing import seal, unseal
+from tests.accounts.factors import SECRET, code_of, confirm, give_app
+
+
+def test_what_is_sealed_comes_back_and_looks_different_each_time():
+    assert unseal(seal(SECRET)) == SECRET
+    assert seal(SECRET) != seal(SECRET)
+    assert SECRET not in seal(SECRET)
+
+
+def test_under_another_key_it_is_a_secret_that_nobody_knows(settings):
+    sealed = seal(SECRET)
+    settings.SECRET_KEY = "another"
+    assert SECRET != unseal(sealed) != unseal(sealed)
+    assert len(unseal(sealed)) >= 32
+
+
+@pytest.mark.parametrize("sealed", ["", SECRET, "ü", "gAAAA"])
+def test_what_was_never_sealed_is_a_secret_that_nobody_knows(sealed):
+    assert unseal(sealed) not in ("", sealed)
+
+
+@pytest.mark.django_db
+def test_the_database_has_no_secret_of_an_app_in_clear(ada):
+    give_app(ada)
+    assert SECRET not in str(Authenticator.objects.values())
+
+
+@pytest.mark.django_db
+def test_under_another_key_no_code_signs_in_and_no_page_breaks(settings, client, ada, sign_in):
+    give_app(confirm(ada))
+    settings.SECRET_KEY = "another"
+    sign_in(client, ada.email)
+    assert client.post("/accounts/2fa/authenticate/", {"code": code_of()}).status_code == 200
+    assert not get_user(client).is_authenticated
