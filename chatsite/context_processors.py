@@ -5,7 +5,7 @@ from functools import partial
 from django.conf import settings
 from django.http import HttpRequest
 
-from chatsite.accounts.passkeys import why_not_here
+from chatsite.accounts.second_factors.passkeys import why_not_here
 
 
 def site(request: HttpRequest) -> dict[str, object]:

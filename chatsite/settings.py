@@ -308,16 +308,16 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = SITE_NAME
-MFA_ADAPTER = "chatsite.accounts.mfa.MFAAdapter"
+MFA_ADAPTER = "chatsite.accounts.second_factors.adapter.MFAAdapter"
 MFA_FORMS = {
-    "add_webauthn": "chatsite.accounts.passkeys.AddPasskeyForm",
-    "edit_webauthn": "chatsite.accounts.passkeys.RenamePasskeyForm",
-    "authenticate_webauthn": "chatsite.accounts.passkeys.UsePasskeyForm",
-    "reauthenticate_webauthn": "chatsite.accounts.passkeys.ConfirmByPasskeyForm",
-    "login_webauthn": "chatsite.accounts.passkeys.SignInByPasskeyForm",
+    "add_webauthn": "chatsite.accounts.second_factors.passkeys.AddPasskeyForm",
+    "edit_webauthn": "chatsite.accounts.second_factors.passkeys.RenamePasskeyForm",
+    "authenticate_webauthn": "chatsite.accounts.second_factors.passkeys.UsePasskeyForm",
+    "reauthenticate_webauthn": "chatsite.accounts.second_factors.passkeys.ConfirmByPasskeyForm",
+    "login_webauthn": "chatsite.accounts.second_factors.passkeys.SignInByPasskeyForm",
 }
 MFA_RECOVERY_CODES_SHOW_ONCE = True
-SOCIALACCOUNT_ADAPTER = "chatsite.accounts.social_adapter.SocialAccountAdapter"
+SOCIALACCOUNT_ADAPTER = "chatsite.accounts.openid_connect.adapter.SocialAccountAdapter"
 SOCIALACCOUNT_FORMS = {"signup": "chatsite.accounts.forms.SocialSignUpForm"}
 SOCIALACCOUNT_PROVIDERS = social_providers(
     server_url=OIDC_SERVER_URL, client_id=OIDC_CLIENT_ID, client_secret=OIDC_CLIENT_SECRET, name=OIDC_NAME

@@ -11,7 +11,9 @@ from django.urls import include, path
 from django.views.defaults import page_not_found
 from django.views.generic import RedirectView
 
-from chatsite.accounts import gate_views, invitation_page, views
+from chatsite.accounts import views
+from chatsite.accounts.gate import views as gate_views
+from chatsite.accounts.sign_up import invitation_page
 
 # One door: the admin signs in where everyone does, with the same limits on attempts.
 admin.site.login = secure_admin_login(admin.site.login)

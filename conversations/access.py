@@ -11,8 +11,8 @@ import uuid
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from chatsite.accounts.admission import Admission
-from chatsite.accounts.gate import let_in
+from chatsite.accounts.gate.admission import Admission
+from chatsite.accounts.gate.unlocking import let_in
 from conversations.core.errors import (
     AccessError,
     AccountBlocked,

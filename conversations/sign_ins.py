@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from django.db import InterfaceError, OperationalError
 
-from chatsite.accounts.admission import Admission, admissions_of
+from chatsite.accounts.gate.admission import Admission, admissions_of
 from chatsite.accounts.sessions import users_of
 from conversations.threads import in_thread
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from chatsite.accounts.models import User
-from chatsite.accounts.sign_up import is_open_to
+from chatsite.accounts.sign_up.policy import is_open_to
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, register
 
-from chatsite.accounts.domains import ascii_domain
+from chatsite.accounts.sign_up.domains import ascii_domain
 
 
 @register

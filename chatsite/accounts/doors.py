@@ -11,9 +11,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
 
-from chatsite.accounts.admission import Admission
-from chatsite.accounts.gate import let_in
-from chatsite.accounts.second_factor import (
+from chatsite.accounts.gate.admission import Admission
+from chatsite.accounts.gate.unlocking import let_in
+from chatsite.accounts.second_factors.factors import (
     confirmation_url,
     has_second_factor,
     must_set_up,

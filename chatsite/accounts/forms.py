@@ -13,9 +13,9 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 
-from chatsite.accounts import first_admin
 from chatsite.accounts.models import User
-from chatsite.accounts.sign_up import complete_sign_up, why_refused
+from chatsite.accounts.sign_up import first_admin
+from chatsite.accounts.sign_up.policy import complete_sign_up, why_refused
 
 
 class _AddressByPolicy:

@@ -18,11 +18,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from chatsite.accounts.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
 from chatsite.accounts.forms import NameForm, SignUpForm, TokenForm
-from chatsite.accounts.invitations import held_by
-from chatsite.accounts.second_factor import must_set_up
-from chatsite.accounts.sign_up import SignUpRefused, invitation_of, policy_words
+from chatsite.accounts.second_factors.factors import must_set_up
+from chatsite.accounts.sign_up.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
+from chatsite.accounts.sign_up.invitations import held_by
+from chatsite.accounts.sign_up.policy import SignUpRefused, invitation_of, policy_words
 from chatsite.accounts.ways_to_sign_in import ways_to_sign_in
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db import connection
 from django.db.models.functions import Now
 
-from chatsite.accounts.admission import Admission, admissions_of
+from chatsite.accounts.gate.admission import Admission, admissions_of
 from conversations.core.frames import ReplyStarted
 from conversations.fanout import publish_frame
 from conversations.models import Run

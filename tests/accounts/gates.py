@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models.functions import Now
 
-from chatsite.accounts.gate_seats import give_seats
+from chatsite.accounts.gate.seats import give_seats
 from chatsite.accounts.models import Gate, GateEntry, GateMode, GatePassword, User
 
 

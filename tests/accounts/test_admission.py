@@ -9,9 +9,9 @@ import uuid
 import pytest
 from django.utils import timezone
 
-from chatsite.accounts.admission import Admission, Standing, admission_of, admissions_of, decide, standings_of
-from chatsite.accounts.gate import let_in
-from chatsite.accounts.gate_seats import list_places
+from chatsite.accounts.gate.admission import Admission, Standing, admission_of, admissions_of, decide, standings_of
+from chatsite.accounts.gate.seats import list_places
+from chatsite.accounts.gate.unlocking import let_in
 from chatsite.accounts.models import Gate, GateEntry, GatePassword, GateRule, Role
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
 from tests.people import make_user

@@ -1,6 +1,6 @@
 import pytest
 
-from chatsite.accounts.domains import ascii_domain, domain_of
+from chatsite.accounts.sign_up.domains import ascii_domain, domain_of
 
 
 @pytest.mark.parametrize(

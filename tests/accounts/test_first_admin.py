@@ -5,8 +5,8 @@ from django.contrib.auth import get_user
 from django.db import IntegrityError, transaction
 from django.test import Client
 
-from chatsite.accounts.first_admin import first_admin_url, holds_grant
 from chatsite.accounts.models import FirstAdminLink, User
+from chatsite.accounts.sign_up.first_admin import first_admin_url, holds_grant
 from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
 from tests.waiting import wait_for_lock_waits

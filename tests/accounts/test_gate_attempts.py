@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from chatsite.accounts.gate_attempts import (
+from chatsite.accounts.gate.attempts import (
     MOST_FROM_ADDRESS,
     MOST_OF_ACCOUNT,
     PERIOD,

@@ -9,9 +9,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from chatsite.accounts.admission import Admission, admission_of
-from chatsite.accounts.gate_attempts import MOST_FROM_ADDRESS, MOST_OF_ACCOUNT
-from chatsite.accounts.gate_passwords import revoke_password, set_expiry, set_password
+from chatsite.accounts.gate.admission import Admission, admission_of
+from chatsite.accounts.gate.attempts import MOST_FROM_ADDRESS, MOST_OF_ACCOUNT
+from chatsite.accounts.gate.passwords import revoke_password, set_expiry, set_password
 from chatsite.accounts.models import Gate, GateAttempts, GateEntry, GatePassword, User
 from tests.accounts.gates import enter, rotate, shut_gate
 from tests.people import make_user
@@ -82,7 +82,7 @@ def test_spaces_around_it_come_from_copying(shut, browser):
     ids=["empty", "blank", "long", "MB", "NUL", "NUL2"],
 )
 def test_what_is_no_password_is_refused_without_work(shut, browser, ada, raw, monkeypatch):
-    monkeypatch.setattr("chatsite.accounts.gate.is_right", lambda *_: pytest.fail("it was hashed"))
+    monkeypatch.setattr("chatsite.accounts.gate.unlocking.is_right", lambda *_: pytest.fail("it was hashed"))
     page = give(browser, raw)
     assert page.status_code == 400
     assert not GateAttempts.objects.exists()
@@ -132,7 +132,7 @@ def test_the_eleventh_attempt_gets_the_page_that_says_when(shut, browser, ada):
 def test_after_too_many_attempts_the_right_one_is_not_looked_at(shut, browser, ada, monkeypatch):
     for number in range(MOST_OF_ACCOUNT):
         give(browser, f"guess {number}")
-    monkeypatch.setattr("chatsite.accounts.gate.is_right", lambda *_: pytest.fail("it was hashed"))
+    monkeypatch.setattr("chatsite.accounts.gate.unlocking.is_right", lambda *_: pytest.fail("it was hashed"))
     assert give(browser, RAW).status_code == 429
     assert admission_of(ada.pk) is Admission.PASSWORD_REQUIRED
 
@@ -172,13 +172,13 @@ def test_who_is_blocked_is_told_so_and_gives_no_password(shut, browser, ada):
 
 
 def test_a_password_that_changes_while_it_is_given_lets_nobody_in(shut, browser, ada, monkeypatch):
-    from chatsite.accounts import gate
+    from chatsite.accounts.gate import unlocking
 
     def right_but_late(password, raw):
         rotate()
         return True
 
-    monkeypatch.setattr(gate, "is_right", right_but_late)
+    monkeypatch.setattr(unlocking, "is_right", right_but_late)
     assert give(browser, RAW).status_code == 302
     assert admission_of(ada.pk) is Admission.PASSWORD_REQUIRED
 

@@ -5,8 +5,8 @@ import datetime as dt
 import pytest
 from django.utils import timezone
 
-from chatsite.accounts.admission import standings_of
-from chatsite.accounts.gate_passwords import (
+from chatsite.accounts.gate.admission import standings_of
+from chatsite.accounts.gate.passwords import (
     ALPHABET,
     ENTROPY_BITS,
     find_password,
@@ -113,6 +113,6 @@ def test_which_password_an_answer_is_compared_with(ada, mode, stored, asked):
 def test_as_much_is_worked_where_there_is_no_password(monkeypatch):
     """Or the time would tell."""
     worked = []
-    monkeypatch.setattr("chatsite.accounts.gate_passwords.make_password", worked.append)
+    monkeypatch.setattr("chatsite.accounts.gate.passwords.make_password", worked.append)
     assert not is_right(None, RAW)
     assert worked == [RAW]

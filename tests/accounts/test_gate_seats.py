@@ -8,10 +8,10 @@ from threading import Barrier
 import pytest
 from django.db import connection, transaction
 
-from chatsite.accounts.admission import Admission, admission_of
-from chatsite.accounts.gate import Unlocking, let_in, unlock
-from chatsite.accounts.gate_passwords import set_password
-from chatsite.accounts.gate_seats import give_seats, list_places, lock_gate, place_in_line
+from chatsite.accounts.gate.admission import Admission, admission_of
+from chatsite.accounts.gate.passwords import set_password
+from chatsite.accounts.gate.seats import give_seats, list_places, lock_gate, place_in_line
+from chatsite.accounts.gate.unlocking import Unlocking, let_in, unlock
 from chatsite.accounts.models import Gate, GateEntry, User
 from tests.accounts.browsers import Browsers
 from tests.accounts.gates import enter, make_password, rotate, shut_gate

@@ -11,8 +11,8 @@ from django.core.mail.backends.locmem import EmailBackend
 from django.urls import reverse
 from django.utils import timezone
 
-from chatsite.accounts import invitations
 from chatsite.accounts.models import Invitation, User
+from chatsite.accounts.sign_up import invitations
 from tests.accounts.staff import browser_of, make_admin
 
 pytestmark = pytest.mark.django_db

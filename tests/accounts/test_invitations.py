@@ -9,8 +9,8 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
-from chatsite.accounts import invitations
 from chatsite.accounts.models import Invitation, User
+from chatsite.accounts.sign_up import invitations
 from tests.accounts.browsers import Browsers
 from tests.waiting import wait_for_lock_waits
 
@@ -257,7 +257,7 @@ def test_the_page_is_never_stored(client):
 
 
 def test_the_first_admin_s_link_leaves_it_alone(client, sign_up):
-    from chatsite.accounts.first_admin import first_admin_url
+    from chatsite.accounts.sign_up.first_admin import first_admin_url
 
     invitation, token = invite()
     follow(client, token)

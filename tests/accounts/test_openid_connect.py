@@ -14,8 +14,8 @@ from allauth.socialaccount.models import SocialAccount, SocialToken
 from django.contrib.auth import get_user
 from django.test import Client
 
-from chatsite.accounts.first_admin import first_admin_url
 from chatsite.accounts.models import User
+from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.single_sign_on import social_providers
 from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD

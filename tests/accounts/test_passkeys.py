@@ -9,7 +9,7 @@ from allauth.mfa.models import Authenticator
 from django.contrib.auth import get_user
 from django.test import Client, RequestFactory
 
-from chatsite.accounts.passkeys import why_not_here
+from chatsite.accounts.second_factors.passkeys import why_not_here
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import confirm, give_app
 

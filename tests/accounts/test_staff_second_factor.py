@@ -8,8 +8,8 @@ from django.contrib.auth import get_user
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from chatsite.accounts.first_admin import first_admin_url
 from chatsite.accounts.models import User
+from chatsite.accounts.sign_up.first_admin import first_admin_url
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import SECRET, code_of, confirm, give_app, set_up_app
 

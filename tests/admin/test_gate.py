@@ -15,8 +15,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from chatsite.accounts.admins import keeps_an_admin
-from chatsite.accounts.admission import Admission, admission_of
-from chatsite.accounts.gate_passwords import find_password, revoke_password, set_password
+from chatsite.accounts.gate.admission import Admission, admission_of
+from chatsite.accounts.gate.passwords import find_password, revoke_password, set_password
 from chatsite.accounts.models import Gate, GatePassword, User
 from tests.accounts.gates import enter, shut_gate
 from tests.admin.conftest import signed_in

@@ -19,7 +19,7 @@ for model in (Gate, GateEntry, GatePassword):
     model.objects.all().delete()
 User.objects.exclude(gate_rule='site').update(gate_rule='site')
 """
-ROTATE = f"from chatsite.accounts.gate_passwords import set_password; set_password({RAW!r})"
+ROTATE = f"from chatsite.accounts.gate.passwords import set_password; set_password({RAW!r})"
 
 
 @pytest.fixture(autouse=True)

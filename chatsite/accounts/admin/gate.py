@@ -22,15 +22,15 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 
-from chatsite.accounts.admission import admission_of
-from chatsite.accounts.gate_passwords import (
+from chatsite.accounts.gate.admission import admission_of
+from chatsite.accounts.gate.passwords import (
     find_password,
     make_up_password,
     revoke_password,
     set_expiry,
     set_password,
 )
-from chatsite.accounts.gate_seats import give_seats, list_places
+from chatsite.accounts.gate.seats import give_seats, list_places
 from chatsite.accounts.models import Gate, GateMode, GatePassword, GateRule, User
 
 from .gate_forms import ExpiryForm, GateForm, NewPasswordForm

@@ -14,7 +14,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from chatsite.accounts.gate_passwords import LONGEST_CHARACTERS, SHORTEST_CHARACTERS
+from chatsite.accounts.gate.passwords import LONGEST_CHARACTERS, SHORTEST_CHARACTERS
 from chatsite.accounts.models import Gate
 
 

@@ -16,9 +16,9 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from chatsite.accounts import invitations
 from chatsite.accounts.admin.one_button import OneButton
 from chatsite.accounts.models import Invitation, InvitationState
+from chatsite.accounts.sign_up import invitations
 
 STATE_LABELS = {"open": "info", "revoked": "warning", "ended": "warning"}
 

@@ -25,7 +25,7 @@ from chatsite.accounts.admin.limits_form import WORDS, in_words
 from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.limits import LIMITS, effective_limits
 from chatsite.accounts.models import GatePassword, GateRule, Role, User
-from chatsite.accounts.second_factor import remove_second_factors
+from chatsite.accounts.second_factors.factors import remove_second_factors
 
 OWN_ACCESS = ("is_active", "role", "gate_rule")
 LAST_ADMIN = "The site needs an admin: nobody else is one."

@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from chatsite.accounts.openid_connect.provider import Exchange
-from chatsite.accounts.sign_up import SignUpRefused
+from chatsite.accounts.sign_up.policy import SignUpRefused
 
 
 class CallbackView(OAuth2CallbackView):

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
-from chatsite.accounts.first_admin import first_admin_url
+from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.banner import banner
 from chatsite.listening import CannotListen, listen
 from chatsite.migrating import migrate

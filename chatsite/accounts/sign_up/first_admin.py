@@ -1,7 +1,7 @@
 """How a new site gets its first admin: by a link that only its operator sees, printed where the site was started.
 
-It is a one-time link (`chatsite.accounts.one_time_links`). Its grant is used up when an account becomes the admin,
-once, under a lock on the link's row. A new link ends the older one.
+It is a one-time link (`chatsite.accounts.sign_up.one_time_links`). Its grant is used up when an account becomes the
+admin, once, under a lock on the link's row. A new link ends the older one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
 from chatsite.accounts.models import FirstAdminLink, Role, User
-from chatsite.accounts.one_time_links import hash_of, link_to, make_token
+from chatsite.accounts.sign_up.one_time_links import hash_of, link_to, make_token
 
 GRANT = "first_admin_grant"
 

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 from django.utils.translation import gettext as _
 
-from chatsite.accounts import first_admin, invitations
-from chatsite.accounts.domains import ascii_domain, domain_of
 from chatsite.accounts.models import Invitation, User
+from chatsite.accounts.sign_up import first_admin, invitations
+from chatsite.accounts.sign_up.domains import ascii_domain, domain_of
 
 
 class SignUpRefused(Exception):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from chatsite.accounts.gate_passwords import LONGEST_CHARACTERS
+from chatsite.accounts.gate.passwords import LONGEST_CHARACTERS
 
 
 class UnlockForm(forms.Form):

@@ -15,7 +15,7 @@ from django.contrib.auth.hashers import check_password, make_password
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from chatsite.accounts.admission import Standing
+from chatsite.accounts.gate.admission import Standing
 from chatsite.accounts.models import GateMode, GatePassword, User
 
 ALPHABET = "abcdefghjkmnpqrstuvwxyz"  # no i, l and o: they are taken for each other, and for digits

@@ -16,9 +16,9 @@ from django.http import HttpRequest
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
-from chatsite.accounts.adoption import adopt, drop_unproved_claims, may_be_adopted
 from chatsite.accounts.models import User
-from chatsite.accounts.sign_up import complete_sign_up, is_open_to, may_sign_up
+from chatsite.accounts.openid_connect.adoption import adopt, drop_unproved_claims, may_be_adopted
+from chatsite.accounts.sign_up.policy import complete_sign_up, is_open_to, may_sign_up
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """Invitations: made and revoked by admins, opened by whoever has the link, used up by one account.
 
-What an invitation allows is decided in `chatsite.accounts.sign_up`.
+What an invitation allows is decided in `chatsite.accounts.sign_up.policy`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import Invitation, User
-from chatsite.accounts.one_time_links import hash_of, link_to, make_token
+from chatsite.accounts.sign_up.one_time_links import hash_of, link_to, make_token
 
 GRANT = "invitation_grant"
 USUAL_DAYS, MOST_DAYS = 7, 90

@@ -9,10 +9,10 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 from django.db.models.functions import Now
 
-from chatsite.accounts.admission import Admission, admission_of, standings_of
-from chatsite.accounts.gate_attempts import count_attempt, give_back_attempt
-from chatsite.accounts.gate_passwords import is_right, password_asked_of
-from chatsite.accounts.gate_seats import give_seats, lock_gate
+from chatsite.accounts.gate.admission import Admission, admission_of, standings_of
+from chatsite.accounts.gate.attempts import count_attempt, give_back_attempt
+from chatsite.accounts.gate.passwords import is_right, password_asked_of
+from chatsite.accounts.gate.seats import give_seats, lock_gate
 from chatsite.accounts.models import GateEntry, User
 
 

@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from chatsite.accounts.admission import Admission
-from chatsite.accounts.gate import Unlocking, let_in, unlock
-from chatsite.accounts.gate_attempts import TooManyAttempts
-from chatsite.accounts.gate_forms import UnlockForm
-from chatsite.accounts.gate_seats import place_in_line
+from chatsite.accounts.gate.admission import Admission
+from chatsite.accounts.gate.attempts import TooManyAttempts
+from chatsite.accounts.gate.forms import UnlockForm
+from chatsite.accounts.gate.seats import place_in_line
+from chatsite.accounts.gate.unlocking import Unlocking, let_in, unlock
 from chatsite.accounts.models import Gate
 
 REFUSALS = {

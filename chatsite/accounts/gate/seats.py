@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from chatsite.accounts.admission import OPENING_VERSION, PEOPLE
+from chatsite.accounts.gate.admission import OPENING_VERSION, PEOPLE
 from chatsite.accounts.models import Gate
 
 # Those for whom `admission.decide` looks at the seat at all. A test holds the two together.

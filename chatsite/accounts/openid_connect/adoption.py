@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F
 
 from chatsite.accounts.models import User
-from chatsite.accounts.second_factor import has_second_factor
+from chatsite.accounts.second_factors.factors import has_second_factor
 
 
 def may_be_adopted(user: User) -> bool:

@@ -12,8 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chatsite.accounts import invitations
 from chatsite.accounts.forms import TokenForm
+from chatsite.accounts.sign_up import invitations
 
 
 @sensitive_post_parameters("token")

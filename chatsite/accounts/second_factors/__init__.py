@@ -1,0 +1,1 @@
+"""What people have beside their password: apps, codes, passkeys."""
