@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Q
 
-from chatsite.accounts.models import Limits, User
+from chatsite.accounts.models import Limits, SiteBudget, User
 
 Origin = Literal["person", "role", "site", "settings"]
 Value = int | Decimal | None
@@ -21,7 +22,8 @@ NARROWEST_FIRST: tuple[Origin, ...] = ("person", "role", "site", "settings")
 class EffectiveLimits:
     """What holds for one person. None is without limit, 0 allows nothing; money is for a day and a month of UTC.
 
-    *origins*: name of a limit → what it comes from.
+    *origins*: name of a limit → what it comes from. *site_budget* is what all people together may spend, if it was read
+    and there is one.
     """
 
     messages_per_minute: int | None
@@ -32,15 +34,31 @@ class EffectiveLimits:
     money_per_day_usd: Decimal | None
     money_per_month_usd: Decimal | None
     origins: Mapping[str, Origin]
+    site_budget: SiteBudget | None = None
 
 
-LIMITS = tuple(name for name in EffectiveLimits.__slots__ if name != "origins")
+LIMITS = tuple(name for name in EffectiveLimits.__slots__ if name not in ("origins", "site_budget"))
+MONEY = tuple(name for name in LIMITS if name.startswith("money"))
+
+# In SQL: every message asks, and every request to a provider. The role is asked for too: the one in hand may be old.
+WHAT_HOLDS = f"""
+SELECT CASE WHEN user_id IS NOT NULL THEN 'person' WHEN role IS NOT NULL THEN 'role' ELSE 'site' END AS origin,
+       {", ".join(LIMITS)}
+FROM accounts_limits
+WHERE user_id = %(user)s
+   OR user_id IS NULL AND (role IS NULL OR role = (SELECT role FROM accounts_user WHERE id = %(user)s))
+UNION ALL
+SELECT 'budget', {", ".join(name if name in MONEY else "NULL" for name in LIMITS)} FROM accounts_sitebudget
+"""  # noqa: S608  # constants of this file
 
 
 def effective_limits(user: User) -> EffectiveLimits:
-    """Return what holds for *user* now, with one statement. It asks for the role too: the one in hand may be old."""
-    role = User.objects.filter(pk=user.pk).values("role")
-    return _resolve(Limits.objects.filter(Q(user=user.pk) | Q(user=None) & (Q(role__in=role) | Q(role=None))))
+    """Return what holds for *user* now, and the site's budget: one statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(WHAT_HOLDS, {"user": user.pk})
+        says = {origin: dict(zip(LIMITS, values, strict=True)) for origin, *values in cursor.fetchall()}
+    budget = says.pop("budget", None)
+    return _resolve(says, site_budget=SiteBudget(**{name: budget[name] for name in MONEY}) if budget else None)
 
 
 def inherited_limits(limits: Limits) -> EffectiveLimits:
@@ -50,13 +68,16 @@ def inherited_limits(limits: Limits) -> EffectiveLimits:
     else:
         # A row that is not stored yet is a role's, unless there is none of the site.
         wider = Q(role=None) if limits.role or limits.pk is None else Q(pk=None)
-    return _resolve(Limits.objects.filter(wider, user=None))
+    rows = Limits.objects.filter(wider, user=None)
+    return _resolve({_origin(row): {name: getattr(row, name) for name in LIMITS} for row in rows})
 
 
-def _resolve(rows: Iterable[Limits]) -> EffectiveLimits:
-    says = {"settings": _of_settings()} | {_origin(row): {name: getattr(row, name) for name in LIMITS} for row in rows}
+def _resolve(says: Mapping[Origin, Mapping[str, Value]], *, site_budget: SiteBudget | None = None) -> EffectiveLimits:
+    """Return of each limit what the narrowest says of those that say something about it."""
+    says = {"settings": _of_settings(), **says}
     origins = {name: _origin_of(name, says) for name in LIMITS}
-    return EffectiveLimits(**{name: says[origins[name]][name] for name in LIMITS}, origins=origins)
+    values = {name: says[origins[name]][name] for name in LIMITS}
+    return EffectiveLimits(**values, origins=origins, site_budget=site_budget)  # type: ignore[arg-type]
 
 
 def _origin_of(name: str, says: Mapping[Origin, Mapping[str, Value]]) -> Origin:

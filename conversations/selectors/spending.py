@@ -28,7 +28,8 @@ def money_limits(user: User | None, limits: EffectiveLimits | None = None) -> Mo
     """Return what *user*, or nobody in particular, and the whole site may spend; *limits* if they are known already."""
     if user and limits is None:
         limits = effective_limits(user)
-    sources: dict[Whose, EffectiveLimits | SiteBudget | None] = {"person": limits, "site": SiteBudget.objects.first()}
+    site_budget = limits.site_budget if limits else SiteBudget.objects.first()
+    sources: dict[Whose, EffectiveLimits | SiteBudget | None] = {"person": limits, "site": site_budget}
     amounts = {
         (whose, period): getattr(source, f"money_per_{period}_usd")
         for whose, source in sources.items()
