@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
-from django.db import transaction
-from django.db.models.functions import Now
+from django.db import connection, transaction
 
 from conversations.core.errors import ConversationError, ReplyInterrupted, ReplyShutOut
 from conversations.core.frames import Frame, ReplyDone, ReplyFailed
 from conversations.core.messages import PromptMessage
 from conversations.fanout import publish_frame
-from conversations.models import Message, Run
+from conversations.models import Message
 
 from .language import language_of
+
+# One statement for both rows, so both or neither; of two who end a reply at once the second finds nothing to end.
+END = """
+WITH ended AS (
+  UPDATE conversations_message
+  SET state = %(state)s, content = %(content)s, content_tokens = %(content_tokens)s, encoding = %(encoding)s,
+      error_code = %(error_code)s, error_params = %(error_params)s
+  WHERE id = %(id)s AND state = 'streaming' RETURNING id
+), run AS (
+  UPDATE conversations_run SET state = 'ended', ended_at = statement_timestamp() FROM ended WHERE reply_id = ended.id
+)
+SELECT id FROM ended
+"""
+READ = ("position", "content", "conversation__public_id", "conversation__scenario__language_model")
 
 FinalState = Literal["complete", "stopped", "interrupted", "failed"]
 
@@ -45,26 +59,34 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> b
 
     Returns False, and changes nothing, if it has ended before: the first to end it wins.
     """
-    with transaction.atomic():
-        reply = (
-            Message.objects.select_for_update(of=("self",))
-            .select_related("conversation__scenario")
-            .filter(pk=reply_id, state="streaming")
-            .first()
-        )
-        if reply is None:
-            return False
-        if content is not None:
-            reply.content = content
-        language = language_of(reply.conversation.scenario)
-        reply.content_tokens = language.content_tokens(PromptMessage("assistant", reply.content))
-        reply.encoding = language.language_model.encoding
-        reply.state = ending.state
-        reply.error_code, reply.error_params = ending.error_code, dict(ending.error_params)
-        reply.save()
-        Run.objects.filter(reply_id=reply_id).update(state="ended", ended_at=Now())
-        transaction.on_commit(partial(publish_frame, _frame(reply), reply.conversation.public_id))
+    streaming = Message.objects.filter(pk=reply_id, state="streaming")
+    reply = streaming.select_related("conversation__scenario").only(*READ).first()
+    if reply is None:
+        return False
+    if content is not None:
+        reply.content = content
+    reply.state, reply.error_code, reply.error_params = ending.state, ending.error_code, dict(ending.error_params)
+    if not _store(reply):
+        return False
+    transaction.on_commit(partial(publish_frame, _frame(reply), reply.conversation.public_id))
     return True
+
+
+def _store(reply: Message) -> bool:
+    """Write the end of *reply*, counted, unless it has ended meanwhile. What was counted is what is stored."""
+    language = language_of(reply.conversation.scenario)
+    columns: dict[str, str | int] = {
+        "id": reply.pk,
+        "state": reply.state,
+        "content": reply.content,
+        "content_tokens": language.content_tokens(PromptMessage("assistant", reply.content)),
+        "encoding": language.language_model.encoding,
+        "error_code": reply.error_code,
+        "error_params": json.dumps(reply.error_params),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(END, columns)
+        return cursor.fetchone() is not None
 
 
 def _frame(reply: Message) -> Frame:
