@@ -14,12 +14,15 @@ from conversations.core.usage import UnitPrices
 from conversations.models import Completion, Price
 from conversations.providers.language_models import language_models
 
+# In SQL: it is asked for each request.
+NEWEST = """
+SELECT * FROM conversations_price WHERE language_model = %s AND valid_from <= %s ORDER BY valid_from DESC LIMIT 1
+"""
+
 
 def unit_prices_of(language_model: str, at: dt.datetime) -> UnitPrices | None:
-    """Return the prices that hold for it at *at*: one statement, asked for each request."""
-    price = (
-        Price.objects.filter(language_model=language_model, valid_from__lte=_day(at)).order_by("-valid_from").first()
-    )
+    """Return the prices that hold for it at *at*, with one statement."""
+    price = next(iter(Price.objects.raw(NEWEST, [language_model, _day(at)])), None)
     return unit_prices_set(price) if price else _listed(language_model, at)
 
 
