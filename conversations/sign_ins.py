@@ -6,8 +6,8 @@ Asked by each socket for itself, it was a fifth of the server's work while repli
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from weakref import WeakKeyDictionary
 
 from django.db import InterfaceError, OperationalError
@@ -16,6 +16,7 @@ from chatsite.accounts.gate.admission import Admission, admissions_of
 from chatsite.accounts.sessions import users_of
 from conversations.threads import in_thread
 
+logger = logging.getLogger(__name__)
 CHECK_SECONDS = 1.0
 Doubt = Callable[[], None]
 
@@ -42,8 +43,12 @@ class SignIns:
     async def _check_for_ever(self) -> None:
         while True:
             await asyncio.sleep(CHECK_SECONDS)
-            with suppress(OperationalError, InterfaceError):  # while it is away, nobody's rights can change
+            try:
                 await self._check()
+            except (OperationalError, InterfaceError):
+                pass  # while the database is away, nobody's rights can change
+            except Exception:  # or sockets would stay open that nobody asks about any more
+                logger.exception("open sockets could not be asked about; they will be again")
 
     async def _check(self) -> None:
         asked = dict(self._session_keys)

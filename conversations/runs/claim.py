@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, admissions_of
@@ -55,10 +55,10 @@ def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
 
     Replies of people who have been shut out meanwhile end here, before anything is asked of a provider.
     """
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:  # what can't be asked about is not claimed either
         cursor.execute(CLAIM, [limit, worker, LEASE.total_seconds()])
         claimed = sorted(ClaimedRun(*row) for row in cursor.fetchall())
-    shut_out = runs_of_shut_out(claimed)
+        shut_out = runs_of_shut_out(claimed)
     for run in claimed:
         if run.id in shut_out:
             end_reply(run.reply_id, SHUT_OUT)

@@ -144,7 +144,8 @@ async def _open_row(prepared: PreparedReply, attempt: int) -> Completion:
         return await _see_through(opening)
     except asyncio.CancelledError as cancelled:
         outcome = Outcome(not_billed=True, finish_reason="stopped", error_code="".join(cancelled.args))
-        await _see_through(_settle(opening.result(), outcome))
+        if opening.exception() is None:
+            await _see_through(_settle(opening.result(), outcome))
         raise
 
 
@@ -215,10 +216,10 @@ async def _settle(completion: Completion, outcome: Outcome) -> None:
 
 
 async def _see_through(work: Awaitable[R]) -> R:
-    """Return what *work* returns; told to stop meanwhile, wait for its end and stop then."""
+    """Return what *work* returns; told to stop meanwhile, wait for its end, good or bad, and stop then."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        await task
+        await asyncio.wait([task])
         raise

@@ -39,9 +39,9 @@ def unlock(user: User, raw: str, *, address: str) -> Unlocking:
     Raises `TooManyAttempts`.
     """
     count_attempt(user, address)
-    standing = standings_of([user.pk])[user.pk]
-    password = password_asked_of(user, standing)
-    if not is_right(password, raw) or password is None:
+    standing = standings_of([user.pk]).get(user.pk)
+    password = password_asked_of(user, standing) if standing else None
+    if not is_right(password, raw) or password is None or standing is None:  # the account may be gone by now
         return Unlocking.WRONG
     give_back_attempt(user, address)
     if password.version != standing.opening_version:

@@ -1,0 +1,26 @@
+"""What a stop does to a request that is about to leave."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+
+import pytest
+
+from conversations.core.errors import MoneyUsedUp
+from conversations.services.make_reply import _see_through
+
+
+async def test_a_stop_wins_over_a_refusal_that_comes_at_the_same_time():
+    stopped = asyncio.Event()
+
+    async def refuse_then():
+        await stopped.wait()
+        raise MoneyUsedUp(opens_at=dt.datetime.now(dt.UTC))
+
+    seeing = asyncio.create_task(_see_through(refuse_then()))
+    await asyncio.sleep(0)
+    seeing.cancel("the reason")
+    stopped.set()
+    with pytest.raises(asyncio.CancelledError, match="the reason"):
+        await seeing
