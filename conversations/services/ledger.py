@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from chatsite.accounts.models import User
 from conversations.core.digest import digest_of, digest_of_text
@@ -15,7 +15,7 @@ from conversations.core.errors import PriceUnknown
 from conversations.core.money import worst_case_usd
 from conversations.core.record import WindowRecord
 from conversations.core.usage import UnitPrices, Usage, cost_usd
-from conversations.models import Completion, Conversation, Message, SystemPrompt
+from conversations.models import Completion, Conversation, Message
 from conversations.models.completion import Purpose
 from conversations.providers.tokenizer import count_text, encoding_for
 from conversations.selectors.spending import money_limits
@@ -25,6 +25,7 @@ from .prices import price_columns, price_list_column, prices_when_opened
 from .spending import NotCovered, reserve, settle, why_not_covered
 
 WORDS = ("messages", "input")  # of a request's body: the ledger keeps none
+KEEP_SYSTEM_PROMPT = "INSERT INTO conversations_systemprompt (digest, text) VALUES (%s, %s) ON CONFLICT DO NOTHING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _row_of(new: NewCompletion) -> Completion:
         language_model=new.language_model,
         window=new.record.to_json() if new.record else None,
         request={name: value for name, value in new.body.items() if name not in WORDS},
-        system_prompt=_keep_system_prompt(messages),
+        system_prompt_id=_keep_system_prompt(messages),
         messages_digest=digest_of(messages or new.body.get("input", ())),
         estimated_input_tokens=new.prompt_tokens,
         reserved_usd=new.worst_usd,
@@ -113,13 +114,15 @@ def _row_of(new: NewCompletion) -> Completion:
     )
 
 
-def _keep_system_prompt(messages: Sequence[Mapping[str, Any]]) -> SystemPrompt | None:
+def _keep_system_prompt(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """Store the system prompt unless it is there. Returns its digest; None without one."""
     if not messages or messages[0]["role"] != "system":
         return None
     text = messages[0]["content"]
-    kept = SystemPrompt(digest=digest_of_text(text), text=text)
-    SystemPrompt.objects.bulk_create([kept], ignore_conflicts=True)
-    return kept
+    digest = digest_of_text(text)
+    with connection.cursor() as cursor:
+        cursor.execute(KEEP_SYSTEM_PROMPT, [digest, text])
+    return digest
 
 
 def settle_completion(completion: Completion, outcome: Outcome) -> bool:
