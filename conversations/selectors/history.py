@@ -75,6 +75,11 @@ def read_history(conversation_id: int, *, before: int, anchor: int | None = None
     return History(pins, _go_on(conversation_id, rows[len(pins) :], chunk_rows))
 
 
+def read_pins(conversation_id: int, *, before: int) -> list[HistoryRow]:
+    """Read the pins below position *before*, oldest first, and nothing else."""
+    return _read(PINS, conversation_id, before=before)
+
+
 def _first_chunk_rows(before: int, anchor: int | None) -> int:
     """Return how many rows to read at first: positions on a path follow one another without a gap."""
     if anchor is None or anchor > before:
@@ -92,7 +97,7 @@ def _go_on(conversation_id: int, rows: list[HistoryRow], chunk_rows: int) -> Ite
         rows = _read(NEWEST, conversation_id, before=rows[-1].position, rows=chunk_rows)
 
 
-def _read(statement: str, conversation_id: int, *, before: int, rows: int) -> list[HistoryRow]:
+def _read(statement: str, conversation_id: int, *, before: int, rows: int | None = None) -> list[HistoryRow]:
     with connection.cursor() as cursor:
         cursor.execute(statement, {"conversation": conversation_id, "before": before, "rows": rows})
         return list(map(HistoryRow._make, cursor.fetchall()))

@@ -14,7 +14,7 @@ from conversations.core.prompt import Passage
 from conversations.core.record import WindowRecord
 from conversations.core.window import Turn, Window, compute_window
 from conversations.models import Conversation, Message
-from conversations.selectors.history import History, HistoryRow, read_history
+from conversations.selectors.history import History, HistoryRow, read_history, read_pins
 from conversations.selectors.sent_request import passage_of
 
 from .language import Language, language_of, policy_of
@@ -48,9 +48,10 @@ def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> WindowR
     Returns the record of the least that will be sent.
     """
     policy = policy_of(conversation.scenario)
-    history = _history(conversation, newest)
-    if not policy.refuses_to_drop:
-        history = history._replace(newest_first=iter(()))
+    if policy.refuses_to_drop:
+        history = _history(conversation, newest)
+    else:
+        history = History(_pins(conversation, newest), iter(()))
     return _window(conversation, Turn(newest, conversation.scenario.system_prompt), history, policy=policy).record
 
 
@@ -61,6 +62,10 @@ def _history(conversation: Conversation, newest: HistoryMessage) -> History:
         anchor=conversation.anchor_position,
         has_pins=conversation.has_pins,
     )
+
+
+def _pins(conversation: Conversation, newest: HistoryMessage) -> list[HistoryRow]:
+    return read_pins(conversation.pk, before=newest.position) if conversation.has_pins else []
 
 
 def _window(
