@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 import uuid
 from decimal import Decimal
 
@@ -26,7 +25,7 @@ MONEY_FOR_ONE = "0.00825"
 SPENT = "SELECT coalesce(max(spent_usd), 0) FROM conversations_spending WHERE user_id = %s AND period = 'day'"
 USER = "SELECT id FROM accounts_user WHERE email = %s"
 REFUSALS = {"money_used_up", "money_held_back"}
-STOP_SECONDS = 5
+STOP_SECONDS = 2
 
 
 # Many at once
@@ -185,13 +184,12 @@ def test_what_a_page_says_of_price_language_model_and_length_is_not_heard(site, 
     assert row["reserved_usd"] > Decimal(4_096 * 2) / 1_000_000
 
 
-def test_a_frame_that_names_a_price_is_refused_or_not_heard(site, page):
-    site.answer_with("ok")
+def test_a_frame_that_names_a_price_is_refused_and_nothing_goes_out(site, page):
     page.send("message.post", content="Cheap", client_id=str(uuid.uuid4()), model="endless", max_tokens=1, price=0)
     answer = page.wait_for("message.stored", "error")
-    if answer["type"] == "message.stored":
-        site.wait_for_end(answer["reply"])
-        assert [exchange["model"] for exchange in site.requests_about("Cheap")] == ["ok"]
+    assert (answer["type"], answer["code"]) == ("error", "frame_invalid")
+    assert not site.requests_about("Cheap")
+    assert not site.upstream.log()
 
 
 # Who pays is gone
@@ -212,7 +210,12 @@ def test_a_killed_process_holds_no_money_back_for_ever(new_site, chance):
     check_sums(site)
 
 
-DELETE = "from chatsite.accounts.models import User; print(User.objects.get(email={!r}).delete())"
+DELETE_AND_TELL_WHEN = """
+import time
+from chatsite.accounts.models import User
+User.objects.get(email={!r}).delete()
+print(time.time())
+"""
 
 
 def test_a_person_who_is_deleted_meanwhile_leaves_a_settled_ledger_and_nobody_waiting(new_site):
@@ -226,9 +229,8 @@ def test_a_person_who_is_deleted_meanwhile_leaves_a_settled_ledger_and_nobody_wa
     wait_for(lambda: site.upstream.log() and len(site.upstream.log()[0]["emitted"]) > 20)
     reply = answer["reply"]
     [opened] = site.ledger(reply)
-    manage(site, "shell", "-c", DELETE.format(site.person))
-    asked_at = time.time()
-    assert site.upstream.wait_until_ended()["ended_at"] - asked_at < STOP_SECONDS
+    deleted_at = float(manage(site, "shell", "--no-imports", "-c", DELETE_AND_TELL_WHEN.format(site.person)))
+    assert site.upstream.wait_until_ended()["ended_at"] - deleted_at < STOP_SECONDS
     row = wait_for(lambda: settled(site, opened["id"]))[0]
     assert (row["user_id"], row["reply_id"]) == (None, None)
     assert spent(site) == row["cost_usd"] > 0
@@ -244,6 +246,9 @@ def settled(site, completion):
 
 
 def manage(site, *arguments):
-    """Run a command of the site, as its operator does."""
+    """Run a command of the site, as its operator does, and return what it prints."""
     command = [sys.executable, "manage.py", *arguments]
-    subprocess.run(command, cwd=PROJECT, env=os.environ | site.settings, check=True, timeout=60)
+    environment = os.environ | site.settings
+    return subprocess.run(
+        command, cwd=PROJECT, env=environment, check=True, timeout=60, stdout=subprocess.PIPE, text=True
+    ).stdout
