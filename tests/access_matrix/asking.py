@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.core.cache import cache
 from django.db import transaction
 from django.db.models import Model
 from django.http import HttpResponse
@@ -18,8 +19,10 @@ from .world import CANARY, World, fingerprint, unknown_ids
 
 TO_SIGN_IN = ("/accounts/login/", "/admin/login/")
 TO_THE_GATE = "/gate/"
-STATUSES = {404: Answer.NOT_FOUND, 403: Answer.FORBIDDEN}
-REFUSALS = (400, 405, 409, 413, 429)
+STATUSES = {
+    **{404: Answer.NOT_FOUND, 403: Answer.FORBIDDEN, 405: Answer.WRONG_METHOD},
+    **dict.fromkeys((400, 409, 413, 429), Answer.REFUSED),
+}
 # The first message begins a conversation, so an id that nobody has is as good as any.
 BEGINS_WITH_ANY_ID = {"conversations:post"}
 OTHER_PARAMETERS = {"provider_id": "oidc", "uidb36": "1", "key": "key", "app_label": "conversations"}
@@ -32,7 +35,7 @@ def answer_of(response: HttpResponse) -> Answer:
         return Answer.GATE if response.url.startswith(TO_THE_GATE) else Answer.SHOWN
     if response.status_code >= 500:
         return Answer.BROKEN
-    return STATUSES.get(response.status_code, Answer.REFUSED if response.status_code in REFUSALS else Answer.SHOWN)
+    return STATUSES.get(response.status_code, Answer.SHOWN)
 
 
 def path_of(cell: PathCell, world: World) -> str:
@@ -74,6 +77,7 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
 
 def ask_as(cell: PathCell, world: World) -> tuple[Answer, str | None]:
     """Return the answer to *cell* and what is wrong with it, if anything is. What it changed is taken back."""
+    cache.clear()  # which counts attempts
     with transaction.atomic():
         client = world.client_of(cell.who)
         before = world.fingerprint_of(cell.who)
@@ -102,7 +106,7 @@ def judge(cell: PathCell, answer: Answer, response: HttpResponse, *, has_changed
 
 def expected_of(cell: PathCell) -> frozenset[Answer]:
     if cell.route.name in BEGINS_WITH_ANY_ID and cell.ids == "unknown" and cell.who.is_let_in:
-        return LET_THROUGH
+        return LET_THROUGH | {Answer.WRONG_METHOD}
     return expected(door_of(cell.route.name), cell.who, theirs=cell.ids == "alice's")
 
 

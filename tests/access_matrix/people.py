@@ -38,7 +38,7 @@ class Who(Enum):
 
 
 class Answer(Enum):
-    """What somebody who asks is told. `REFUSED` is what the page says of bad fields or a wrong method."""
+    """What somebody who asks is told. `REFUSED` is what the page says of bad fields, or of too much."""
 
     SHOWN = "shown"
     SIGN_IN = "sign in first"
@@ -46,18 +46,20 @@ class Answer(Enum):
     NOT_FOUND = "not found"
     FORBIDDEN = "forbidden"
     REFUSED = "refused"
+    WRONG_METHOD = "wrong method"
     BROKEN = "broken"
 
 
 LET_THROUGH = frozenset({Answer.SHOWN, Answer.REFUSED})
+OF_AN_ADMIN = LET_THROUGH | {Answer.NOT_FOUND, Answer.FORBIDDEN}  # read-only pages are forbidden to admins too
 
 
 def expected(door: Door | None, who: Who, *, theirs: bool) -> frozenset[Answer]:
     """Return what may be answered to *who* at *door*. *theirs*: all that is asked for is Alice's and exists.
 
-    A wrong method is told to everybody alike and tells nothing, so `REFUSED` is always among the answers.
+    A wrong method is told to everybody alike and tells nothing.
     """
-    return _expected(door, who, theirs=theirs) | {Answer.REFUSED}
+    return _expected(door, who, theirs=theirs) | {Answer.WRONG_METHOD}
 
 
 def _expected(door: Door | None, who: Who, *, theirs: bool) -> frozenset[Answer]:
@@ -66,27 +68,27 @@ def _expected(door: Door | None, who: Who, *, theirs: bool) -> frozenset[Answer]
     if not who.is_signed_in:
         return frozenset({Answer.SIGN_IN})
     if door is Door.ACCOUNT:
-        return frozenset({Answer.SHOWN, Answer.NOT_FOUND, Answer.FORBIDDEN})
+        return LET_THROUGH | {Answer.NOT_FOUND, Answer.FORBIDDEN}
     if door is Door.PART_OF_ACCOUNT:
-        return frozenset({Answer.SHOWN if who.is_the_owner and theirs else Answer.NOT_FOUND})
+        return LET_THROUGH if who.is_the_owner and theirs else frozenset({Answer.NOT_FOUND})
     if door in (Door.STAFF, Door.REVIEW, Door.ADMIN):
         return _expected_of_admin(door, who)
     if not who.is_let_in:
         return frozenset({Answer.GATE})
     if door is Door.PERSON or (who is Who.OWNER and theirs):
-        return frozenset({Answer.SHOWN})
+        return LET_THROUGH
     return frozenset({Answer.NOT_FOUND})
 
 
-def _expected_of_admin(door: Door | None, who: Who) -> frozenset[Answer]:
+def _expected_of_admin(door: Door, who: Who) -> frozenset[Answer]:
     if who is Who.ADMIN:
-        return frozenset({Answer.SHOWN, Answer.NOT_FOUND, Answer.FORBIDDEN})
+        return OF_AN_ADMIN
     if who is Who.GATED_REVIEWER:
         return frozenset({Answer.GATE})
     if not who.is_staff:
         return frozenset({Answer.SIGN_IN, Answer.FORBIDDEN, Answer.GATE})
     if door is Door.STAFF:
-        return frozenset({Answer.SHOWN, Answer.NOT_FOUND, Answer.FORBIDDEN})
+        return OF_AN_ADMIN
     if door is Door.REVIEW:
         return frozenset({Answer.SHOWN, Answer.FORBIDDEN})  # forbidden to write, which is to ask by POST
     return frozenset({Answer.FORBIDDEN})

@@ -5,6 +5,7 @@ A route that is named nowhere here fails `test_pages.py`, so that a new one can'
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -80,12 +81,20 @@ DOORS: dict[str, Door] = {
 REVIEWED = {"conversation", "message", "completion", "run"}
 VERBS = ("changelist", "add", "history", "delete", "change")
 READING = {"changelist", "history", "change"}
+# Addresses without a name only lead to others: the admin's short ones and its catch-all, allauth's old ones.
+WITHOUT_A_NAME = (r"admin/\w+/\w+/<path:object_id>/", r"admin/\(\?P<url>\.\*\)\$", r"accounts/social/[\w/]+/")
 
 
 @cache
 def routes() -> tuple[Route, ...]:
-    """Return every address that has a name; those without one only lead to others."""
+    """Return every address. What has no name is reached by nobody's `reverse`: see `WITHOUT_A_NAME`."""
     return tuple(route for route in _walk(get_resolver().url_patterns) if route.name)
+
+
+def unnamed() -> list[str]:
+    """Return the addresses that have no name and are not known to be harmless."""
+    patterns = (route.pattern for route in _walk(get_resolver().url_patterns) if not route.name)
+    return [pattern for pattern in patterns if not any(re.fullmatch(known, pattern) for known in WITHOUT_A_NAME)]
 
 
 def _walk(patterns: list[URLPattern | URLResolver], above: Route = Route("", "", ())) -> Iterator[Route]:

@@ -1,13 +1,40 @@
 """README says how many cells there are."""
 
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from conversations import urls
 from tests.source import PROJECT
 
 from .cells import BODY_IDS, number_of_cells
 from .routes import routes
 
+VIEWS = PROJECT / "conversations" / "views"
+
 
 def test_readme_has_the_number_of_cells():
     assert f"{number_of_cells():,} cells" in (PROJECT / "README.md").read_text(encoding="utf-8")
+
+
+# What reads an id that stands beside the address, and the field that it has there.
+READS = {"scenario_id": "scenario", "optional_unique_id": None}
+
+
+def test_every_view_that_reads_an_id_beside_the_address_is_in_the_table():
+    """By the modules of views: each one that calls such a reader has a route with that field in `BODY_IDS`."""
+    views = {pattern.name: pattern.callback.__module__ for pattern in urls.urlpatterns}
+    covered = {(views[route.partition(":")[2]], field) for route, field in BODY_IDS}
+    assert {call for path in VIEWS.glob("*.py") for call in _reads_of(path)} <= covered
+
+
+def _reads_of(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield module and field of each id that is read from a query or a form in the file at *path*."""
+    module = f"conversations.views.{path.stem}"
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READS:
+            field = READS[node.func.attr] or node.args[1].value
+            yield module, field
 
 
 def test_ids_in_bodies_are_those_of_routes_that_are_there():
