@@ -11,8 +11,9 @@ import uuid
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
-from chatsite.accounts.gate.admission import Admission
+from chatsite.accounts.gate.admission import Admission, lock_admission
 from chatsite.accounts.gate.unlocking import let_in
+from chatsite.accounts.models import User
 from conversations.core.errors import (
     AccessError,
     AccountBlocked,
@@ -35,7 +36,19 @@ REFUSALS: dict[Admission, type[AccessError]] = {
 
 def require_admitted(user: Person) -> None:
     """Raise `SignInRequired` or a `GateShut` unless *user* may come in."""
-    if refusal := REFUSALS.get(let_in(user)):
+    _refuse_unless_admitted(let_in(user))
+
+
+def lock_admitted(user: User) -> None:
+    """Let nobody else ask for a reply of this person until the transaction ends: of many each sees those before it.
+
+    Raises as `require_admitted` does, which gives a seat first to somebody who waits for one.
+    """
+    _refuse_unless_admitted(lock_admission(user.pk))
+
+
+def _refuse_unless_admitted(admission: Admission) -> None:
+    if refusal := REFUSALS.get(admission):
         raise refusal
 
 

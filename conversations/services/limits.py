@@ -14,7 +14,6 @@ from conversations.core.errors import (
     MessagesForbidden,
     MessageTooLong,
     RepliesAtOnceReached,
-    SignInRequired,
 )
 from conversations.core.money import Allowance, refusal_of, worst_case_usd
 from conversations.core.record import WindowRecord
@@ -24,15 +23,6 @@ from conversations.selectors.spending import allowances, money_limits
 from .language import Language
 
 MINUTE = dt.timedelta(minutes=1)
-
-
-def lock_person(user: User) -> None:
-    """Let nobody else ask for a reply of this person until the transaction ends.
-
-    So of many messages sent at once each sees those before it. Raises `SignInRequired` if the account is gone.
-    """
-    if not User.objects.select_for_update(no_key=True).filter(pk=user.pk).exists():
-        raise SignInRequired
 
 
 def check_limits(user: User) -> EffectiveLimits:

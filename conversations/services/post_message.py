@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from chatsite.accounts.models import User
-from conversations.access import require_admitted
+from conversations.access import lock_admitted
 from conversations.core.errors import ReplyInProgress
 from conversations.core.frames import MessageStored
 from conversations.core.history import HistoryMessage
@@ -22,7 +23,7 @@ from conversations.models import Conversation, Message
 from .build_window import check_it_fits, draft_message
 from .conversations import title_from
 from .language import language_of
-from .limits import check_limits, check_message_length, check_money, lock_person
+from .limits import check_limits, check_message_length, check_money
 from .path import add_reply, lock_conversation
 
 
@@ -60,16 +61,12 @@ def post_message(
     *grounding* is what was looked up for this message, best first: `{"text", "source", "score"}`. Raises an
     `InputError`, `PromptError` or `AccessError` before anything is stored.
     """
-    require_admitted(user)
-    if found := _find_posted(conversation, client_id):
-        return found
-    cleaned = clean_content(content)
     with transaction.atomic():
-        lock_person(user)
+        lock_admitted(user)
         locked = lock_conversation(conversation)
-        if found := _find_posted(locked, client_id):  # the same message, sent twice at once
+        if found := _find_posted(locked, client_id):
             return found
-        _refuse_while_replying(locked)
+        cleaned = clean_content(content)
         draft = _checked_draft(user, locked, cleaned)
         posted = _store(locked, draft, client_id, grounding, was_cleaned=cleaned != content)
         transaction.on_commit(partial(_announce, locked, posted))
@@ -77,17 +74,17 @@ def post_message(
 
 
 def _find_posted(conversation: Conversation, client_id: uuid.UUID) -> PostedMessage | None:
-    message = conversation.messages.filter(client_id=client_id).first()
-    if message is None:
+    """Return the message if it is stored already. Raises `ReplyInProgress` while another one is being answered."""
+    found = conversation.messages.filter(Q(client_id=client_id) | Q(state="streaming")).order_by()
+    by_client_id = {found_client_id: pk for pk, found_client_id in found.values_list("pk", "client_id")}
+    if client_id not in by_client_id:
+        if by_client_id:
+            raise ReplyInProgress
         return None
+    message = Message.objects.get(pk=by_client_id[client_id])
     # The newest, should it have been made again; on a branch that is no longer shown none is active.
     reply = message.children.order_by("-id")[0]
     return PostedMessage(message, reply, created=False)
-
-
-def _refuse_while_replying(conversation: Conversation) -> None:
-    if conversation.messages.filter(state="streaming").exists():
-        raise ReplyInProgress
 
 
 def _checked_draft(user: User, conversation: Conversation, content: str) -> HistoryMessage:

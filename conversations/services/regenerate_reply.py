@@ -7,22 +7,21 @@ from functools import partial
 from django.db import transaction
 
 from chatsite.accounts.models import User
-from conversations.access import find_reply, require_admitted
+from conversations.access import find_reply, lock_admitted
 from conversations.core.errors import MessageExcluded, NothingToRetry, ReplyInProgress
 from conversations.fanout import RUNS, publish
 from conversations.models import Conversation, Message
 
 from .build_window import check_it_fits, stored_message
 from .language import language_of
-from .limits import check_limits, check_money, lock_person
+from .limits import check_limits, check_money
 from .path import add_reply, lock_conversation
 
 
 def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -> Message:
     """Return the new, still empty sibling of the last reply. Raises `NothingToRetry` if *reply_id* isn't the last."""
-    require_admitted(user)
     with transaction.atomic():
-        lock_person(user)
+        lock_admitted(user)
         locked = lock_conversation(conversation)
         reply = find_reply(locked, reply_id)
         if not reply.has_ended:

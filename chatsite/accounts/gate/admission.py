@@ -75,10 +75,13 @@ FROM {PEOPLE} WHERE person.id = ANY(%s)
 """  # noqa: S608  # nothing in it comes from outside
 
 
-def standings_of(user_ids: Collection[int]) -> dict[int, Standing]:
-    """Return what is known of each of *user_ids* that has an account."""
+def standings_of(user_ids: Collection[int], *, lock: bool = False) -> dict[int, Standing]:
+    """Return what is known of each of *user_ids* that has an account.
+
+    With *lock* nobody else locks or changes these accounts until the transaction ends.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(STANDINGS, [list(user_ids)])
+        cursor.execute(f"{STANDINGS} FOR NO KEY UPDATE OF person" if lock else STANDINGS, [list(user_ids)])
         return {user_id: Standing(*facts) for user_id, *facts in cursor.fetchall()}
 
 
@@ -93,3 +96,9 @@ def admissions_of(user_ids: Collection[int]) -> dict[int, Admission]:
 def admission_of(user_id: int | None) -> Admission:
     """Return the answer for one person; None is a visitor without an account."""
     return Admission.SIGNED_OUT if user_id is None else admissions_of([user_id])[user_id]
+
+
+def lock_admission(user_id: int) -> Admission:
+    """Return the answer for one person, whose account stays locked until the transaction ends."""
+    standing = standings_of([user_id], lock=True).get(user_id)
+    return decide(standing) if standing else Admission.SIGNED_OUT
