@@ -110,11 +110,17 @@ def test_a_page_leads_to_the_gate_and_back(browser, conversation, shut, error):
 
 
 @pytest.mark.parametrize(("shut", "error"), WAYS_TO_SHUT)
-def test_a_script_is_told_why(browser, conversation, shut, error):
+def test_a_script_is_told_why_and_to_lead_to_the_gate(browser, conversation, shut, error):
     shut()
     path = reverse("conversations:sync", args=[conversation.public_id])
     answer = browser.get(path, headers={"Accept": "application/json"})
-    assert (answer.status_code, answer.json()["code"]) == (403, error.code)
+    assert (answer.status_code, answer.json()["code"], answer.json()["door"]) == (403, error.code, "gate")
+
+
+def test_a_script_that_is_refused_anything_else_is_led_nowhere(browser):
+    path = reverse("conversations:sync", args=[uuid.uuid4()])
+    answer = browser.get(path, headers={"Accept": "application/json"})
+    assert (answer.status_code, "door" in answer.json()) == (404, False)
 
 
 def test_a_part_of_a_page_leads_the_whole_page_there(browser, conversation):

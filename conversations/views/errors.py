@@ -98,7 +98,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwargs: dict[str, object]) -> HttpResponse:
     status = status_of(error)
     if wants_json(request):
-        return JsonResponse({"code": error.code, "message": _sentence(request, error)}, status=status)
+        return JsonResponse(_for_scripts(request, error), status=status)
     if isinstance(error, (SignInRequired, GateShut)):
         return _to_the_door(request, error, kwargs)
     if isinstance(error, (ConversationNotFound, MessageNotFound)):
@@ -106,6 +106,12 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
     response = refuse(request, error, **kwargs)
     response.status_code = status
     return response
+
+
+def _for_scripts(request: HttpRequest, error: ConversationError) -> dict[str, str]:
+    """Return what a script is told; *door* says where the person must go before anything else is answered."""
+    told = {"code": error.code, "message": _sentence(request, error)}
+    return told | {"door": "gate"} if isinstance(error, GateShut) else told
 
 
 def _sentence(request: HttpRequest, error: ConversationError) -> str:

@@ -2,8 +2,6 @@
 
 import { goToGate } from "./gate.js";
 
-const GATE_CODES = new Set(["gate_shut", "gate_password_required", "seats_taken", "account_blocked"]);
-
 export class Refusal extends Error {
   /** @param {{code: string, message: string}} answer */
   constructor({ code, message }) {
@@ -37,7 +35,7 @@ async function request(url, options) {
   if (!answer) {
     throw new Unreachable(response?.status ?? 0);
   }
-  if (GATE_CODES.has(answer.code)) {
+  if (answer.door === "gate") {
     goToGate();
   }
   if (!response.ok) {
