@@ -9,7 +9,6 @@ from django.db.models import F, QuerySet
 from django.forms import BaseInlineFormSet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 from unfold.admin import StackedInline
 from unfold.decorators import display
 
@@ -91,6 +90,9 @@ class PersonalLimits(StackedInline):
     max_num = 1
 
 
+CHANGE = "admin:accounts_sitebudget_change"
+
+
 @admin.register(SiteBudget)
 class SiteBudgetAdmin(OneButton, SavedByOne):
     """One form, without a list."""
@@ -110,11 +112,14 @@ class SiteBudgetAdmin(OneButton, SavedByOne):
         if not self.has_view_or_change_permission(request):
             return super().changelist_view(request, extra_context)
         if SiteBudget.objects.exists():
-            return redirect(reverse("admin:accounts_sitebudget_change", args=[True]))
+            return redirect(CHANGE, True)
         return redirect("admin:accounts_sitebudget_add")
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return super().has_add_permission(request) and not SiteBudget.objects.exists()
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Whoever would add a second one changes the first. The permission doesn't say so: every page asks for that."""
+        if self.has_add_permission(request) and SiteBudget.objects.exists():
+            return redirect(CHANGE, True)
+        return super().add_view(request, *args, **kwargs)
 
     def has_delete_permission(self, request: HttpRequest, obj: SiteBudget | None = None) -> bool:
         return False
