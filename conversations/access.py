@@ -58,12 +58,13 @@ def find_conversation(user: Person, public_id: uuid.UUID) -> Conversation:
     Raises `ConversationNotFound` also if it is someone else's.
     """
     found = (
-        Conversation.objects.select_related("scenario", "owner")
+        Conversation.objects.select_related("scenario")
         .filter(public_id=public_id, owner_id=user.pk, deleted_at=None)
         .first()
     )
     if found is None:
         raise ConversationNotFound
+    found.owner = user  # who is in hand, and need not be read again
     return found
 
 

@@ -1,0 +1,99 @@
+"""How many statements the beginning and the end of a reply take, BEGIN and COMMIT included: they must not grow unseen.
+
+Counted for the second message of a conversation with a system prompt, sent by socket. While 50 replies are made at
+once, what these statements cost is what keeps the server from passing on text.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from chatsite.accounts.models import SiteBudget
+from conversations.consumers import _find
+from conversations.core.usage import Usage
+from conversations.models import Conversation, Scenario
+from conversations.runs.claim import claim_runs
+from conversations.services.calibration import learn
+from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.ledger import Outcome, settle_completion
+from conversations.services.make_reply import _open
+from conversations.services.post_message import post_message
+from conversations.services.prepare_reply import prepare_reply
+from tests.people import begin, make_user
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STATEMENTS = {"find": 4, "post": 11, "claim": 4, "prepare": 2, "open": 7, "settle": 1, "end": 2}
+ENDED = Outcome(text="Good morning.", usage=Usage(10, 3), finish_reason="stop")
+Taken = dict[str, list[str]]  # the statements of each step
+
+
+@contextmanager
+def step(taken: Taken, name: str) -> Iterator[None]:
+    with CaptureQueriesContext(connection) as queries:
+        yield
+    taken[name] = [query["sql"] for query in queries]
+
+
+@pytest.fixture
+def conversation(settings) -> Conversation:
+    settings.LANGUAGE_MODELS = "letters context_window=8192 encoding=o200k_base input_usd=1 output_usd=2"
+    settings.OPENAI_API_KEY = "x"
+    learn("letters")  # which happens now and then, and not for each reply
+    conversation = begin(make_user("alice"))
+    Scenario.objects.filter(pk=conversation.scenario_id).update(system_prompt="You clean windows.")
+    return conversation
+
+
+@pytest.fixture
+def talk(conversation) -> Callable[[], Taken]:
+    """Return what sends a message, makes the reply, and returns the statements of each step."""
+    browser = Client()
+    browser.force_login(conversation.owner)
+    session_key = browser.session.session_key
+
+    def talk() -> Taken:
+        taken: Taken = {}
+        with step(taken, "find"):
+            found = _find(session_key, conversation.public_id)
+        with step(taken, "post"):
+            posted = post_message(user=found.owner, conversation=found, content="Good morning?", client_id=uuid.uuid4())
+        with step(taken, "claim"):
+            assert claim_runs("worker", limit=1)
+        with step(taken, "prepare"):
+            prepared = prepare_reply(posted.reply.pk)
+        with step(taken, "open"):
+            completion = _open(prepared, 1)
+        with step(taken, "settle"):
+            assert settle_completion(completion, ENDED)
+        with step(taken, "end"):
+            assert end_reply(posted.reply.pk, COMPLETE, content=ENDED.text)
+        return taken
+
+    return talk
+
+
+def test_no_step_of_a_reply_takes_more_statements_than_it_needs(talk):
+    talk()
+    taken = talk()
+    assert {name: len(statements) for name, statements in taken.items()} == STATEMENTS, taken
+
+
+def test_where_money_is_limited_only_sending_takes_more(talk):
+    """It looks for the price and for what is left, so that nobody's message is stored in vain."""
+    SiteBudget.objects.create(money_per_day_usd=1_000)
+    talk()
+    counts = {name: len(statements) for name, statements in talk().items()}
+    assert counts == STATEMENTS | {"post": STATEMENTS["post"] + 2}
+
+
+def test_a_long_conversation_takes_no_more(talk):
+    for _ in range(6):
+        taken = talk()
+    assert {name: len(statements) for name, statements in taken.items()} == STATEMENTS
