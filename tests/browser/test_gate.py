@@ -96,12 +96,14 @@ def test_a_password_that_changes_while_somebody_writes_leads_to_the_gate_and_kee
 
 
 def test_a_message_that_is_sent_outside_the_gate_is_the_draft_behind_it(admin_page, signed_in):
-    """Without a socket the page learns of it by the refusal."""
+    """Without a socket the page learns of it by the refusal, here of nothing else that it asks meanwhile."""
     raw = shut(admin_page)
     page = signed_in()
     come_in(page, raw)
     say(page, "Hello")
     page.route_web_socket("**/ws/", lambda socket: socket.close())
+    for path in ("sync", "estimate"):
+        page.route(re.compile(f"/{path}/"), lambda route: route.abort())
     page.reload()
     admin_page.get_by_role("button", name="Change the password").click()
     expect(admin_page.locator(".secret")).not_to_have_text(raw)
