@@ -7,7 +7,7 @@ import datetime as dt
 from django.db import connection
 from django.utils import timezone
 
-from chatsite.accounts.limits import EffectiveLimits, effective_limits
+from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
 from conversations.core.errors import UploadsForbidden, UploadsUsedUp, UploadTooLarge
 from conversations.models import UploadCount
@@ -23,24 +23,26 @@ WHERE %(limit)s::bigint IS NULL OR stored.uploads < %(limit)s
 
 
 def count_upload(user: User, *, size_bytes: int) -> None:
-    """Count a file that *user* sends, before it is read; one that turns out to be nonsense was sent too.
+    """Count a file that *user* sends, before its content is looked at: what is too large or nonsense was sent too.
 
-    Raises `UploadsForbidden`, `UploadTooLarge` or `UploadsUsedUp`, and then counts nothing.
+    Raises `UploadsForbidden` or `UploadsUsedUp`, which leave the count as it is, or `UploadTooLarge`.
     """
     limits = effective_limits(user)
-    _check_size(size_bytes, limits)
-    day = timezone.now().astimezone(dt.UTC).date()
-    with connection.cursor() as cursor:
-        cursor.execute(COUNT, {"user": user.pk, "day": day, "limit": limits.uploads_per_day})
-        if not cursor.rowcount:
-            raise UploadsUsedUp(opens_at=dt.datetime.combine(day + dt.timedelta(days=1), dt.time(), dt.UTC))
-
-
-def _check_size(size_bytes: int, limits: EffectiveLimits) -> None:
     if 0 in (limits.uploads_per_day, limits.upload_kilobytes):
         raise UploadsForbidden
+    day = timezone.now().astimezone(dt.UTC).date()
+    is_counted = _count(user, day, limit=limits.uploads_per_day)
     if limits.upload_kilobytes is not None and size_bytes > limits.upload_kilobytes * BYTES_PER_KILOBYTE:
         raise UploadTooLarge(kilobytes=limits.upload_kilobytes)
+    if not is_counted:
+        raise UploadsUsedUp(opens_at=dt.datetime.combine(day + dt.timedelta(days=1), dt.time(), dt.UTC))
+
+
+def _count(user: User, day: dt.date, *, limit: int | None) -> bool:
+    """Return whether there was room for one more."""
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT, {"user": user.pk, "day": day, "limit": limit})
+        return bool(cursor.rowcount)
 
 
 def sweep_upload_counts() -> None:

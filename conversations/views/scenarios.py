@@ -14,7 +14,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
-from conversations.core.errors import AccessError, ConversationError, ScenarioNotFound, UploadTooLarge
+from conversations.core.errors import ConversationError, ScenarioNotFound
 from conversations.forms import MATTERS_TO, ScenarioFileForm, ScenarioForm
 from conversations.models import Scenario
 from conversations.selectors.scenarios import (
@@ -135,27 +135,31 @@ def export(request: PersonRequest, scenario_id: int) -> HttpResponse:
     return response
 
 
+def show_refused_file(request: HttpRequest, error: ConversationError) -> HttpResponse:
+    """The file is not looked at, and text that was typed beside it stays."""
+    form = ScenarioFileForm(initial={"text": request.POST.get("text", "")})
+    return _file_page(request, form, refusal=sentence_of(error, reader_of(request)), status=status_of(error))
+
+
 @require_http_methods(["GET", "POST"])
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_refused_file)
 def from_file(request: PersonRequest) -> HttpResponse:
     """A new scenario from a file; what is wrong with it is said, and its text can be mended on the spot."""
+    if file := request.FILES.get("file"):  # before the form reads it
+        count_upload(request.user, size_bytes=file.size or 0)
     form = ScenarioFileForm(request.POST, request.FILES) if request.method == "POST" else ScenarioFileForm()
     if not (form.is_bound and form.is_valid()):
         return _file_page(request, form, status=400 if form.errors else 200)
     raw = form.cleaned_data["raw"]
     try:
-        if file := form.cleaned_data["file"]:
-            count_upload(request.user, size_bytes=file.size)
         return _stored(request, read_document(raw, owner=request.user))
-    except (AccessError, UploadTooLarge) as error:
-        form.add_error("file", sentence_of(error, reader_of(request)))
-        return _file_page(request, form, status=status_of(error))
     except ValidationError as error:
         unread = ScenarioFileForm(initial={"text": raw.decode(errors="replace")})
         return _file_page(request, unread, problems=problems_of(error), status=400)
 
 
 def _file_page(
-    request: PersonRequest, form: ScenarioFileForm, *, problems: Sequence[str] = (), status: int
+    request: HttpRequest, form: ScenarioFileForm, *, refusal: str = "", problems: Sequence[str] = (), status: int
 ) -> HttpResponse:
-    return render(request, "conversations/scenario_file.html", {"form": form, "problems": problems}, status=status)
+    context = {"form": form, "refusal": refusal, "problems": problems}
+    return render(request, "conversations/scenario_file.html", context, status=status)

@@ -54,6 +54,15 @@ def test_a_file_may_be_as_large_as_the_limit_says():
     count_upload(alice, size_bytes=5_000)
     with pytest.raises(UploadTooLarge):
         count_upload(alice, size_bytes=5_001)
+
+
+def test_a_file_that_is_too_large_counts_and_says_so_even_when_no_more_may_come():
+    alice = limited(upload_kilobytes=5, uploads_per_day=1)
+    for _ in range(2):
+        with pytest.raises(UploadTooLarge):
+            count_upload(alice, size_bytes=5_001)
+    with pytest.raises(UploadsUsedUp):
+        count_upload(alice, size_bytes=5_000)
     assert UploadCount.objects.get().uploads == 1
 
 
@@ -61,6 +70,7 @@ def test_a_file_may_be_as_large_as_the_limit_says():
 def test_a_limit_of_0_allows_no_files(name):
     with pytest.raises(UploadsForbidden):
         count_upload(limited(**{name: 0}), size_bytes=0)
+    assert not UploadCount.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -12,9 +12,9 @@ from django.db import connection, transaction
 from django.urls import reverse
 
 from chatsite.accounts.models import Limits
-from conversations.models import Scenario
+from conversations.models import Scenario, UploadCount
 from conversations.services.conversations import default_scenario, start_conversation
-from conversations.services.scenario_document import write_document
+from conversations.services.scenario_document import MOST_BYTES, write_document
 from conversations.services.scenarios import delete_scenario
 from conversations.views import scenarios
 from tests.people import make_user
@@ -224,7 +224,25 @@ def test_a_file_larger_than_allowed_is_refused_in_words(client, alice):
     file = SimpleUploadedFile("x.json", b" " * 1_001)
     response = client.post("/scenarios/from-file/", {"file": file})
     assert response.status_code == 413
-    assert "larger than 1 kB" in response.content.decode()
+    assert "larger than 1 kB" in response.text
+    assert UploadCount.objects.get().uploads == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b" " * (MOST_BYTES + 1)])
+def test_a_file_that_is_no_scenario_counts_too(client, alice, content):
+    Limits.objects.create(user=alice, uploads_per_day=1)
+    for status in (400, 429):
+        file = SimpleUploadedFile("x.json", content)
+        assert client.post("/scenarios/from-file/", {"file": file}).status_code == status
+
+
+def test_a_file_that_is_refused_is_not_looked_at_and_the_text_beside_it_stays(client, alice):
+    Limits.objects.create(user=alice, uploads_per_day=0)
+    fields = {"file": SimpleUploadedFile("x.json", b"nonsense"), "text": "Typed with care"}
+    response = client.post("/scenarios/from-file/", fields)
+    assert response.status_code == 403
+    assert "Typed with care" in response.text
+    assert not response.context["problems"]
 
 
 def test_a_files_text_can_be_pasted(client, alice):
