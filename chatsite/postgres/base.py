@@ -12,6 +12,7 @@ DATABASES["default"] = {
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,13 @@ from django.db.backends.postgresql import base, client
 
 from .data_folder import ROLE
 from .paths import PORT, binaries
-from .server import embedded_server
+from .server import EmbeddedServer, embedded_server
+
+
+@cache
+def _server_in(folder: Path) -> EmbeddedServer:
+    """Return the server in *folder*. To follow its links each time was a tenth of what taking a connection costs."""
+    return embedded_server(folder.resolve())
 
 
 class DatabaseClient(client.DatabaseClient):
@@ -38,7 +45,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def start_server(self) -> None:
         """Start the embedded server if it isn't running, and note where it is."""
-        server = embedded_server(Path(self.settings_dict["EMBEDDED_DIR"]).resolve())
+        server = _server_in(self.settings_dict["EMBEDDED_DIR"])
         self.settings_dict.update(HOST=str(server.ensure_running()), PORT=PORT, USER=ROLE)
 
     def get_connection_params(self) -> dict[str, Any]:
