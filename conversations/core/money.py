@@ -9,7 +9,7 @@ Amounts are US dollars; days and months are those of UTC. *reserved* is the wors
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -43,19 +43,17 @@ USED_UP: dict[tuple[Whose, Period], type[MoneyUsedUp]] = {
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one person, or all people of the site together, may spend in one day or month; None is without limit."""
+    """What one person, or all people of the site together, may spend in one day or month, where that is limited."""
 
     whose: Whose
     period: Period
     begins_on: dt.date
-    limit_usd: Decimal | None
+    limit_usd: Decimal
     spent_usd: Decimal = Decimal(0)
     reserved_usd: Decimal = Decimal(0)
 
     @property
-    def left_usd(self) -> Decimal | None:
-        if self.limit_usd is None:
-            return None
+    def left_usd(self) -> Decimal:
         return max(self.limit_usd - self.spent_usd - self.reserved_usd, Decimal(0))
 
     @property
@@ -68,7 +66,7 @@ class Allowance:
 
     def refusal_of(self, worst_usd: Decimal) -> Refusal | None:
         """Say what stands in the way of a request that may cost *worst_usd*."""
-        if self.limit_usd is None or not worst_usd:
+        if not worst_usd:
             return None
         if worst_usd > self.limit_usd:
             return "too_expensive"
@@ -84,15 +82,14 @@ class Allowance:
         return MoneyHeldBack() if self.whose == "person" else SiteMoneyHeldBack()
 
 
-def refusal_of(allowances: Iterable[Allowance], worst_usd: Decimal | None) -> AccessError | None:
+def refusal_of(allowances: Collection[Allowance], worst_usd: Decimal | None) -> AccessError | None:
     """Return the error that a request with that worst case meets, or None if all *allowances* cover it.
 
     Of several that refuse it, the one that opens last speaks. None is an unknown worst case.
     """
-    limited = [each for each in allowances if each.limit_usd is not None]
     if worst_usd is None:
-        return PriceUnknown() if limited else None
-    refusing = [(refusal, each) for each in limited if (refusal := each.refusal_of(worst_usd))]
+        return PriceUnknown() if allowances else None
+    refusing = [(refusal, each) for each in allowances if (refusal := each.refusal_of(worst_usd))]
     if not refusing:
         return None
     refusal, allowance = max(refusing, key=lambda pair: (BY_URGENCY.index(pair[0]), pair[1].opens_at))

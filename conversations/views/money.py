@@ -6,33 +6,33 @@ Amounts are US dollars. What is left is rounded down and what may be spent is ro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR
 
 from django.utils.translation import gettext
 
 from conversations.core.money import Allowance
+from conversations.money_words import rounded_usd
+from conversations.sentences import Reader
 from conversations.services.estimate_draft import DraftEstimate
 
-CENT, SMALLEST = Decimal("0.01"), Decimal("0.0001")
 
-
-def money_in_words(estimated: DraftEstimate) -> dict[str, str]:
+def money_in_words(estimated: DraftEstimate, reader: Reader) -> dict[str, str]:
     """Return what the meter says: *left* and *most*, each blank if there is nothing to say."""
-    return {"left": left_in_words(estimated.allowances), "most": _most_in_words(estimated)}
+    return {"left": left_in_words(estimated.allowances, reader), "most": _most_in_words(estimated)}
 
 
-def left_in_words(allowances: Iterable[Allowance]) -> str:
-    """Return what is left of the person's day, or of the month if that is less. What the site has is nobody's."""
-    own = [(each.left_usd, each) for each in allowances if each.whose == "person" and each.left_usd is not None]
+def left_in_words(allowances: Iterable[Allowance], reader: Reader) -> str:
+    """Return what is left of the person's day, or of the month if that is no more. The site's is nobody's."""
+    own = [each for each in allowances if each.whose == "person"]
     if not own:
         return ""
-    left_usd, tightest = min(own, key=lambda pair: pair[0])
-    words = {
-        "day": gettext("%(left)s of %(limit)s left today"),
-        "month": gettext("%(left)s of %(limit)s left this month"),
+    tightest = min(own, key=lambda each: (each.left_usd, each.period == "day"))
+    tell = reader.tell_time if tightest.period == "day" else reader.tell
+    return gettext("%(left)s of %(limit)s left until %(opens_at)s") % {
+        "left": rounded_usd(tightest.left_usd, ROUND_FLOOR),
+        "limit": rounded_usd(tightest.limit_usd, ROUND_FLOOR),
+        "opens_at": tell(tightest.opens_at),
     }
-    limit_usd = tightest.limit_usd or Decimal(0)
-    return words[tightest.period] % {"left": _dollars(left_usd, ROUND_FLOOR), "limit": _dollars(limit_usd, ROUND_FLOOR)}
 
 
 def _most_in_words(estimated: DraftEstimate) -> str:
@@ -40,10 +40,4 @@ def _most_in_words(estimated: DraftEstimate) -> str:
         return ""
     if estimated.worst_usd is None:
         return gettext("sending costs: unknown")
-    return gettext("sending costs up to %(most)s") % {"most": _dollars(estimated.worst_usd, ROUND_CEILING)}
-
-
-def _dollars(amount: Decimal, rounding: str) -> str:
-    """Return the amount in cents, or as much more exactly as an amount below a cent needs."""
-    exact = amount.quantize(SMALLEST, rounding)
-    return f"${exact if 0 < exact < CENT else amount.quantize(CENT, rounding):,}"
+    return gettext("sending costs up to %(most)s") % {"most": rounded_usd(estimated.worst_usd, ROUND_CEILING)}

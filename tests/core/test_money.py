@@ -23,19 +23,15 @@ FIRST = dt.date(2026, 11, 1)
 
 
 def of_day(limit, *, spent=0, reserved=0, whose="person", day=21):
-    return Allowance(whose, "day", FIRST.replace(day=day), as_usd(limit), as_usd(spent), as_usd(reserved))
+    return Allowance(whose, "day", FIRST.replace(day=day), Decimal(limit), Decimal(spent), Decimal(reserved))
 
 
 def of_month(limit, *, spent=0, reserved=0):
-    return Allowance("person", "month", FIRST, as_usd(limit), as_usd(spent), as_usd(reserved))
+    return Allowance("person", "month", FIRST, Decimal(limit), Decimal(spent), Decimal(reserved))
 
 
-def as_usd(amount):
-    return None if amount is None else Decimal(amount)
-
-
-def refused(*allowances, worst="1"):
-    return type(refusal_of(allowances, as_usd(worst)))
+def refused(*allowances, worst_usd=Decimal(1)):
+    return type(refusal_of(allowances, worst_usd))
 
 
 def test_what_is_left_is_neither_spent_nor_held_back():
@@ -44,10 +40,6 @@ def test_what_is_left_is_neither_spent_nor_held_back():
 
 def test_nothing_is_left_where_more_was_spent_than_allowed():
     assert of_day(3, spent=5).left_usd == 0
-
-
-def test_what_is_left_without_a_limit_is_not_a_number():
-    assert of_day(None, spent=5).left_usd is None
 
 
 def test_the_last_cent_may_be_spent():
@@ -81,8 +73,8 @@ def test_what_costs_nothing_is_always_covered():
 
 
 def test_an_unknown_worst_case_is_refused_where_anything_is_limited():
-    assert refused(of_day(None), of_month(5), worst=None) is PriceUnknown
-    assert refusal_of([of_day(None)], None) is None
+    assert refused(of_month(5), worst_usd=None) is PriceUnknown
+    assert refusal_of([], None) is None
 
 
 @pytest.mark.parametrize(
