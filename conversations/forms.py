@@ -12,12 +12,12 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
+from conversations.money_words import prices_in_words
 from conversations.providers.language_models import default_language_model, language_models
 from conversations.services.prices import unit_prices_of_all
 from conversations.services.sampling import check_levels, check_sampling
 from conversations.services.scenario_document import MOST_BYTES
 from conversations.services.scenario_settings import check_scenario
-from conversations.templatetags.figures import prices_in_words
 from conversations.window_policies import policy_choices
 
 # What only one built-in policy asks for; pages show it only with that one, or with a policy of the site's own.

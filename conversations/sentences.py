@@ -7,7 +7,6 @@ their own language. That is the one their browser asks for, if `LANGUAGES` has i
 from __future__ import annotations
 
 import datetime as dt
-import zoneinfo
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import get_language_from_request, gettext, override
 
+from chatsite.accounts.clock import time_of_day, zone_of
 from conversations.core.errors import ConversationError, in_utc, sentence_for
 
 
@@ -28,6 +28,10 @@ class Reader:
     def tell(self, moment: dt.datetime) -> str:
         """Return the moment by the reader's clock; of UTC it is said that it is."""
         return in_utc(moment) if self.zone is dt.UTC else f"{moment.astimezone(self.zone):%Y-%m-%d %H:%M}"
+
+    def tell_time(self, moment: dt.datetime) -> str:
+        """Return only the time of day: of a moment that is less than a day away."""
+        return time_of_day(moment, self.zone)
 
 
 def sentence_of(error: ConversationError, reader: Reader) -> str:
@@ -51,11 +55,3 @@ def reader_of_socket(scope: Mapping[str, Any]) -> Reader:
     handshake.COOKIES = scope["cookies"]
     handshake.META["HTTP_ACCEPT_LANGUAGE"] = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
     return reader_of(handshake)
-
-
-def zone_of(cookies: Mapping[str, str]) -> dt.tzinfo:
-    """Return the viewer's time zone as their page has told it by cookie; UTC until then."""
-    try:
-        return zoneinfo.ZoneInfo(cookies.get("tz", "").replace("%2F", "/"))
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        return dt.UTC

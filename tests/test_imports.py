@@ -17,7 +17,7 @@ FLOORS = """
 chatsite
 consumers · views · admin · runs · urls · routing · forms · apps · checks · management · migrations · templatetags
 services · selectors · access · sign_ins · grounding · tools
-models | providers | rendering | fanout | threads | sentences
+models | providers | rendering | fanout | threads | sentences | money_words
 chatsite.accounts | window_policies
 core | chatsite.postgres
 """

@@ -13,6 +13,7 @@ from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po
 from django.urls import reverse
 
+from chatsite.accounts.clock import zone_of
 from conversations.core.errors import (
     ConversationError,
     InvalidHistory,
@@ -21,7 +22,7 @@ from conversations.core.errors import (
     ProviderTimedOut,
 )
 from conversations.models import Message
-from conversations.sentences import Reader, sentence_of, stored_sentence, zone_of
+from conversations.sentences import Reader, sentence_of, stored_sentence
 from conversations.services.end_reply import Ending, end_reply
 from tests.core.test_errors import CLASSES, example
 from tests.people import begin, make_user, post

@@ -1,4 +1,4 @@
-"""How the admin writes figures: exactly, and an unknown one as unknown. Filters of templates and plain functions."""
+"""How the admin writes figures: exactly, and an unknown one as unknown. Filters, and functions too."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from decimal import Decimal
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
 
-from conversations.core.usage import UnitPrices
+from conversations.money_words import split_usd
 
 register = template.Library()
 NOTHING = "–"
@@ -27,26 +26,7 @@ def usd(value: Decimal | None) -> SafeString:
     """Return an amount to its last digit, those behind the cents in small print."""
     if value is None:
         return UNKNOWN
-    digits = f"{value:,.10f}"
-    return format_html('<span class="usd">${}<small>{}</small></span>', digits[:-8], digits[-8:].rstrip("0"))
-
-
-def plain_usd(value: Decimal) -> str:
-    """Return an amount as text: to the cent, and further only where it goes further."""
-    digits = f"{value:,.10f}"
-    return f"${digits[:-8]}{digits[-8:].rstrip('0')}"
-
-
-def prices_in_words(prices: UnitPrices | None) -> str:
-    """Return what a million tokens of input and of output cost, for a list to choose from."""
-    if prices is None or prices.input_usd is None or prices.output_usd is None:
-        return gettext("price unknown")
-    if not (prices.input_usd or prices.output_usd or prices.tiers):
-        return gettext("free")
-    amounts = {"input": plain_usd(prices.input_usd), "output": plain_usd(prices.output_usd)}
-    if prices.tiers:
-        return gettext("from %(input)s / %(output)s a million tokens") % amounts
-    return gettext("%(input)s / %(output)s a million tokens") % amounts
+    return format_html('<span class="usd">{}<small>{}</small></span>', *split_usd(value))
 
 
 @register.filter

@@ -37,7 +37,7 @@ def estimate(request: PersonRequest) -> HttpResponse:
             "prompt_tokens": estimated.prompt_tokens,
             "budget_tokens": estimated.budget_tokens,
             "problem": _problem(request, estimated),
-            "money": money_in_words(estimated),
+            "money": money_in_words(estimated, reader_of(request)),
             "window": _figures(estimated.window.record) if estimated.window else None,
         }
     )
@@ -53,7 +53,7 @@ def preview(request: PersonRequest) -> HttpResponse:
         "public_id": conversation.public_id if conversation else None,
         "estimate": estimated,
         "problem": _problem(request, estimated),
-        "money": money_in_words(estimated),
+        "money": money_in_words(estimated, reader_of(request)),
         **(_window_context(estimated, estimated.window.record) if estimated.window else {}),
     }
     template = "conversations/_preview.html" if request.htmx else "conversations/preview.html"

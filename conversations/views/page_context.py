@@ -92,7 +92,9 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
         "parts": LABELS,
         "urls": json.dumps(_urls(public_id)),
         "client_id": uuid.uuid4(),
-        "money_left": left_in_words(person_allowances(request.user, effective_limits(request.user))),
+        "money_left": left_in_words(
+            person_allowances(request.user, effective_limits(request.user)), reader_of(request)
+        ),
     }
 
 

@@ -8,8 +8,8 @@ import uuid
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 
+from chatsite.accounts.clock import zone_of
 from conversations.core.errors import FrameError
-from conversations.sentences import zone_of
 
 LARGEST_POSITION = 2**31 - 1  # what the column holds
 FIRST_YEAR, LAST_YEAR = 1970, 9998

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
@@ -10,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chatsite.accounts.gate.admission import Admission, admission_of
-from chatsite.accounts.gate.attempts import MOST_FROM_ADDRESS, MOST_OF_ACCOUNT
+from chatsite.accounts.gate.attempts import MOST_FROM_ADDRESS, MOST_OF_ACCOUNT, PERIOD
 from chatsite.accounts.gate.passwords import revoke_password, set_expiry, set_password
 from chatsite.accounts.models import Gate, GateAttempts, GateEntry, GatePassword, User
 from tests.accounts.gates import enter, rotate, shut_gate
@@ -18,6 +19,7 @@ from tests.people import make_user
 
 GATE = reverse("gate")
 RAW = "a window seat, please"
+KOLKATA = "Asia/Kolkata"  # half an hour beside all full ones
 WRONG, OVER = "This is not the password.", "This was the password"
 
 
@@ -127,6 +129,16 @@ def test_the_eleventh_attempt_gets_the_page_that_says_when(shut, browser, ada):
     assert [answer.status_code for answer in answers] == [400] * MOST_OF_ACCOUNT + [429]
     assert "Opens again" in answers[-1].text
     assert answers[-1]["Retry-After"].endswith("GMT")
+
+
+@pytest.mark.parametrize(("cookie", "zone", "written"), [("", "UTC", "%H:%M UTC<"), (KOLKATA, KOLKATA, "%H:%M<")])
+def test_when_the_gate_opens_again_is_said_by_the_readers_clock(shut, browser, cookie, zone, written):
+    for number in range(MOST_OF_ACCOUNT):
+        give(browser, f"guess {number}")
+    began_at = timezone.now()
+    GateAttempts.objects.update(began_at=began_at)
+    browser.cookies["tz"] = cookie
+    assert format((began_at + PERIOD).astimezone(ZoneInfo(zone)), written) in give(browser, "guess").text
 
 
 def test_after_too_many_attempts_the_right_one_is_not_looked_at(shut, browser, ada, monkeypatch):

@@ -57,11 +57,11 @@ def test_where_nothing_is_limited_nothing_is_said(page):
 
 def test_what_is_left_is_said_and_follows_each_reply(site, page):
     set_money(site, page, 2)
-    expect(left(page)).to_have_text("$2.00 of $2.00 left today")
+    expect(left(page)).to_have_text(re.compile(r"^\$2\.00 of \$2\.00 left until \d\d:\d\d"))
     composer(page).fill("How much is this?")
     expect(most(page)).to_have_text("sending costs up to $0.60")
     say(page, "How much is this?")
-    expect(left(page)).to_have_text(re.compile(r"^\$1\.\d\d of \$2\.00 left today$"))
+    expect(left(page)).to_have_text(re.compile(r"^\$1\.\d\d of \$2\.00 left until "))
     expect(most(page)).to_be_hidden()
 
 
@@ -69,6 +69,7 @@ def test_money_that_is_used_up_is_said_with_the_time_before_anything_is_sent(sit
     page = signed_in(timezone_id="Asia/Shanghai")
     set_money(site, page, "0.601")
     say(page, "The only one")
+    expect(left(page)).to_have_text(re.compile(" left until 08:00$"))
     expect(problem(page)).to_have_text(re.compile(r"It opens again at \d{4}-\d\d-\d\d 08:00\.$"))
     write(page, "One more")
     expect(page.get_by_role("alert")).to_have_text(re.compile(r"^What is left of your money for today .* 08:00\.$"))
@@ -79,7 +80,7 @@ def test_money_that_is_used_up_is_said_with_the_time_before_anything_is_sent(sit
 def test_without_scripts_too(site, signed_in):
     page = signed_in(java_script_enabled=False)
     set_money(site, page, "0.5")
-    expect(left(page)).to_have_text("$0.50 of $0.50 left today")
+    expect(left(page)).to_have_text(re.compile(r"^\$0\.50 of \$0\.50 left until 00:00 UTC$"))
     composer(page).fill("Too dear")
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("alert")).to_have_text(re.compile("^This reply may cost more than is ever allowed here"))

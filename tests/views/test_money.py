@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.urls import reverse
@@ -11,10 +12,12 @@ from django.urls import reverse
 from chatsite.accounts.models import Limits, SiteBudget
 from conversations.core.money import Allowance
 from conversations.models import Spending
+from conversations.sentences import Reader
 from conversations.views.money import left_in_words
 from tests.people import begin, make_user
 from tests.services.test_spending import open_row, settle_at
 
+TODAY = dt.date(2026, 11, 21)
 pytestmark = pytest.mark.django_db
 PRICED = "letters context_window=4096 reply_reserve=1000 encoding=o200k_base input_usd=10 output_usd=20"
 
@@ -42,25 +45,29 @@ def test_nothing_is_said_where_nothing_is_limited(client, alice):
 def test_what_is_left_and_what_sending_costs_at_most_are_said(client, alice):
     limit(alice, money_per_day_usd=1)
     settle_at(open_row(alice, worst_usd=Decimal("0.5")), "0.58")
-    assert estimate(client)["money"] == {"left": "$0.42 of $1.00 left today", "most": "sending costs up to $0.03"}
+    assert estimate(client)["money"] == {
+        "left": "$0.42 of $1.00 left until 00:00 UTC",
+        "most": "sending costs up to $0.03",
+    }
 
 
 def test_what_is_held_back_is_not_left(client, alice):
     limit(alice, money_per_day_usd=1)
     open_row(alice, worst_usd=Decimal("0.25"))
-    assert estimate(client)["money"]["left"] == "$0.75 of $1.00 left today"
+    assert estimate(client)["money"]["left"] == "$0.75 of $1.00 left until 00:00 UTC"
 
 
 def test_what_comes_back_when_a_reply_ends_is_no_problem_of_the_draft(client, alice):
     limit(alice, money_per_day_usd=1)
     open_row(alice, worst_usd=Decimal(1))
     answer = estimate(client)
-    assert (answer["problem"], answer["money"]["left"]) == ("", "$0.00 of $1.00 left today")
+    assert (answer["problem"], answer["money"]["left"]) == ("", "$0.00 of $1.00 left until 00:00 UTC")
 
 
-def test_the_month_is_said_where_it_is_the_tighter_one(client, alice):
-    limit(alice, money_per_day_usd=5, money_per_month_usd=2)
-    assert estimate(client)["money"]["left"] == "$2.00 of $2.00 left this month"
+@pytest.mark.parametrize("day", [2, 5])
+def test_the_month_is_said_where_the_day_has_no_less(client, alice, day):
+    limit(alice, money_per_day_usd=day, money_per_month_usd=2)
+    assert estimate(client)["money"]["left"].startswith("$2.00 of $2.00 left until 20")
 
 
 def test_what_the_site_has_left_is_nobodys_business(client, alice):
@@ -74,7 +81,7 @@ def test_what_cannot_be_paid_is_said_before_it_is_sent_with_the_time_by_the_read
     client.cookies["tz"] = "Asia/Shanghai"
     answer = estimate(client)
     assert answer["window"]
-    assert answer["money"]["left"] == "$0.00 of $1.00 left today"
+    assert answer["money"]["left"] == "$0.00 of $1.00 left until 08:00"
     tomorrow = Spending.objects.filter(period="day").first().begins_on + dt.timedelta(days=1)
     assert answer["problem"].endswith(f"It opens again at {tomorrow} 08:00.")
 
@@ -100,29 +107,33 @@ def test_who_may_not_send_is_told_before_writing(client, alice):
 
 def test_a_page_without_scripts_says_what_is_left(client, alice):
     limit(alice, money_per_day_usd=1)
-    assert "$1.00 of $1.00 left today" in client.get("/").text
+    assert "$1.00 of $1.00 left until 00:00 UTC" in client.get("/").text
     conversation = begin(alice)
-    assert "$1.00 of $1.00 left today" in client.get(f"/c/{conversation.public_id}/").text
+    assert "$1.00 of $1.00 left until 00:00 UTC" in client.get(f"/c/{conversation.public_id}/").text
 
 
 def test_the_preview_says_what_sending_costs(client, alice):
     limit(alice, money_per_day_usd=1)
     shown = client.post(reverse("conversations:preview"), {"content": "Hello"}).text
-    assert "sending costs up to $0.03 · $1.00 of $1.00 left today" in shown
+    assert "sending costs up to $0.03 · $1.00 of $1.00 left until 00:00 UTC" in shown
+
+
+@pytest.mark.parametrize(("spent", "words"), [("1.001", "$0.99"), ("2", "$0.00"), ("5", "$0.00")])
+def test_what_is_left_is_rounded_down_and_never_below_nothing(spent, words):
+    allowance = Allowance("person", "day", TODAY, Decimal(2), Decimal(spent))
+    assert left_in_words([allowance], Reader("en")) == f"{words} of $2.00 left until 00:00 UTC"
 
 
 @pytest.mark.parametrize(
-    ("left", "words"),
+    ("zone", "day", "month"),
     [
-        ("0.999", "$0.99"),
-        ("0.0042", "$0.0042"),
-        ("0.00009", "$0.00"),
-        ("0", "$0.00"),
-        ("1234.5", "$1,234.50"),
-        ("-3", "$0.00"),
+        (dt.UTC, "00:00 UTC", "2026-12-01 00:00 UTC"),
+        (ZoneInfo("Asia/Shanghai"), "08:00", "2026-12-01 08:00"),
+        (ZoneInfo("America/New_York"), "19:00", "2026-11-30 19:00"),
     ],
 )
-def test_what_is_left_is_rounded_down_and_never_below_nothing(left, words):
-    spent = Decimal(2_000) - Decimal(left)
-    allowance = Allowance("person", "day", dt.date(2026, 11, 21), Decimal(2_000), spent)
-    assert left_in_words([allowance]) == f"{words} of $2,000.00 left today"
+def test_when_there_is_more_again_is_said_by_the_readers_clock(zone, day, month):
+    of_day = Allowance("person", "day", TODAY, Decimal(1))
+    of_month = Allowance("person", "month", TODAY.replace(day=1), Decimal(1))
+    assert left_in_words([of_day], Reader("en", zone)) == f"$1.00 of $1.00 left until {day}"
+    assert left_in_words([of_month], Reader("en", zone)) == f"$1.00 of $1.00 left until {month}"

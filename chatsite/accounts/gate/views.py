@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
+from chatsite.accounts.clock import time_of_day, zone_of
 from chatsite.accounts.gate.admission import Admission
 from chatsite.accounts.gate.attempts import TooManyAttempts
 from chatsite.accounts.gate.forms import UnlockForm
@@ -63,7 +64,8 @@ def _ask(request: HttpRequest, form: UnlockForm) -> HttpResponse:
 
 
 def _too_many(request: HttpRequest, error: TooManyAttempts) -> HttpResponse:
-    response = _page(request, "gate/too_many.html", status=429, opens_at=error.opens_at)
+    clock = time_of_day(error.opens_at, zone_of(request.COOKIES))
+    response = _page(request, "gate/too_many.html", status=429, opens_at=error.opens_at, opens_at_clock=clock)
     response["Retry-After"] = http_date(error.opens_at.timestamp())
     return response
 
