@@ -82,6 +82,9 @@ DEMO_TOKENS_PER_SECOND = ENV.integer(
 MESSAGES_PER_MINUTE = ENV.integer(
     "MESSAGES_PER_MINUTE", default=20, help="Messages that one person may send in a minute; 0 is without limit."
 )
+REPLIES_PER_PERSON = ENV.integer(
+    "REPLIES_PER_PERSON", default=10, help="Replies that one person may have made at the same time; 0 is without limit."
+)
 MONEY_PER_DAY_USD = ENV.number(
     "MONEY_PER_DAY_USD", default=None, help="US dollars that one person may use in a day (UTC); empty is without limit."
 )
@@ -240,7 +243,7 @@ REVIEWER_PERMISSIONS = frozenset(
 )
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "chatsite.accounts.hashers.BoundedArgon2Hasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [

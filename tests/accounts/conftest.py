@@ -15,8 +15,14 @@ from chatsite.accounts.models import User
 PASSWORD = "window seat 12A, please"
 
 
+@pytest.fixture
+def site_hashers(settings) -> list[str]:
+    """How the site hashes, for tests that want no quick hashes."""
+    return settings.PASSWORD_HASHERS
+
+
 @pytest.fixture(autouse=True)
-def _quick_hashes_and_fresh_limits(settings):
+def _quick_hashes_and_fresh_limits(settings, site_hashers):
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     cache.clear()
 

@@ -31,8 +31,8 @@ def test_a_made_up_password_can_be_read_out_and_not_be_guessed():
     assert len({make_up_password() for _ in range(100)}) == 100
 
 
-def test_it_is_stored_as_argon2(settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+def test_it_is_stored_as_argon2(settings, site_hashers):
+    settings.PASSWORD_HASHERS = site_hashers
     stored = set_password(RAW)
     assert stored.hash.startswith("argon2$argon2id$")
     assert RAW not in stored.hash

@@ -1,0 +1,31 @@
+"""How passwords are hashed: with a bound on the memory that many at once take."""
+
+from __future__ import annotations
+
+import threading
+
+from django.contrib.auth.hashers import Argon2PasswordHasher
+
+AT_ONCE = 2  # in one process; the others wait their turn, some hundredths of a second each
+_turns = threading.BoundedSemaphore(AT_ONCE)
+
+
+class BoundedArgon2Hasher(Argon2PasswordHasher):
+    """Argon2id with the least that OWASP recommends: 19 MiB, two iterations, one thread.
+
+    Django's own takes 100 MiB a hash, and forty people who sign in at once 4 GiB. A hash that was made with that is
+    still right, and is made anew when its person signs in.
+    https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html#argon2id (2026-11-21)
+    """
+
+    memory_cost = 19 * 1024  # KiB
+    time_cost = 2
+    parallelism = 1
+
+    def encode(self, password: str, salt: str) -> str:
+        with _turns:
+            return super().encode(password, salt)
+
+    def verify(self, password: str, encoded: str) -> bool:
+        with _turns:
+            return super().verify(password, encoded)

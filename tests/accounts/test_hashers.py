@@ -1,0 +1,71 @@
+"""Hashing: what it costs, and how much of it at once."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import argon2
+import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, make_password
+
+from chatsite.accounts.hashers import AT_ONCE
+from tests.accounts.conftest import PASSWORD
+
+
+@pytest.fixture(autouse=True)
+def _as_the_site_hashes(settings, site_hashers):
+    settings.PASSWORD_HASHERS = site_hashers
+
+
+@pytest.fixture
+def inside(monkeypatch) -> list[int]:
+    """How many hash at once, whenever one more begins."""
+    seen, running, lock = [], set(), threading.Lock()
+
+    def watched(work):
+        def run(*args):
+            with lock:
+                running.add(threading.get_ident())
+                seen.append(len(running))
+            try:
+                return work(*args)
+            finally:
+                running.discard(threading.get_ident())
+
+        return run
+
+    for name in ("encode", "verify"):
+        monkeypatch.setattr(Argon2PasswordHasher, name, watched(getattr(Argon2PasswordHasher, name)))
+    return seen
+
+
+def forty_at_once(work) -> None:
+    barrier = threading.Barrier(40)
+    with ThreadPoolExecutor(40) as pool:
+        list(pool.map(lambda _: (barrier.wait(timeout=60), work()), range(40)))
+
+
+def test_of_forty_passwords_at_once_two_are_compared(inside):
+    stored = make_password(PASSWORD)
+    forty_at_once(lambda: check_password("guess", stored))
+    assert len(inside) == 41
+    assert max(inside) <= AT_ONCE == 2
+
+
+def test_of_forty_people_without_an_account_two_cost_work(inside):
+    forty_at_once(lambda: make_password("guess"))
+    assert len(inside) == 40
+    assert max(inside) <= AT_ONCE
+
+
+def test_a_hash_takes_nineteen_mebibytes():
+    cost = argon2.extract_parameters(make_password(PASSWORD).removeprefix("argon2"))
+    assert (cost.type, cost.memory_cost, cost.time_cost, cost.parallelism) == (argon2.Type.ID, 19_456, 2, 1)
+
+
+def test_an_older_hash_is_right_and_made_anew():
+    fresh = []
+    assert check_password(PASSWORD, Argon2PasswordHasher().encode(PASSWORD, "s" * 22), setter=fresh.append)
+    assert fresh == [PASSWORD]
+    assert not check_password(PASSWORD, make_password(PASSWORD + "!"))
