@@ -44,6 +44,7 @@ with the space before it: `word0 word1 word2`, so what was emitted can be told f
 | `no-chunks` | an event stream with `[DONE]` alone |
 | `role-only` | a role, null contents, then the end: a reply without text |
 | `reasoning` | `reasoning_content` before the text |
+| `thinking-cut` | `reasoning_content`, cut before the text |
 | `refusal` | text in `refusal` in place of `content` |
 | `bad-json-after-N` | N tokens, then half an object as a line of its own |
 | `not-a-chunk` | a token, then a JSON list where a chunk should be |
@@ -505,6 +506,14 @@ async def reasoning(answer: Answer) -> None:
     await answer.chunk({"content": None, "reasoning_content": "They greet me."})
     await answer.texts(GREETING)
     await answer.finish()
+
+
+@fault("thinking-cut")
+async def thinking_cut(answer: Answer) -> None:
+    await answer.head()
+    for _ in range(20):
+        await answer.chunk({"content": None, "reasoning_content": "hm "})
+    await answer.cut()
 
 
 @fault("refusal")

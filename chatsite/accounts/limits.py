@@ -95,9 +95,10 @@ def _origin(row: Limits) -> Origin:
 
 
 def _of_settings() -> dict[str, Value]:
-    """Of the settings, 0 messages a minute are without limit."""
+    """Of the settings, 0 messages a minute, and 0 replies at once, are without limit."""
     money = settings.MONEY_PER_DAY_USD
     return dict.fromkeys(LIMITS) | {
         "messages_per_minute": settings.MESSAGES_PER_MINUTE or None,
+        "replies_at_once": settings.REPLIES_PER_PERSON or None,
         "money_per_day_usd": None if money is None else Decimal(str(money)),
     }

@@ -3,7 +3,8 @@
     chunk = {"id", "model", "choices": [{"delta": {"content", "tool_calls"}, "finish_reason"}], "usage"}
 
 Servers differ in what they leave out: choices may be empty, content null or missing, a chunk may only name the role,
-usage may come on every chunk (the last one counts) or not at all. Reasoning is not part of the reply: passed over.
+usage may come on every chunk (the last one counts) or not at all. Reasoning is not part of the reply, but is counted
+where usage is missing. (Models that hide it and are stopped before they report usage cost more than we can know.)
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conversations.core.errors import MalformedStream
-from conversations.core.text import StorablePieces
+from conversations.core.text import UNSTORABLE, StorablePieces
 from conversations.core.usage import Usage
 
 from .reported_usage import read_usage
@@ -22,6 +23,13 @@ from .reported_usage import read_usage
 @dataclass(frozen=True, slots=True)
 class TextDelta:
     """A further piece of the reply's text, never empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """What the model thinks before it answers: not part of the reply, but paid for."""
 
     text: str
 
@@ -46,7 +54,7 @@ class CompletionEnd:
     language_model: str
 
 
-CompletionEvent = TextDelta | ToolCallDelta | CompletionEnd
+CompletionEvent = TextDelta | ReasoningDelta | ToolCallDelta | CompletionEnd
 
 
 class CompletionReader:
@@ -61,7 +69,7 @@ class CompletionReader:
         self._language_model = ""
         self._pieces = StorablePieces()
 
-    def read(self, chunk: object) -> Iterator[TextDelta | ToolCallDelta]:
+    def read(self, chunk: object) -> Iterator[TextDelta | ReasoningDelta | ToolCallDelta]:
         """Yield what *chunk* adds to the reply. Raises `MalformedStream` where it is no chunk at all."""
         self.has_begun = True
         try:
@@ -78,22 +86,24 @@ class CompletionReader:
         usage = self._usage if is_counted else None
         return CompletionEnd(self.finish_reason, usage, request_id or self._id, self._language_model)
 
-    def _read(self, chunk: Mapping[str, Any]) -> Iterator[TextDelta | ToolCallDelta]:
-        self._id = self._id or chunk.get("id") or ""
-        self._language_model = self._language_model or chunk.get("model") or ""
+    def _read(self, chunk: Mapping[str, Any]) -> Iterator[TextDelta | ReasoningDelta | ToolCallDelta]:
+        self._id = self._id or _word(chunk.get("id"))
+        self._language_model = self._language_model or _word(chunk.get("model"))
         if usage := chunk.get("usage"):
             self._usage = read_usage(usage) or self._usage
         if not (choices := chunk.get("choices")):
             return
         choice = choices[0]
         delta = choice.get("delta") or {}
+        if reasoning := _reasoning(delta):
+            yield ReasoningDelta(reasoning)
         # A refusal is what OpenAI's models write in place of content: the person should read it.
         if text := self._pieces.take(_text(delta.get("content")) or delta.get("refusal") or ""):
             self._has_text = True
             yield TextDelta(text)
         yield from _tool_call_deltas(delta)
         # Some servers send "" on every chunk but the last.
-        self.finish_reason = choice.get("finish_reason") or self.finish_reason
+        self.finish_reason = _word(choice.get("finish_reason")) or self.finish_reason
 
 
 def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:
@@ -105,6 +115,17 @@ def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:
             name=function.get("name") or "",
             arguments=function.get("arguments") or "",
         )
+
+
+def _word(value: object) -> str:
+    """Return a name that the provider gives, fit to be stored; anything but text is none."""
+    return UNSTORABLE.sub("", value) if isinstance(value, str) else ""
+
+
+def _reasoning(delta: Mapping[str, Any]) -> str:
+    """Return the thoughts in *delta*: DeepSeek, vLLM and Qwen have `reasoning_content`, OpenRouter `reasoning`."""
+    text = delta.get("reasoning_content") or delta.get("reasoning")
+    return text if isinstance(text, str) else ""
 
 
 def _text(content: object) -> str:

@@ -32,8 +32,8 @@ KEEP_SYSTEM_PROMPT = "INSERT INTO conversations_systemprompt (digest, text) VALU
 class Outcome:
     """How a request ended, in the order in which a reader of the ledger asks.
 
-    Without *usage* from the provider it is estimated: the prompt as counted and the *text* that came, or nothing at all
-    if the request was *not_billed*, because the provider refused it.
+    Without *usage* from the provider it is estimated: the prompt as counted and the *text* that came, with the thoughts
+    before it, or nothing at all if the request was *not_billed*, because the provider refused it.
     """
 
     text: str = ""

@@ -24,7 +24,7 @@ from conversations.core.errors import CompletionError, ContextTooLong, EmptyRepl
 from conversations.core.record import WindowRecord
 from conversations.models import Completion
 from conversations.models.completion import Purpose
-from conversations.providers.completion_events import CompletionEnd, TextDelta
+from conversations.providers.completion_events import CompletionEnd, ReasoningDelta, TextDelta
 from conversations.providers.completion_requests import CompletionRequest
 from conversations.providers.completions import CompletionClient
 from conversations.threads import in_worker_thread
@@ -54,6 +54,7 @@ class Progress:
 
     started: float = field(default_factory=time.monotonic)
     pieces: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
     first_token: float | None = None
     end: CompletionEnd | None = None
 
@@ -72,7 +73,7 @@ class Progress:
         elif ended_by:
             error_code, finish_reason = "".join(ended_by.args), "stopped"
         return Outcome(
-            text="".join(self.pieces),
+            text="".join((*self.thoughts, *self.pieces)),
             usage=end.usage if end else None,
             not_billed=error is not None and not error.may_be_billed,
             finish_reason=finish_reason or "",
@@ -177,6 +178,8 @@ async def _stream(prepared: PreparedReply, progress: Progress, sink: ReplySink, 
             if isinstance(event, TextDelta):
                 progress.add(event.text)
                 sink.append(event.text)
+            elif isinstance(event, ReasoningDelta):
+                progress.thoughts.append(event.text)
             elif isinstance(event, CompletionEnd):
                 progress.end = event
     if progress.end is None or not progress.end.finish_reason:

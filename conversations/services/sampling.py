@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -65,9 +65,9 @@ def check_sampling(value: Any) -> None:
         raise ValidationError(_("At most %(most)s characters fit here."), params={"most": f"{MOST_CHARACTERS:,}"})
 
 
-def check_it_is_for_people(value: Mapping[str, Any], *, kept: Collection[str]) -> None:
-    """Raise a `ValidationError` if *value* has a field that people may not set themselves, beside those *kept*."""
-    if others := sorted(value.keys() - FOR_PEOPLE - set(kept)):
+def check_it_is_for_people(value: Mapping[str, Any], *, kept: Mapping[str, Any]) -> None:
+    """Raise a `ValidationError` if *value* has a field that people may not set themselves, but as it is *kept*."""
+    if others := sorted(name for name in value.keys() - FOR_PEOPLE if name not in kept or kept[name] != value[name]):
         words = _("Only the site's own scenarios may set these: %(names)s. Yours may set: %(offered)s.")
         offered = ", ".join(sorted(FOR_PEOPLE))
         raise ValidationError(words, params={"names": ", ".join(others)[:200], "offered": offered})

@@ -55,6 +55,7 @@ class Site:
                 f"{name} context_window=16384 encoding=o200k_base input_usd=1 output_usd=2" for name in LANGUAGE_MODELS
             ),
             "MESSAGES_PER_MINUTE": "0",
+            "REPLIES_PER_PERSON": "0",
             **settings,
         }
 

@@ -5,6 +5,7 @@ from conversations.core.usage import Usage
 from conversations.providers.completion_events import (
     CompletionEnd,
     CompletionReader,
+    ReasoningDelta,
     TextDelta,
     ToolCallDelta,
 )
@@ -30,8 +31,8 @@ def read(*chunks):
         chunk({"role": "assistant"}),
         chunk({"content": None}),
         chunk({"content": ""}),
-        chunk({"reasoning_content": "hm", "content": None}),
-        chunk({"reasoning": "hm"}),
+        chunk({"reasoning_content": "", "content": None}),
+        chunk({"reasoning": {"no": "text"}}),
         chunk({"tool_calls": None}),
     ],
 )
@@ -75,6 +76,27 @@ def test_usage_without_output_is_believed_only_where_nothing_was_written(content
 
 def test_text_comes_as_it_is():
     assert read(chunk({"content": "Hel"}), chunk({"content": "lo "})) == [TextDelta("Hel"), TextDelta("lo ")]
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_thoughts_are_told_apart_from_the_text(name):
+    assert read(chunk({name: "They greet me."}), chunk({"content": "Hi"})) == [
+        ReasoningDelta("They greet me."),
+        TextDelta("Hi"),
+    ]
+
+
+@pytest.mark.parametrize("odd", [{"a": 1}, ["stop"], 7, True])
+def test_a_finish_reason_that_is_no_text_is_none(odd):
+    reader = CompletionReader()
+    list(reader.read({"id": odd, "model": odd, "choices": [{"delta": {}, "finish_reason": odd}]}))
+    assert reader.end() == CompletionEnd(None, None, "", "")
+
+
+def test_names_of_the_provider_are_made_fit_to_be_stored():
+    reader = CompletionReader()
+    list(reader.read({"id": "a\x00b", "choices": [{"delta": {}, "finish_reason": "st\ud800op"}]}))
+    assert (reader.end().finish_reason, reader.end().provider_request_id) == ("stop", "ab")
 
 
 def test_a_refusal_is_text_that_a_person_should_read():

@@ -74,6 +74,14 @@ async def test_stop_closes_the_connection_and_keeps_the_text(worker, provider, u
     assert completion.output_tokens == reply.content_tokens
 
 
+async def test_thoughts_that_were_cut_before_the_first_word_are_paid_for(worker, provider):
+    provider("thinking-cut")
+    reply = await ended((await in_thread(ask)).reply)
+    completions = await in_thread(list, Completion.objects.filter(reply=reply))
+    assert (reply.state, reply.content) == ("failed", "")
+    assert {completion.output_tokens > 0 and completion.usage_estimated for completion in completions} == {True}
+
+
 async def test_a_reply_stopped_before_its_first_step_ends_too(worker, provider):
     provider("endless")
     loop = asyncio.get_running_loop()
