@@ -21,11 +21,11 @@ from chatsite.accounts.models import Gate, GateRule, Invitation, Limits, SiteBud
 from conversations.models import Calibration, Conversation, Message, Price, Run, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.prepare_reply import prepare_reply
+from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
 from tests.people import begin, make_user, post
 from tests.sockets import sign_in
 
-from .passkeys import make_passkey
 from .people import Who
 
 CANARY = "the canary sings at dawn"

@@ -17,11 +17,13 @@ from allauth.mfa.webauthn.forms import (
     LoginWebAuthnForm,
     ReauthenticateWebAuthnForm,
 )
+from allauth.mfa.webauthn.internal.auth import get_state
 from cryptography.exceptions import InvalidSignature
 from django import forms
 from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from fido2.webauthn import UserVerificationRequirement
 
 NAME_LENGTH = 60
 CREDENTIAL_LENGTH = 32_768  # the largest attestations are a third of it
@@ -96,7 +98,15 @@ class AddPasskeyForm(AddWebAuthnForm):
 
     def clean(self) -> dict[str, Any]:
         with _refusing_nonsense():
-            return super().clean()
+            return _noting_what_it_is_for(super().clean())
+
+
+def _noting_what_it_is_for(added: dict[str, Any]) -> dict[str, Any]:
+    """Store the person's choice where allauth looks for the browser's word for it, which not every browser gives."""
+    if "credential" in added:
+        results = added["credential"].setdefault("clientExtensionResults", {})
+        results["credProps"] = {"rk": added["passwordless"]}
+    return added
 
 
 class RenamePasskeyForm(EditWebAuthnForm):
@@ -118,7 +128,20 @@ class UsePasskeyForm(_AnyCredential, AuthenticateWebAuthnForm):
 
 
 class SignInByPasskeyForm(_AnyCredential, LoginWebAuthnForm):
-    """Takes a passkey in the place of the password."""
+    """Takes a passkey in the place of the password, and of a second factor: so it has to have checked its person.
+
+    allauth keeps one challenge in a session, whatever it is for, and what it was begun with decides whether the finger,
+    the face or the PIN is looked for. One that was begun for a second factor could be answered by a bare touch.
+    """
+
+    def clean_credential(self) -> Authenticator:
+        begun = get_state() or {}
+        if begun.get("user_verification") != UserVerificationRequirement.REQUIRED:
+            raise get_adapter().validation_error("incorrect_code")
+        authenticator = super().clean_credential()
+        if not authenticator.wrap().is_passwordless:
+            raise get_adapter().validation_error("incorrect_code")
+        return authenticator
 
 
 class ConfirmByPasskeyForm(_AnyCredential, ReauthenticateWebAuthnForm):
