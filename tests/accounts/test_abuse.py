@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import statistics
-import threading
 import time
 
 import pytest
@@ -14,9 +13,9 @@ from django.core.cache import cache
 from django.test import Client
 
 from chatsite.accounts.models import User
-from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import code_of, confirm, give_app, wrong_code
+from tests.crowds import at_once
 
 pytestmark = pytest.mark.django_db
 AT_ONCE = 100
@@ -37,21 +36,11 @@ def looked_at(monkeypatch) -> list[str]:
     return seen
 
 
-def all_at_once(try_one, count: int = AT_ONCE) -> None:
-    barrier = threading.Barrier(count)
-
-    def wait_and_try(number: int) -> None:
-        barrier.wait(timeout=60)
-        try_one(number)
-
-    with Browsers(max_workers=count) as browsers:
-        for future in [browsers.start(wait_and_try, number) for number in range(count)]:
-            future.result()
-
-
 @pytest.mark.django_db(transaction=True)
 def test_of_a_hundred_passwords_at_once_five_are_looked_at(ada, sign_in, looked_at):
-    all_at_once(lambda number: sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), ada.email, f"guess {number}"))
+    at_once(
+        lambda number: sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), ada.email, f"guess {number}"), range(AT_ONCE)
+    )
     assert 1 <= len(looked_at) <= 5
 
 
@@ -59,7 +48,7 @@ def test_of_a_hundred_passwords_at_once_five_are_looked_at(ada, sign_in, looked_
 def test_of_a_hundred_from_one_address_ten_are_looked_at(db, sign_in, looked_at):
     for number in range(AT_ONCE):
         User.objects.create_user(f"person{number}@example.org", PASSWORD)
-    all_at_once(lambda number: sign_in(Client(), f"person{number}@example.org", "guess"))
+    at_once(lambda number: sign_in(Client(), f"person{number}@example.org", "guess"), range(AT_ONCE))
     assert 1 <= len(looked_at) <= 10
 
 
@@ -72,7 +61,7 @@ def test_of_fifty_codes_at_once_five_are_looked_at(ada, sign_in, monkeypatch):
     for browser in browsers:
         sign_in(browser, ada.email)
     code = wrong_code()
-    all_at_once(lambda number: browsers[number].post("/accounts/2fa/authenticate/", {"code": code}), 50)
+    at_once(lambda browser: browser.post("/accounts/2fa/authenticate/", {"code": code}), browsers)
     assert 1 <= len(seen) <= 5
 
 

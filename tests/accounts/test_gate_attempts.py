@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from chatsite.accounts.gate.attempts import (
@@ -20,6 +17,7 @@ from chatsite.accounts.gate.attempts import (
     sweep_attempts,
 )
 from chatsite.accounts.models import GateAttempts
+from tests.crowds import at_once
 from tests.people import make_user
 
 pytestmark = pytest.mark.django_db
@@ -114,18 +112,10 @@ def test_counts_that_are_over_are_swept(ada):
 def test_of_a_hundred_at_once_exactly_the_limit_is_looked_at(accounts, looked_at):
     """Of one account from many addresses, and of a hundred accounts from one address."""
     crowd, threads = people(accounts), 20
-    barrier = Barrier(threads)
 
     def knock(thread):
-        try:
-            barrier.wait()
-            numbers = range(thread, 100, threads)
-            return sum(
-                attempt(crowd[number % accounts], HERE if accounts > 1 else f"198.51.100.{number}")
-                for number in numbers
-            )
-        finally:
-            connection.close()
+        numbers = range(thread, 100, threads)
+        addresses = {number: HERE if accounts > 1 else f"198.51.100.{number}" for number in numbers}
+        return sum(attempt(crowd[number % accounts], address) for number, address in addresses.items())
 
-    with ThreadPoolExecutor(threads) as pool:
-        assert sum(pool.map(knock, range(threads))) == looked_at
+    assert sum(at_once(knock, range(threads))) == looked_at

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from chatsite.accounts.gate.admission import Admission, admission_of
 from chatsite.accounts.gate.passwords import set_password
@@ -15,6 +12,7 @@ from chatsite.accounts.gate.unlocking import Unlocking, let_in, unlock
 from chatsite.accounts.models import Gate, GateEntry, User
 from tests.accounts.browsers import Browsers
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
+from tests.crowds import at_once
 from tests.people import make_user
 from tests.waiting import wait_for_lock_waits
 
@@ -142,21 +140,10 @@ def test_of_a_crowd_at_an_empty_gate_as_many_get_in_as_there_are_seats():
     people = [make_user(f"person{number}", gate_rule="required") for number in range(12)]
     for person in people:
         make_password(person, version=password.version)
-    barrier = Barrier(len(people))
-
-    def come(person):
-        try:
-            barrier.wait()
-            enter(person, password)
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(people)) as pool:
-        list(pool.map(come, people))
+    at_once(lambda person: enter(person, password), people)
     assert Gate.objects.count() == 1
     assert GateEntry.objects.exclude(seated_at=None).count() == 12
     GateEntry.objects.update(seated_at=None)
     Gate.objects.update(seats=5)
-    with ThreadPoolExecutor(len(people)) as pool:
-        list(pool.map(lambda _: (give_seats(), connection.close()), people))
+    at_once(lambda _: give_seats(), people)
     assert GateEntry.objects.exclude(seated_at=None).count() == 5

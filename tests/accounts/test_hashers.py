@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import argon2
 import pytest
@@ -11,6 +10,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, ma
 
 from chatsite.accounts.hashers import AT_ONCE
 from tests.accounts.conftest import PASSWORD
+from tests.crowds import at_once
 
 
 @pytest.fixture(autouse=True)
@@ -40,21 +40,15 @@ def inside(monkeypatch) -> list[int]:
     return seen
 
 
-def forty_at_once(work) -> None:
-    barrier = threading.Barrier(40)
-    with ThreadPoolExecutor(40) as pool:
-        list(pool.map(lambda _: (barrier.wait(timeout=60), work()), range(40)))
-
-
 def test_of_forty_passwords_at_once_two_are_compared(inside):
     stored = make_password(PASSWORD)
-    forty_at_once(lambda: check_password("guess", stored))
+    at_once(lambda _: check_password("guess", stored), range(40))
     assert len(inside) == 41
     assert max(inside) <= AT_ONCE == 2
 
 
 def test_of_forty_people_without_an_account_two_cost_work(inside):
-    forty_at_once(lambda: make_password("guess"))
+    at_once(lambda _: make_password("guess"), range(40))
     assert len(inside) == 40
     assert max(inside) <= AT_ONCE
 

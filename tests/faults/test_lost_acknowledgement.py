@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from .crowds import at_once
+from tests.crowds import at_once
 
 
 def stored(frame):

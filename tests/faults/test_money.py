@@ -10,11 +10,11 @@ from decimal import Decimal
 
 import pytest
 
+from tests.crowds import at_once
 from tests.source import PROJECT
 
 from .browsers import Browser
 from .conftest import ROUNDS, UNEXPECTED, checked
-from .crowds import at_once
 from .oracles import check_sums
 from .processes import free_port, wait_for
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import uuid
 from decimal import Decimal
 
 import pytest
-from django.db import connection
 
 from chatsite.accounts.models import Limits, SiteBudget
 from conversations.core.errors import (
-    ConversationError,
     MessageRateReached,
     MessagesForbidden,
     MessageTooLong,
@@ -25,8 +22,9 @@ from conversations.models import Message
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.post_message import post_message
 from conversations.services.regenerate_reply import regenerate_reply
+from tests.crowds import at_once
 from tests.people import begin, make_user, post
-from tests.services.test_spending import open_row, settle_at
+from tests.services.spending import open_row, settle_at
 
 pytestmark = pytest.mark.django_db
 PRICED = "letters context_window=4096 reply_reserve=1000 encoding=o200k_base input_usd=1000 output_usd=1000"
@@ -109,29 +107,8 @@ def test_of_many_sent_at_once_as_many_are_taken_as_may_be():
     alice = make_user("alice")
     limit(alice, replies_at_once=2)
     conversations = [begin(alice) for _ in range(6)]
-    assert sorted(at_once(conversations)) == [""] * 2 + [RepliesAtOnceReached.code] * 4
-
-
-def at_once(conversations):
-    """Post to each of *conversations* in a thread of its own; return the codes of what was refused."""
-    codes, barrier = [], threading.Barrier(len(conversations))
-
-    def send(conversation):
-        barrier.wait()
-        try:
-            post(conversation, "one")
-            codes.append("")
-        except ConversationError as error:
-            codes.append(error.code)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=send, args=[conversation]) for conversation in conversations]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return codes
+    outcomes = at_once(lambda each: post(each, "one"), conversations, refused_by=RepliesAtOnceReached)
+    assert [type(outcome) for outcome in outcomes].count(RepliesAtOnceReached) == 4
 
 
 # Money

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import threading
 import uuid
 
 import pytest
-from django.db import connection
 
 from conversations.core.errors import (
     ConversationNotFound,
@@ -18,6 +16,7 @@ from conversations.models import Message, Run
 from conversations.services.conversations import delete_conversation, start_conversation
 from conversations.services.end_reply import Ending, end_reply
 from conversations.services.post_message import post_message
+from tests.crowds import at_once
 from tests.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db
@@ -135,7 +134,8 @@ def test_a_deleted_conversation_takes_no_message():
 @pytest.mark.django_db(transaction=True)
 def test_two_sends_at_once_are_one_accepted_and_one_refused():
     conversation = begin(make_user("alice"))
-    assert sorted(_at_once(conversation, uuid.uuid4(), uuid.uuid4())) == ["refused", "stored"]
+    outcomes = at_once(lambda _: post(conversation, "Hello"), range(2), refused_by=ReplyInProgress)
+    assert [type(outcome) for outcome in outcomes].count(ReplyInProgress) == 1
     assert len(path_of(conversation)) == 2
 
 
@@ -143,27 +143,6 @@ def test_two_sends_at_once_are_one_accepted_and_one_refused():
 def test_the_same_message_sent_twice_at_once_is_stored_once():
     conversation = begin(make_user("alice"))
     client_id = uuid.uuid4()
-    assert _at_once(conversation, client_id, client_id) == ["stored", "stored"]
+    posted = at_once(lambda _: post(conversation, "Hello", client_id=client_id), range(2))
+    assert sorted(each.created for each in posted) == [False, True]
     assert len(path_of(conversation)) == 2
-
-
-def _at_once(conversation, *client_ids):
-    barrier = threading.Barrier(len(client_ids))
-    outcomes: list[str] = []
-
-    def send(client_id):
-        barrier.wait()
-        try:
-            post(conversation, "Hello", client_id=client_id)
-            outcomes.append("stored")
-        except ReplyInProgress:
-            outcomes.append("refused")
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=send, args=(client_id,)) for client_id in client_ids]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return outcomes

@@ -10,8 +10,8 @@ from chatsite.accounts.models import Limits
 from conversations.core.errors import UploadsForbidden, UploadsUsedUp, UploadTooLarge
 from conversations.models import UploadCount
 from conversations.services.uploads import count_upload, sweep_upload_counts
+from tests.crowds import at_once
 from tests.people import make_user
-from tests.services.test_spending import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -76,6 +76,6 @@ def test_a_limit_of_0_allows_no_files(name):
 @pytest.mark.django_db(transaction=True)
 def test_of_many_sent_at_once_as_many_are_taken_as_may_be():
     alice = limited(uploads_per_day=3)
-    outcomes = at_once([lambda: count_upload(alice, size_bytes=1)] * 12)
+    outcomes = at_once(lambda _: count_upload(alice, size_bytes=1), range(12), refused_by=UploadsUsedUp)
     assert [type(outcome) for outcome in outcomes].count(UploadsUsedUp) == 9
     assert UploadCount.objects.get().uploads == 3

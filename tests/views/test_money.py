@@ -15,7 +15,7 @@ from conversations.models import Spending
 from conversations.sentences import Reader
 from conversations.views.money import left_in_words
 from tests.people import begin, make_user
-from tests.services.test_spending import open_row, settle_at
+from tests.services.spending import open_row, settle_at
 
 TODAY = dt.date(2026, 11, 21)
 pytestmark = pytest.mark.django_db

@@ -1,0 +1,119 @@
+"""What is refused because the money that is left does not cover it, and which limit says so."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+
+from chatsite.accounts.models import SiteBudget
+from conversations.core.errors import (
+    MoneyHeldBack,
+    MoneyOfMonthUsedUp,
+    MoneyUsedUp,
+    PriceUnknown,
+    ReplyTooExpensive,
+    SiteMoneyHeldBack,
+    SiteMoneyOfMonthUsedUp,
+    SiteMoneyUsedUp,
+)
+from conversations.core.usage import UnitPrices
+from conversations.models import Completion
+from tests.people import make_user
+from tests.services.spending import everywhere, limit, open_row, settle_at, sums
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(db):
+    return make_user("alice")
+
+
+# Unknown prices
+
+
+@pytest.mark.parametrize("prices", [None, UnitPrices(None, None), UnitPrices(None, Decimal(1))])
+def test_an_unknown_price_is_refused_where_money_is_limited(alice, prices):
+    limit(alice, money_per_month_usd=100)
+    with pytest.raises(PriceUnknown):
+        open_row(alice, prices=prices)
+    assert not Completion.objects.exists()
+
+
+def test_an_unknown_price_is_refused_where_the_sites_money_is_limited(alice):
+    SiteBudget.objects.create(money_per_day_usd=100)
+    with pytest.raises(PriceUnknown):
+        open_row(alice, prices=None)
+
+
+# What is refused
+
+
+def test_a_request_that_takes_the_last_cent_goes_out_and_the_next_does_not(alice):
+    limit(alice, money_per_day_usd=2)
+    settle_at(open_row(alice), 1)
+    settle_at(open_row(alice), 1)
+    with pytest.raises(MoneyUsedUp) as refused:
+        open_row(alice, worst_usd=Decimal("0.000001"))
+    assert refused.value.opens_at == next_midnight()
+    assert sums() == everywhere(2, 0)
+
+
+def next_midnight():
+    today = Completion.objects.latest("pk").created_at.astimezone(dt.UTC).date()
+    return dt.datetime.combine(today + dt.timedelta(days=1), dt.time(), dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("whose", "period", "error"),
+    [
+        ("person", "day", MoneyUsedUp),
+        ("person", "month", MoneyOfMonthUsedUp),
+        ("site", "day", SiteMoneyUsedUp),
+        ("site", "month", SiteMoneyOfMonthUsedUp),
+    ],
+)
+def test_the_sum_that_refuses_says_so(alice, whose, period, error):
+    settle_at(open_row(alice), 1)
+    money = {f"money_per_{period}_usd": Decimal("1.5")}
+    limit(alice, **money) if whose == "person" else SiteBudget.objects.create(**money)
+    with pytest.raises(error) as refused:
+        open_row(alice)
+    assert type(refused.value) is error
+    assert sums() == everywhere(1, 0)
+
+
+def test_others_replies_do_not_count_against_a_person(alice):
+    limit(alice, money_per_day_usd=1)
+    open_row(make_user("bob"))
+    assert open_row(alice)
+
+
+def test_what_is_only_held_back_opens_when_it_is_given_back(alice):
+    limit(alice, money_per_day_usd=1)
+    running = open_row(alice)
+    with pytest.raises(MoneyHeldBack):
+        open_row(alice)
+    settle_at(running, "0")
+    assert open_row(alice)
+
+
+def test_the_sites_money_can_be_held_back_by_others(alice):
+    SiteBudget.objects.create(money_per_day_usd=1)
+    open_row(make_user("bob"))
+    with pytest.raises(SiteMoneyHeldBack):
+        open_row(alice)
+
+
+def test_what_no_waiting_would_cover_promises_no_time(alice):
+    limit(alice, money_per_day_usd=0)
+    with pytest.raises(ReplyTooExpensive):
+        open_row(alice)
+
+
+def test_what_costs_nothing_goes_out_though_all_is_spent(alice):
+    settle_at(open_row(alice), 3)
+    limit(alice, money_per_day_usd=1)
+    assert open_row(alice, prices=UnitPrices(Decimal(0), Decimal(0))).reserved_usd == 0
