@@ -59,7 +59,7 @@ def challenge_of_a_second_factor(browser: Client, sign_in) -> str:
     sign_in(browser, eve.email)
     page = browser.get("/accounts/2fa/authenticate/")
     session = browser.session
-    session["account_login"] = {**session["account_login"], "initiated_at": 0}
+    session["account_login"] = {**session["account_login"], "initiated_at": 1}
     session.save()
     return page.context["js_data"]["request_options"]["publicKey"]["challenge"]
 
