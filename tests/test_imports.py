@@ -33,6 +33,10 @@ HIDDEN_IN = {
     "nh3": "conversations/rendering/*.py",
     "pygments": "conversations/rendering/*.py",
     "latex2mathml": "conversations/rendering/*.py",
+    "jwt": "chatsite/accounts/openid_connect/id_token.py",
+    "requests": "chatsite/accounts/openid_connect/provider.py",
+    "cryptography": "chatsite/accounts/second_factors/*.py",
+    "fido2": "chatsite/accounts/second_factors/passkeys.py",
     "uvicorn": "chatsite/management/commands/serve.py",
 }
 IMPURE = {"asyncio", "http", "os", "random", "socket", "ssl", "subprocess", "threading", "time", "urllib"}
