@@ -9,6 +9,7 @@ from allauth.core import context
 from allauth.socialaccount.forms import SignupForm as SocialSignupForm
 from django import forms
 from django.contrib import messages
+from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
@@ -46,6 +47,8 @@ class SignUpForm(_AddressByPolicy, SignupForm):
 
         Raises `IntegrityError` if another with this address was faster, `SignUpRefused` if one by the same link was.
         """
+        if self.account_already_exists:
+            make_password(self.cleaned_data["password1"])  # as much work as for a new account: time tells nothing
         return super().try_save(request)
 
     def custom_signup(self, request: HttpRequest, user: User) -> None:

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from django.contrib.auth import get_user
+from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
@@ -111,6 +112,18 @@ def test_where_mail_is_confirmed_a_sign_up_answers_the_same_for_everyone(ada, si
     answers = [sign_up(Client(), email) for email in (ada.email, "new@example.org")]
     assert {answer.headers["Location"] for answer in answers} == {"/accounts/confirm-email/"}
     assert User.objects.count() == 2
+
+
+def test_a_sign_up_with_a_known_address_hashes_as_many_passwords(ada, sign_up, settings, monkeypatch):
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    hashed, encode = [], MD5PasswordHasher.encode
+    monkeypatch.setattr(MD5PasswordHasher, "encode", lambda *args: hashed.append(args) or encode(*args))
+    counts = []
+    for email in (ada.email, "new@example.org"):
+        hashed.clear()
+        sign_up(Client(), email)
+        counts.append(len(hashed))
+    assert counts == [1, 1]
 
 
 def test_an_unknown_address_takes_as_long_as_a_wrong_password(ada, sign_in, settings, site_hashers):
