@@ -55,17 +55,35 @@ def test_others_elsewhere_are_not_held_up(ada):
     ("first", "second", "is_one"),
     [
         ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1%eth0", "2001:db8:1:2::1%eth1", True),
         ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
         ("::ffff:198.51.100.1", "198.51.100.1", True),
         ("198.51.100.1", "198.51.100.2", False),
         ("", "", True),
-        ("a socket", "a socket", True),
+        ("unknown7", "unknown8", True),
     ],
 )
 def test_a_network_of_one_customer_is_one_address(first, second, is_one):
-    count_attempt(make_user("alice"), first)
-    count_attempt(make_user("bob"), second)
-    assert GateAttempts.objects.count() == (3 if is_one else 4)
+    crowd = people(MOST_FROM_ADDRESS + 1)
+    for person in crowd[1:]:
+        count_attempt(person, first)
+    assert attempt(crowd[0], second) is not is_one
+
+
+def test_a_house_with_many_networks_has_a_wider_limit(db):
+    """Thirty times ten: of 65,536 networks, each with its own attempts."""
+    user, looked_at = make_user("alice"), 0
+    for number in range(MOST_FROM_ADDRESS * 10 + 5):
+        GateAttempts.objects.filter(pk=f"account {user.pk}").delete()
+        looked_at += attempt(user, f"2001:db8:1:{number:x}::1")
+    assert looked_at == 300
+    assert attempt(make_user("bob"), "2001:db8:2::1")
+
+
+def test_tries_of_an_account_that_is_full_shut_out_nobody_else(ada):
+    for _ in range(MOST_FROM_ADDRESS + 10):
+        attempt(ada)
+    assert attempt(make_user("bob"))
 
 
 def test_it_says_when_it_opens_again_and_knocking_does_not_put_that_off(ada):

@@ -20,17 +20,18 @@ from chatsite.accounts.models import GateAttempts, User
 PERIOD = dt.timedelta(hours=1)
 MOST_OF_ACCOUNT = 10
 MOST_FROM_ADDRESS = 30
-IPV6_NETWORK_BITS = 64  # what one customer is given: whoever has one address of it has them all
+# One line is given at least a /64, so whoever has one address has all of it; one house, at the most, a /48, which
+# are 65,536 of these. https://www.rfc-editor.org/rfc/rfc6177 (2026-11-21)
+IPV6_NETWORKS = ((64, MOST_FROM_ADDRESS), (48, 10 * MOST_FROM_ADDRESS))
 
-# Accounts come before addresses in every statement, so two of them never wait for each other.
 COUNT = """
 INSERT INTO accounts_gateattempts AS attempts (tried_by, began_at, count)
-VALUES (%(account)s, statement_timestamp(), 1), (%(address)s, statement_timestamp(), 1)
+VALUES (%(tried_by)s, statement_timestamp(), 1)
 ON CONFLICT (tried_by) DO UPDATE SET
   began_at = CASE WHEN attempts.began_at > excluded.began_at - %(period)s
                   THEN attempts.began_at ELSE excluded.began_at END,
   count = CASE WHEN attempts.began_at > excluded.began_at - %(period)s THEN attempts.count + 1 ELSE 1 END
-RETURNING tried_by, count, began_at
+RETURNING count, began_at
 """
 
 
@@ -43,20 +44,20 @@ class TooManyAttempts(Exception):
 
 
 def count_attempt(user: User, address: str) -> None:
-    """Count an attempt of *user* from *address*. Raises `TooManyAttempts`."""
-    most = {_account(user): MOST_OF_ACCOUNT, _address(address): MOST_FROM_ADDRESS}
-    with connection.cursor() as cursor:
-        cursor.execute(COUNT, {"account": _account(user), "address": _address(address), "period": PERIOD})
-        counted = cursor.fetchall()
-    full = [began_at for tried_by, count, began_at in counted if count > most[tried_by]]
-    if full:
-        raise TooManyAttempts(max(full) + PERIOD)
+    """Count an attempt of *user* from *address*. Raises `TooManyAttempts`.
+
+    What is refused for the account counts for no address, or one person could shut out all who come from theirs.
+    """
+    _count(_account(user), MOST_OF_ACCOUNT)
+    for network, most in _networks_of(address):
+        _count(_hashed(network), most)
 
 
 def give_back_attempt(user: User, address: str) -> None:
     """Forget the attempts of *user*, who knew the password, and this one from *address*."""
     GateAttempts.objects.filter(pk=_account(user)).delete()
-    GateAttempts.objects.filter(pk=_address(address), count__gt=0).update(count=F("count") - 1)
+    for network, _ in _networks_of(address):
+        GateAttempts.objects.filter(pk=_hashed(network), count__gt=0).update(count=F("count") - 1)
 
 
 def sweep_attempts() -> int:
@@ -64,22 +65,30 @@ def sweep_attempts() -> int:
     return GateAttempts.objects.filter(began_at__lt=Now() - PERIOD).delete()[0]
 
 
+def _count(tried_by: str, most: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT, {"tried_by": tried_by, "period": PERIOD})
+        count, began_at = cursor.fetchone()
+    if count > most:
+        raise TooManyAttempts(began_at + PERIOD)
+
+
 def _account(user: User) -> str:
     return f"account {user.pk}"
 
 
-def _address(address: str) -> str:
-    return "address " + salted_hmac("gate attempts", _network_of(address), algorithm="sha256").hexdigest()
+def _hashed(network: str) -> str:
+    return "address " + salted_hmac("gate attempts", network, algorithm="sha256").hexdigest()
 
 
-def _network_of(address: str) -> str:
-    """Return *address*, or the network that it is in where a customer is given a whole one."""
+def _networks_of(address: str) -> list[tuple[str, int]]:
+    """Return what *address* counts as, each with the most attempts from it, the narrowest first."""
     try:
         parsed = ipaddress.ip_address(address)
-    except ValueError:  # a socket without one
-        return address
+    except ValueError:  # a socket without one, or what a proxy writes in the place of one: they are one place together
+        return [("", MOST_FROM_ADDRESS)]
+    if parsed.version == 6 and parsed.ipv4_mapped:
+        parsed = parsed.ipv4_mapped
     if parsed.version == 4:
-        return str(parsed)
-    if parsed.ipv4_mapped:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.ip_network((parsed, IPV6_NETWORK_BITS), strict=False))
+        return [(str(parsed), MOST_FROM_ADDRESS)]
+    return [(str(ipaddress.ip_network((int(parsed), bits), strict=False)), most) for bits, most in IPV6_NETWORKS]
