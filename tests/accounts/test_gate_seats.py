@@ -134,6 +134,15 @@ def test_of_two_who_come_for_the_last_seat_at_once_one_gets_it():
 
 
 @pytest.mark.django_db(transaction=True)
+def test_who_waits_and_looks_again_waits_for_no_lock():
+    shut_gate(seats=0)
+    enter(ada := make_user("ada"))
+    with Browsers() as browsers, transaction.atomic():
+        lock_gate()
+        assert browsers.start(let_in, ada).result(timeout=60) is Admission.WAITING
+
+
+@pytest.mark.django_db(transaction=True)
 def test_of_a_crowd_at_an_empty_gate_as_many_get_in_as_there_are_seats():
     """The gate's row is made by one of them, on the way."""
     password = make_password()

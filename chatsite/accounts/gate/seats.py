@@ -24,7 +24,7 @@ SELECT entry.id, person.id AS user_id, person.name, person.email, entry.unlocked
        entry.seated_at IS NOT NULL AS is_seated, coalesce({COUNTS}, false) AS counts
 FROM {PEOPLE} WHERE entry.id IS NOT NULL
 """  # noqa: S608  # nothing in it comes from outside
-GIVE = f"""
+DUE = f"""
 WITH place AS ({PLACES}),
 next AS (
   SELECT id FROM place WHERE counts AND NOT is_seated ORDER BY unlocked_at, id
@@ -33,10 +33,14 @@ next AS (
            THEN greatest(seats - (SELECT count(*) FROM place WHERE counts AND is_seated), 0) END
     FROM accounts_gate
   )
-)
-UPDATE accounts_gateentry AS entry SET seated_at = CASE WHEN place.counts THEN statement_timestamp() END
-FROM place
-WHERE place.id = entry.id AND ((place.is_seated AND NOT place.counts) OR place.id IN (SELECT id FROM next))
+),
+due AS (SELECT id, counts FROM place WHERE (is_seated AND NOT counts) OR id IN (SELECT id FROM next))
+"""  # noqa: S608
+IS_ANY_DUE = f"{DUE} SELECT EXISTS (SELECT FROM due)"  # noqa: S608
+GIVE = f"""
+{DUE}
+UPDATE accounts_gateentry AS entry SET seated_at = CASE WHEN due.counts THEN statement_timestamp() END
+FROM due WHERE due.id = entry.id
 """  # noqa: S608
 LISTED = f"""
 SELECT user_id, name, email, unlocked_at, is_seated FROM ({PLACES}) AS place WHERE counts
@@ -67,11 +71,22 @@ def lock_gate() -> Gate:
 
 
 def give_seats() -> None:
-    """Take back the seats of those who have lost them, and give the free ones to those who have waited longest."""
+    """Take back the seats of those who have lost them, and give the free ones to those who have waited longest.
+
+    Most often there is none, for one of many who wait and look again: then nobody waits for the lock.
+    """
+    if not _is_any_due():
+        return
     with transaction.atomic():
         lock_gate()
         with connection.cursor() as cursor:
             cursor.execute(GIVE)
+
+
+def _is_any_due() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(IS_ANY_DUE)
+        return bool(cursor.fetchone()[0])
 
 
 def list_places() -> list[Place]:
