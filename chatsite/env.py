@@ -6,6 +6,7 @@ declarations and a test compares the two. A value can also come from a file: `NA
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import os
 import re
@@ -63,6 +64,9 @@ class Environment:
 
     def words(self, name: str, *, default: tuple[str, ...] = (), help: str) -> list[str]:  # noqa: A002
         return list(self._read(name, "list, by commas", _words, default=default, help=help))
+
+    def networks(self, name: str, *, help: str) -> list[str]:  # noqa: A002
+        return list(self._read(name, "addresses and networks, by commas", _networks, default=(), help=help))
 
     def choice(self, name: str, choices: tuple[str, ...], *, default: str, help: str) -> str:  # noqa: A002
         return self._read(name, " or ".join(choices), _choice(choices), default=default, help=help)
@@ -151,6 +155,20 @@ def _switch(raw: str) -> bool:
 
 def _words(raw: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in raw.split(",") if word.strip())
+
+
+def _networks(raw: str) -> tuple[str, ...]:
+    words = _words(raw)
+    if not all(_is_network(word) for word in words):
+        raise ValueError("addresses or networks, by commas, such as 192.0.2.1 or 192.0.2.0/24, and never everybody")
+    return words
+
+
+def _is_network(word: str) -> bool:
+    try:
+        return ipaddress.ip_network(word).prefixlen > 0
+    except ValueError:
+        return False
 
 
 def _choice(choices: tuple[str, ...]) -> Callable[[str], str]:

@@ -39,8 +39,9 @@ SITE_IS_LOCAL = _site.hostname in ("localhost", "127.0.0.1", "::1")
 ALLOWED_HOSTS = LOCAL_HOSTS if SITE_IS_LOCAL else [_site.hostname]
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 WEBSOCKET_ORIGINS = [SITE_URL, *(f"http://{host}:{PORT}" for host in LOCAL_HOSTS if SITE_IS_LOCAL)]
-TRUSTED_PROXIES = ENV.words(
-    "TRUSTED_PROXIES", help="Addresses of reverse proxies whose X-Forwarded-For and -Proto are believed."
+TRUSTED_PROXIES = ENV.networks(
+    "TRUSTED_PROXIES",
+    help="Reverse proxies whose X-Forwarded-For and -Proto are believed, such as 127.0.0.1 or 172.16.0.0/12.",
 )
 SECRET_KEY = ENV.text(
     "SECRET_KEY", help="Signs sessions and links. Required on a public site; made and kept in `VAR_DIR` locally."

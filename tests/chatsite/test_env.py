@@ -46,6 +46,20 @@ def test_a_choice_names_what_it_accepts():
         Environment({"SIGN_UP": "ajar"}).choice("SIGN_UP", ("open", "closed"), default="open", help="Who.")
 
 
+def test_addresses_and_networks_are_taken_as_they_are_written():
+    env = Environment({"PROXIES": "127.0.0.1, ::1,172.16.0.0/12, 2001:db8::/32"})
+    assert env.networks("PROXIES", help="Proxies.") == ["127.0.0.1", "::1", "172.16.0.0/12", "2001:db8::/32"]
+    assert Environment({}).networks("PROXIES", help="Proxies.") == []
+
+
+@pytest.mark.parametrize(
+    "raw", ["*", "127.0.0.1, *", "0.0.0.0/0", "::/0", "proxy", "10.0.0.1/8", "10.0.0", "127.0.0.1:80"]
+)
+def test_what_is_no_network_or_all_of_them_is_refused(raw):
+    with pytest.raises(ImproperlyConfigured, match="PROXIES must be addresses or networks"):
+        Environment({"PROXIES": raw}).networks("PROXIES", help="Proxies.")
+
+
 def test_a_refusal_never_repeats_the_value():
     env = Environment({"PORT": "sk-secret", "MONEY": "sk-secret"})
     with pytest.raises(ImproperlyConfigured) as port:
