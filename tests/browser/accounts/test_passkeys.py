@@ -32,13 +32,18 @@ def add_passkey(page: Page, *, name: str = "Laptop", alone: bool = True) -> None
     page.get_by_role("link", name="I have kept them").click()
 
 
+def come_back_by_passkey(page: Page) -> None:
+    """Sign out, and in again with the passkey alone."""
+    sign_out(page)
+    page.goto("/accounts/login/")
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    page.wait_for_url("/")
+
+
 def test_a_passkey_signs_in_without_a_password(signed_in, email):
     plug_in(signed_in)
     add_passkey(signed_in)
-    sign_out(signed_in)
-    signed_in.goto("/accounts/login/")
-    signed_in.get_by_role("button", name="Sign in with a passkey").click()
-    signed_in.wait_for_url("/")
+    come_back_by_passkey(signed_in)
     signed_in.goto("/account/")
     expect(signed_in.get_by_text(email)).to_be_visible()
 
@@ -56,10 +61,7 @@ def test_a_security_key_comes_after_the_password(signed_in, email):
 def test_a_passkey_confirms_that_it_is_you(signed_in, email):
     plug_in(signed_in)
     add_passkey(signed_in)
-    sign_out(signed_in)
-    signed_in.goto("/accounts/login/")
-    signed_in.get_by_role("button", name="Sign in with a passkey").click()
-    signed_in.wait_for_url("/")
+    come_back_by_passkey(signed_in)
     signed_in.goto("/accounts/2fa/recovery-codes/generate/")
     signed_in.get_by_role("link", name="Use a passkey").click()
     signed_in.get_by_role("button", name="Use a passkey").click()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.people import PASSWORD
 
@@ -11,12 +11,17 @@ from .conftest import confirm_by_password, enter, sign_out
 NEW_PASSWORD = "another window, another seat"
 
 
-def test_a_new_person_signs_up_and_is_in_once_the_address_is_confirmed(visit, mails):
-    page = visit("/accounts/signup/")
-    page.get_by_label("Email").fill("new@example.org")
+def create_account(page: Page, email: str) -> None:
+    """Fill in the form that *page* shows, and send it."""
+    page.get_by_label("Email").fill(email)
     for field in page.locator("input[type=password]").all():
         field.fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
+
+
+def test_a_new_person_signs_up_and_is_in_once_the_address_is_confirmed(visit, mails):
+    page = visit("/accounts/signup/")
+    create_account(page, "new@example.org")
     expect(page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
     page.goto(mails.link_for("new@example.org", about="Confirm"))
     page.get_by_role("button", name="Yes, it is mine").click()
@@ -27,10 +32,7 @@ def test_a_new_person_signs_up_and_is_in_once_the_address_is_confirmed(visit, ma
 
 def test_a_link_that_was_opened_in_another_browser_confirms_too(visit, mails):
     page = visit("/accounts/signup/")
-    page.get_by_label("Email").fill("elsewhere@example.org")
-    for field in page.locator("input[type=password]").all():
-        field.fill(PASSWORD)
-    page.get_by_role("button", name="Create account").click()
+    create_account(page, "elsewhere@example.org")
     other = visit(mails.link_for("elsewhere@example.org", about="Confirm"))
     other.get_by_role("button", name="Yes, it is mine").click()
     page.goto("/accounts/login/")
