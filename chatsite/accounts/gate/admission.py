@@ -30,13 +30,13 @@ class Admission(Enum):
 class Standing:
     """What the answer depends on. Versions are None where there is no password in force, or no entry."""
 
-    is_active: bool = True
-    role: str = Role.USER
-    gate_rule: str = GateRule.SITE
-    mode: str = GateMode.OFF
-    opening_version: uuid.UUID | None = None
-    entry_version: uuid.UUID | None = None
-    is_seated: bool = False
+    is_active: bool
+    role: str
+    gate_rule: str
+    mode: str
+    opening_version: uuid.UUID | None
+    entry_version: uuid.UUID | None
+    is_seated: bool
 
 
 def decide(standing: Standing) -> Admission:
