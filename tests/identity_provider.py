@@ -106,47 +106,58 @@ class IdentityProvider:
         return f'<!doctype html><h1>Provider</h1><form method="post" action="/authorize">{hidden}{buttons}</form>'
 
 
-def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            url = urlsplit(self.path)
-            provider.requests.append(url.path)
-            if url.path == "/authorize":
-                self.answer(provider.page(_flat(url.query)), "text/html")
-            elif provider.fault == "slow":
-                provider.stopping.wait(LIFE_SECONDS)
-            elif provider.fault == "down":
-                self.send_error(503)
-            elif provider.fault == "nonsense":
-                self.answer("<p>no JSON</p>", "text/html")
-            else:
-                pages = {"/keys": provider.keys, "/userinfo": provider.userinfo}
-                self.answer_json(pages.get(url.path, provider.discovery)())
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
 
-        def do_POST(self) -> None:
-            posted = _flat(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            provider.requests.append(self.path)
-            if self.path == "/authorize":
-                self.send_response(302)
-                cancelled = bool(posted.pop("cancel", ""))
-                self.send_header("Location", provider.send_back(posted, cancelled=cancelled))
-                self.end_headers()
-                return
-            self.answer_json(provider.token(posted) or {"error": "invalid_grant"})
+    def __init__(self, provider: IdentityProvider) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.provider = provider
+        provider.address = f"http://127.0.0.1:{self.server_address[1]}"
 
-        def answer_json(self, content: dict[str, Any]) -> None:
-            self.answer(json.dumps(content), "application/json", 400 if "error" in content else 200)
 
-        def answer(self, content: str, kind: str, status: int = 200) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.end_headers()
-            self.wfile.write(content.encode())
+class Handler(BaseHTTPRequestHandler):
+    server: Server
 
-        def log_message(self, *_: Any) -> None:
-            """Say nothing: what was asked is in `requests`."""
+    def do_GET(self) -> None:
+        provider, url = self.server.provider, urlsplit(self.path)
+        provider.requests.append(url.path)
+        if url.path == "/authorize":
+            self.answer(provider.page(_flat(url.query)), "text/html")
+        elif provider.fault == "slow":
+            provider.stopping.wait(LIFE_SECONDS)
+        elif provider.fault == "down":
+            self.send_error(503)
+        elif provider.fault == "nonsense":
+            self.answer("<p>no JSON</p>", "text/html")
+        else:
+            pages = {"/keys": provider.keys, "/userinfo": provider.userinfo}
+            self.answer_json(pages.get(url.path, provider.discovery)())
 
-    return Handler
+    def do_POST(self) -> None:
+        posted = _flat(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        self.server.provider.requests.append(self.path)
+        if self.path == "/authorize":
+            self.send_back(posted)
+        else:
+            self.answer_json(self.server.provider.token(posted) or {"error": "invalid_grant"})
+
+    def send_back(self, posted: dict[str, str]) -> None:
+        cancelled = bool(posted.pop("cancel", ""))
+        self.send_response(302)
+        self.send_header("Location", self.server.provider.send_back(posted, cancelled=cancelled))
+        self.end_headers()
+
+    def answer_json(self, content: dict[str, Any]) -> None:
+        self.answer(json.dumps(content), "application/json", 400 if "error" in content else 200)
+
+    def answer(self, content: str, kind: str, status: int = 200) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        self.wfile.write(content.encode())
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: what was asked is in `requests`."""
 
 
 def _flat(query: str) -> dict[str, str]:
@@ -157,9 +168,7 @@ def _flat(query: str) -> dict[str, str]:
 def running_identity_provider(**settings: Any):
     """Yield a provider that answers on the loopback."""
     provider = replace(IdentityProvider(), **settings)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(provider))
-    server.daemon_threads = True
-    provider.address = f"http://127.0.0.1:{server.server_address[1]}"
+    server = Server(provider)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

@@ -20,12 +20,13 @@ class Completion(models.Model):
     Written before the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
     prompt, if it was chosen from a conversation: tokens and numbers of messages, never their words; *request* is the
     body that was sent without its messages, and *messages_digest* the SHA-256 of these, by which they can be shown
-    exactly as they were. Prices are US dollars
-    for a million tokens: those of our own count until it is settled, those really used from then on. Where they depend
-    on how long the input is, *price_list* has all of them as they were when the request left. An unknown price is NULL
-    and so is the cost then. *reserved_usd* is the worst case that was held back for it while it was running. Without
-    reported usage *usage_estimated* is true and the used tokens are our own count. Deleting a conversation or a person
-    leaves the amounts.
+    exactly as they were.
+
+    Prices are US dollars for a million tokens: those of our own count until it is settled, those really used from then
+    on. Where they depend on how long the input is, *price_list* has all of them as they were when the request left. An
+    unknown price is NULL and so is the cost then. *reserved_usd* is the worst case that was held back for it while it
+    was running. Without reported usage *usage_estimated* is true and the used tokens are our own count. Deleting a
+    conversation or a person leaves the amounts.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="completions")
