@@ -20,7 +20,8 @@ from tests.people import make_user
 GATE = reverse("gate")
 RAW = "a window seat, please"
 KOLKATA = "Asia/Kolkata"  # half an hour beside all full ones
-WRONG, OVER = "This is not the password.", "This was the password"
+WRONG = "This is not the password."
+CHANGED = "The password was changed. Ask for the new one."
 
 
 @pytest.fixture
@@ -101,27 +102,33 @@ def test_a_wrong_password_says_so_and_is_not_repeated(shut, browser, ada):
     assert not GateEntry.objects.exists()
 
 
-@pytest.mark.parametrize("end", [revoke_password, lambda: set_expiry(timezone.now() - dt.timedelta(seconds=1))])
-def test_that_a_password_is_over_is_told_only_to_who_knows_it(shut, browser, ada, end):
+@pytest.mark.parametrize(
+    "end",
+    [revoke_password, lambda: set_expiry(timezone.now() - dt.timedelta(seconds=1)), GatePassword.objects.all().delete],
+    ids=["revoked", "over", "never set"],
+)
+def test_without_a_password_in_force_the_page_says_so_and_asks_for_none(shut, browser, end):
     end()
-    assert OVER in give(browser, RAW).text
-    wrong = give(browser, "guess-guess").text
-    assert WRONG in wrong
-    assert OVER not in wrong
+    for page in (browser.get(GATE), give(browser, RAW)):
+        assert "Nobody can come in at the moment" in page.text
+        assert "Grace, grace@example.org" in page.text
+        assert 'name="gate_password"' not in page.text
     assert not GateEntry.objects.exists()
 
 
-def test_the_page_looks_the_same_whatever_is_the_matter_with_the_password(browser, db):
-    """Without one, with one, with one that is over: as read by somebody who doesn't know it."""
-    Gate.objects.create(mode="shared")
-    pages = [give(browser, "guess-guess")]
-    set_password(RAW)
-    pages.append(give(browser, "guess-guess"))
-    revoke_password()
-    pages.append(give(browser, "guess-guess"))
-    without_token = [page.text.split("csrfmiddlewaretoken")[1][100:] for page in pages]
-    assert len({len(page.text) for page in pages}) == 1
-    assert without_token[0].count(WRONG) == without_token[1].count(WRONG) == without_token[2].count(WRONG) == 1
+def test_who_came_in_by_the_older_password_reads_that_it_was_changed(shut, browser, ada):
+    assert CHANGED not in browser.get(GATE).text
+    enter(ada)
+    rotate()
+    assert CHANGED in browser.get(GATE).text
+
+
+def test_a_password_for_each_person_is_called_personal(db, browser, ada):
+    Gate.objects.create(mode="personal")
+    assert "You have no password for this site" in browser.get(GATE).text
+    set_password(RAW, user=ada)
+    assert "Your password for this site" in browser.get(GATE).text
+    assert give(browser, RAW).status_code == 302
 
 
 def test_the_eleventh_attempt_gets_the_page_that_says_when(shut, browser, ada):

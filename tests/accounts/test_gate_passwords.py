@@ -91,9 +91,9 @@ def test_the_password_for_all_and_a_person_s_own_are_two(ada):
     [
         ("shared", {"own": "in force", "shared": "in force"}, "own"),
         ("shared", {"own": "revoked", "shared": "in force"}, "shared"),
-        ("shared", {"own": "revoked", "shared": "revoked"}, "shared"),
-        ("shared", {"own": "revoked"}, "own"),
-        ("personal", {"own": "revoked", "shared": "in force"}, "own"),
+        ("shared", {"own": "revoked", "shared": "revoked"}, None),
+        ("shared", {"own": "revoked"}, None),
+        ("personal", {"own": "revoked", "shared": "in force"}, None),
         ("personal", {"shared": "in force"}, None),
         ("shared", {}, None),
     ],

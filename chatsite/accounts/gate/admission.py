@@ -38,6 +38,11 @@ class Standing:
     entry_version: uuid.UUID | None
     is_seated: bool
 
+    @property
+    def came_by_another(self) -> bool:
+        """Whether the person gave a password once, and it is not the one that opens the gate now."""
+        return self.entry_version is not None and self.entry_version != self.opening_version
+
 
 def decide(standing: Standing) -> Admission:
     """An admin is let in without a password, or nobody could mend the gate; but another admin can block one."""

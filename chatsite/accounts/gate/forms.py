@@ -11,9 +11,17 @@ from chatsite.accounts.gate.passwords import LONGEST_CHARACTERS
 class UnlockForm(forms.Form):
     """The password of the gate. What can't be one is refused here, before it costs the work of a hash."""
 
+    is_personal = False
+
     gate_password = forms.CharField(
         label=_("Password of this site"),
         max_length=LONGEST_CHARACTERS,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "autofocus": True, "spellcheck": "false"}),
         error_messages={"max_length": _("This is not the password.")},
     )
+
+    def address(self, *, is_personal: bool) -> None:
+        """Ask for the password of all, or for the person's own."""
+        self.is_personal = is_personal
+        if is_personal:
+            self.fields["gate_password"].label = _("Your password for this site")

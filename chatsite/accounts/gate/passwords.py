@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Standing
-from chatsite.accounts.models import GateMode, GatePassword, User
+from chatsite.accounts.models import GatePassword, User
 
 ALPHABET = "abcdefghjkmnpqrstuvwxyz"  # no i, l and o: they are taken for each other, and for digits
 GROUPS, GROUP_LETTERS = 4, 4
@@ -54,12 +54,8 @@ def find_password(user: User | None) -> GatePassword | None:
 
 
 def password_asked_of(user: User, standing: Standing) -> GatePassword | None:
-    """Return the password that opens the gate for *user*; where none is in force, the one that did last."""
-    stored = {password.user_id: password for password in GatePassword.objects.filter(Q(user=user) | Q(user=None))}
-    for password in stored.values():
-        if password.version == standing.opening_version:
-            return password
-    return (stored.get(None) if standing.mode == GateMode.SHARED else None) or stored.get(user.pk)
+    """Return the password that opens the gate for *user*, None where none is in force."""
+    return GatePassword.objects.filter(Q(user=user) | Q(user=None), version=standing.opening_version).first()
 
 
 def is_right(password: GatePassword | None, raw: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from enum import Enum, auto
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
@@ -16,14 +15,6 @@ from chatsite.accounts.gate.seats import give_seats, lock_gate
 from chatsite.accounts.models import GateEntry, User
 
 
-class Unlocking(Enum):
-    """What became of giving a password."""
-
-    ACCEPTED = auto()  # whether a seat was free says the admission
-    WRONG = auto()
-    OVER = auto()  # it was right once: told only to who knows it
-
-
 def let_in(person: AbstractBaseUser | AnonymousUser) -> Admission:
     """Return whether *person* may come in; to one who waits a free seat is given first."""
     admission = admission_of(person.pk)
@@ -33,21 +24,19 @@ def let_in(person: AbstractBaseUser | AnonymousUser) -> Admission:
     return admission
 
 
-def unlock(user: User, raw: str, *, address: str) -> Unlocking:
+def unlock(user: User, raw: str, *, address: str) -> bool:
     """Let *user*, who gives the password *raw* from *address*, through the gate or onto its waiting list.
 
-    Raises `TooManyAttempts`.
+    Returns whether it is the right one; whether a seat was free says the admission. Raises `TooManyAttempts`.
     """
     count_attempt(user, address)
     standing = standings_of([user.pk]).get(user.pk)
     password = password_asked_of(user, standing) if standing else None
     if not is_right(password, raw) or password is None or standing is None:  # the account may be gone by now
-        return Unlocking.WRONG
+        return False
     give_back_attempt(user, address)
-    if password.version != standing.opening_version:
-        return Unlocking.OVER
     _enter(user, password.version)
-    return Unlocking.ACCEPTED
+    return True
 
 
 def _enter(user: User, version: uuid.UUID) -> None:

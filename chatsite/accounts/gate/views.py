@@ -12,17 +12,14 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from django.views.decorators.http import require_http_methods
 
 from chatsite.accounts.clock import time_of_day, zone_of
-from chatsite.accounts.gate.admission import Admission
+from chatsite.accounts.gate.admission import Admission, standings_of
 from chatsite.accounts.gate.attempts import TooManyAttempts
 from chatsite.accounts.gate.forms import UnlockForm
+from chatsite.accounts.gate.passwords import password_asked_of
 from chatsite.accounts.gate.seats import place_in_line
-from chatsite.accounts.gate.unlocking import Unlocking, let_in, unlock
+from chatsite.accounts.gate.unlocking import let_in, unlock
 from chatsite.accounts.models import Gate
 
-REFUSALS = {
-    Unlocking.WRONG: _("This is not the password."),
-    Unlocking.OVER: _("This was the password, but it is over. Ask for the new one."),
-}
 LOOK_AGAIN_SECONDS = 10
 
 
@@ -50,17 +47,24 @@ def _take_password(request: HttpRequest) -> HttpResponse:
         return _ask(request, form)
     raw = form.cleaned_data["gate_password"]
     try:
-        unlocking = unlock(request.user, raw, address=request.META.get("REMOTE_ADDR", ""))
+        is_right = unlock(request.user, raw, address=request.META.get("REMOTE_ADDR", ""))
     except TooManyAttempts as error:
         return _too_many(request, error)
-    if unlocking is Unlocking.ACCEPTED:
+    if is_right:
         return redirect(request.get_full_path())
-    form.add_error("gate_password", REFUSALS[unlocking])
+    form.add_error("gate_password", _("This is not the password."))
     return _ask(request, form)
 
 
 def _ask(request: HttpRequest, form: UnlockForm) -> HttpResponse:
-    return _page(request, "gate/password.html", status=400 if form.errors else 200, form=form)
+    """Ask for the password, or say that none lets the person in."""
+    status = 400 if request.method == "POST" else 200
+    standing = standings_of([request.user.pk]).get(request.user.pk)
+    password = password_asked_of(request.user, standing) if standing else None
+    if standing is None or password is None:
+        return _page(request, "gate/no_password.html", status=status)
+    form.address(is_personal=password.user_id is not None)
+    return _page(request, "gate/password.html", status=status, form=form, is_changed=standing.came_by_another)
 
 
 def _too_many(request: HttpRequest, error: TooManyAttempts) -> HttpResponse:
@@ -71,8 +75,8 @@ def _too_many(request: HttpRequest, error: TooManyAttempts) -> HttpResponse:
 
 
 def _page(request: HttpRequest, template: str, *, status: int = 200, **context: object) -> HttpResponse:
-    contact = Gate.objects.values_list("contact", flat=True).first()
-    return render(request, template, {"contact": contact, **context}, status=status)
+    gate = Gate.objects.first() or Gate()
+    return render(request, template, {"gate": gate, "contact": gate.contact, **context}, status=status)
 
 
 def _next(request: HttpRequest) -> str:
