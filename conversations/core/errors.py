@@ -24,7 +24,7 @@
     │ ├ GateShut                      the account is not enough
     │ │ └ GatePasswordRequired, SeatsTaken, AccountBlocked
     │ ├ MessagesForbidden, UploadsForbidden                       no waiting helps
-    │ ├ PriceUnknown, ReplyTooExpensive                           nor here
+    │ ├ PriceUnknown, ReplyTooExpensive, MoneyForbidden           nor here
     │ ├ LimitReached                  says when it opens again
     │ │ ├ MessageRateReached, UploadsUsedUp
     │ │ └ MoneyUsedUp                 the person's, of a day
@@ -375,6 +375,13 @@ class ReplyTooExpensive(AccessError):
         "This reply may cost more than is ever allowed here in a day or a month. "
         "Shorten your message or choose a cheaper scenario."
     )
+
+
+class MoneyForbidden(AccessError):
+    """The limit is 0, and the language model has a price."""
+
+    code = "money_forbidden"
+    template = "Your account may not spend money here, and this language model costs some. Choose another scenario."
 
 
 class MoneyHeldBack(AccessError):

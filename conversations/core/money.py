@@ -16,6 +16,7 @@ from typing import Literal
 
 from .errors import (
     AccessError,
+    MoneyForbidden,
     MoneyHeldBack,
     MoneyOfMonthUsedUp,
     MoneyUsedUp,
@@ -76,7 +77,7 @@ class Allowance:
 
     def error(self, refusal: Refusal) -> AccessError:
         if refusal == "too_expensive":
-            return ReplyTooExpensive()
+            return ReplyTooExpensive() if self.limit_usd else MoneyForbidden()
         if refusal == "used_up":
             return USED_UP[self.whose, self.period](opens_at=self.opens_at)
         return MoneyHeldBack() if self.whose == "person" else SiteMoneyHeldBack()

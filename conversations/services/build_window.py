@@ -11,7 +11,6 @@ from conversations.core.history import HistoryMessage
 from conversations.core.messages import PromptMessage
 from conversations.core.policy import WindowPolicy
 from conversations.core.prompt import Passage
-from conversations.core.record import WindowRecord
 from conversations.core.window import Turn, Window, compute_window
 from conversations.models import Conversation, Message
 from conversations.selectors.history import History, HistoryRow, read_history, read_pins
@@ -42,17 +41,14 @@ def build_window(
     return _window(conversation, turn, history, policy=policy, tightening=tightening)
 
 
-def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> WindowRecord:
-    """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read.
-
-    Returns the record of the least that will be sent.
-    """
+def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
+    """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
     policy = policy_of(conversation.scenario)
     if policy.refuses_to_drop:
         history = _history(conversation, newest)
     else:
         history = History(_pins(conversation, newest), iter(()))
-    return _window(conversation, Turn(newest, conversation.scenario.system_prompt), history, policy=policy).record
+    _window(conversation, Turn(newest, conversation.scenario.system_prompt), history, policy=policy)
 
 
 def _history(conversation: Conversation, newest: HistoryMessage) -> History:

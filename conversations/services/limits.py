@@ -15,12 +15,14 @@ from conversations.core.errors import (
     MessageTooLong,
     RepliesAtOnceReached,
 )
+from conversations.core.history import HistoryMessage
 from conversations.core.money import Allowance, refusal_of, worst_case_usd
 from conversations.core.record import WindowRecord
-from conversations.models import Message, Run
+from conversations.models import Conversation, Message, Run
 from conversations.selectors.spending import allowances, money_limits
 
-from .language import Language
+from .build_window import build_window
+from .language import Language, language_of
 
 MINUTE = dt.timedelta(minutes=1)
 
@@ -66,14 +68,16 @@ def check_message_length(content_tokens: int, limits: EffectiveLimits) -> None:
         raise MessageTooLong(tokens_over=content_tokens - limits.message_tokens)
 
 
-def check_money(user: User, limits: EffectiveLimits, record: WindowRecord, language: Language) -> None:
-    """Raise the error that asking for a reply would end with, as far as can be told by *record*.
+def check_money(user: User, limits: EffectiveLimits, conversation: Conversation, newest: HistoryMessage) -> None:
+    """Raise the error that asking for a reply to *newest* would end with.
 
-    Only a look, so that nobody's message is stored in vain: what counts is what `open_completion` holds back.
+    Only a look, so that no message is stored in vain: what counts is what `open_completion` holds back. The window
+    is chosen for it, but only where money is limited.
     """
-    found = person_allowances(user, limits)
-    if found and (error := refusal_of(found, worst_reply_usd(record, language))):
-        raise error
+    if found := person_allowances(user, limits):
+        record = build_window(conversation, newest).record
+        if error := refusal_of(found, worst_reply_usd(record, language_of(conversation.scenario))):
+            raise error
 
 
 def person_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:

@@ -93,7 +93,8 @@ def _checked_draft(user: User, conversation: Conversation, content: str) -> Hist
     language, head = language_of(conversation.scenario), conversation.head
     draft = draft_message(content, position=head.position + 1 if head else 0, language=language)
     check_message_length(draft.content_tokens, limits)
-    check_money(user, limits, check_it_fits(conversation, draft), language)
+    check_it_fits(conversation, draft)
+    check_money(user, limits, conversation, draft)
     return draft
 
 

@@ -31,8 +31,9 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
         if reply.parent.excluded:
             raise MessageExcluded
         limits, language = check_limits(user), language_of(locked.scenario)
-        record = check_it_fits(locked, stored_message(reply.parent, language))
-        check_money(user, limits, record, language)  # or the old reply would be gone for nothing
+        question = stored_message(reply.parent, language)
+        check_it_fits(locked, question)  # or the old reply would be gone for nothing
+        check_money(user, limits, locked, question)
         Message.objects.filter(pk=reply.pk).update(active=False)
         sibling = add_reply(locked, reply.parent, language)
         transaction.on_commit(partial(publish, RUNS, "waiting"))

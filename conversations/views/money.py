@@ -23,7 +23,7 @@ def money_in_words(estimated: DraftEstimate, reader: Reader) -> dict[str, str]:
 
 def left_in_words(allowances: Iterable[Allowance], reader: Reader) -> str:
     """Return what is left of the person's day, or of the month if that is no more. The site's is nobody's."""
-    own = [each for each in allowances if each.whose == "person"]
+    own = [each for each in allowances if each.whose == "person" and each.limit_usd]
     if not own:
         return ""
     tightest = min(own, key=lambda each: (each.left_usd, each.period == "day"))

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from conversations.core.errors import (
+    MoneyForbidden,
     MoneyHeldBack,
     MoneyOfMonthUsedUp,
     MoneyUsedUp,
@@ -52,7 +53,7 @@ def test_the_last_cent_may_be_spent():
         (of_day(3, spent="2.01"), MoneyUsedUp),
         (of_day(3, spent=1, reserved="1.01"), MoneyHeldBack),
         (of_day("0.99"), ReplyTooExpensive),
-        (of_day(0), ReplyTooExpensive),
+        (of_day(0), MoneyForbidden),
         (of_day(3, spent="2.01", whose="site"), SiteMoneyUsedUp),
         (of_day(3, reserved=3, whose="site"), SiteMoneyHeldBack),
         (of_month(3, spent=3), MoneyOfMonthUsedUp),

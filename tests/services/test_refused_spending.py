@@ -9,6 +9,7 @@ import pytest
 
 from chatsite.accounts.models import SiteBudget
 from conversations.core.errors import (
+    MoneyForbidden,
     MoneyHeldBack,
     MoneyOfMonthUsedUp,
     MoneyUsedUp,
@@ -20,7 +21,8 @@ from conversations.core.errors import (
 )
 from conversations.core.usage import UnitPrices
 from conversations.models import Completion
-from tests.people import make_user
+from conversations.services.end_reply import COMPLETE, end_reply
+from tests.people import begin, make_user, post
 from tests.services.spending import everywhere, limit, open_row, settle_at, sums
 
 pytestmark = pytest.mark.django_db
@@ -109,8 +111,19 @@ def test_the_sites_money_can_be_held_back_by_others(alice):
 
 def test_what_no_waiting_would_cover_promises_no_time(alice):
     limit(alice, money_per_day_usd=0)
-    with pytest.raises(ReplyTooExpensive):
+    with pytest.raises(MoneyForbidden):
         open_row(alice)
+
+
+def test_what_the_whole_prompt_would_cost_is_looked_at_before_the_message_is_stored(alice, settings):
+    settings.OPENAI_API_KEY = "x"
+    settings.LANGUAGE_MODELS = "m context_window=8192 reply_reserve=100 encoding=o200k_base input_usd=1 output_usd=2"
+    conversation = begin(alice)
+    end_reply(post(conversation, "word " * 2_000).reply.pk, COMPLETE, content="Indeed.")
+    limit(alice, money_per_day_usd="0.001")  # enough for the next message alone, not beside the one before it
+    with pytest.raises(ReplyTooExpensive):
+        post(conversation, "And now?")
+    assert conversation.messages.count() == 2
 
 
 def test_what_costs_nothing_goes_out_though_all_is_spent(alice):
