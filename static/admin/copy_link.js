@@ -1,19 +1,24 @@
-/** Copies the value of the field that a button names. */
+/** Copies what the element that a button names holds: the value of a field, or a text. */
 
 const button = document.querySelector("[data-copies]");
-const field = document.getElementById(button.dataset.copies);
+const source = document.getElementById(button.dataset.copies);
 
 button.addEventListener("click", async () => {
   button.textContent = (await copied()) ? "Copied" : "Press Ctrl+C";
 });
 
-/** On plain http there is no clipboard API; the selected field does it there. */
+/** On plain http there is no clipboard API; what is selected does it there. */
 async function copied() {
-  field.select();
+  select();
   try {
-    await navigator.clipboard.writeText(field.value);
+    await navigator.clipboard.writeText(source.value ?? source.textContent);
     return true;
   } catch {
     return document.execCommand("copy");
   }
+}
+
+function select() {
+  if ("select" in source) source.select();
+  else getSelection().selectAllChildren(source);
 }

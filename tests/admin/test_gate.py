@@ -18,13 +18,13 @@ from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.gate.admission import Admission, admission_of
 from chatsite.accounts.gate.passwords import find_password, revoke_password, set_password
 from chatsite.accounts.models import Gate, GatePassword, User
-from tests.accounts.gates import enter, shut_gate
+from tests.accounts.gates import enter, make_password, shut_gate
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_person
 
 GATE = reverse("admin:accounts_gate_changelist")
 PASSWORD = reverse("admin:accounts_gate_password")
-SECRET = re.compile(r'<code class="secret">([^<]+)</code>')
+SECRET = re.compile(r'<code class="secret"[^>]*>([^<]+)</code>')
 RAW = "a window seat, please"
 
 
@@ -159,6 +159,20 @@ def test_the_lists_say_who_is_inside_and_who_waits(admin_browser, alice):
     assert "1 of 1" in page
 
 
+@pytest.mark.parametrize(("mode", "is_named"), [("personal", True), ("shared", False), ("off", False)])
+def test_who_needs_a_password_of_their_own_and_has_none_is_named(admin_browser, alice, mode, is_named):
+    shut_gate(mode)
+    named = "need a password of their own and have none"
+    assert (named in admin_browser.get(GATE).text) is is_named
+    make_password(alice)
+    assert named not in admin_browser.get(GATE).text
+
+
+def test_a_person_who_needs_one_by_their_own_rule_is_named_too(admin_browser, alice):
+    User.objects.filter(pk=alice.pk).update(gate_rule="required")
+    assert admin_browser.get(GATE).context["without_password"] == [alice]
+
+
 def test_more_seats_let_in_who_waits_at_once(admin_browser, alice):
     shut_gate(seats=0)
     enter(alice)
@@ -193,16 +207,16 @@ def test_nobody_sees_a_hash(admin_browser, alice):
 def test_a_reviewer_and_everybody_else_does_nothing_here(reviewer_browser, alice, own, way, client):
     person = reverse("admin:accounts_gate_person", args=[alice.pk])
     for url in (GATE, PASSWORD, person, own):
-        status = 405 if way == "get" and url in (PASSWORD, own) else 403
-        assert getattr(reviewer_browser, way)(url, {"action": "set"}).status_code in (403, status)
+        assert getattr(reviewer_browser, way)(url, {"action": "set"}).status_code == 403
         assert getattr(client, way)(url, {"action": "set"}).status_code == 302
     assert not GatePassword.objects.exists()
     assert not Gate.objects.exists()
 
 
-def test_reading_an_address_changes_nothing(admin_browser, own):
-    for url in (PASSWORD, own):
-        assert admin_browser.get(url, {"action": "set"}).status_code == 405
+def test_reading_the_address_of_a_password_leads_to_its_page_and_changes_nothing(admin_browser, alice, own):
+    person = reverse("admin:accounts_gate_person", args=[alice.pk])
+    for url, page in ((PASSWORD, GATE), (own, person)):
+        assert admin_browser.get(url, {"action": "set"}).url == page
     assert not GatePassword.objects.exists()
 
 

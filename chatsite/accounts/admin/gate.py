@@ -19,10 +19,9 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_POST
 from unfold.admin import ModelAdmin
 
-from chatsite.accounts.gate.admission import admission_of
+from chatsite.accounts.gate.admission import admission_of, people_without_password
 from chatsite.accounts.gate.passwords import (
     find_password,
     make_up_password,
@@ -36,6 +35,7 @@ from chatsite.accounts.models import Gate, GateMode, GatePassword, GateRule, Use
 from .gate_forms import ExpiryForm, GateForm, NewPasswordForm
 
 MOST_LISTED = 200
+MOST_WITHOUT_PASSWORD = 20
 PERSON = "admin:accounts_gate_person"
 
 
@@ -72,9 +72,9 @@ class GateAdmin(ModelAdmin):
     def get_urls(self) -> list[URLPattern]:
         pages: dict[str, tuple[str, Callable[..., HttpResponse]]] = {
             "changelist": ("", self.changelist_view),
-            "password": ("password/", require_POST(self.change_password)),
+            "password": ("password/", self.change_password),
             "person": ("people/<int:user_id>/", self.person_view),
-            "person_password": ("people/<int:user_id>/password/", require_POST(self.change_password)),
+            "person_password": ("people/<int:user_id>/password/", self.change_password),
         }
         return [
             path(route, self.admin_site.admin_view(_for_admins(view)), name=f"accounts_gate_{name}")
@@ -107,8 +107,10 @@ class GateAdmin(ModelAdmin):
 
     @method_decorator(sensitive_post_parameters("password"))
     def change_password(self, request: HttpRequest, user_id: int | None = None) -> HttpResponse:
-        """Set, revoke or end the password of all, or of one person."""
+        """Set, revoke or end the password of all, or of one person. Read, its address leads back to their page."""
         user = None if user_id is None else _find_person(user_id)
+        if request.method != "POST":
+            return self._to_page(user)
         actions = {"set": self._set, "expiry": self._set_expiry, "revoke": self._revoke}
         if (action := actions.get(request.POST.get("action", ""))) is None:
             raise BadRequest("no such action")
@@ -150,6 +152,9 @@ class GateAdmin(ModelAdmin):
 
     def _done(self, request: HttpRequest, user: User | None, sentence: str) -> HttpResponse:
         messages.success(request, sentence)
+        return self._to_page(user)
+
+    def _to_page(self, user: User | None) -> HttpResponse:
         return redirect(PERSON, user.pk) if user else redirect("admin:accounts_gate_changelist")
 
     def _page_of(self, request: HttpRequest, user: User | None, **context: Any) -> HttpResponse:
@@ -167,6 +172,8 @@ class GateAdmin(ModelAdmin):
             "form": GateForm(instance=gate),
             "password": password,
             "nobody_gets_in": gate.mode == GateMode.SHARED and password.state != "in force",
+            "without_password": [] if gate.mode == GateMode.SHARED else people_without_password(MOST_WITHOUT_PASSWORD),
+            "most_without_password": MOST_WITHOUT_PASSWORD,
             "seated": seated[:MOST_LISTED],
             "seated_count": len(seated),
             "waiting": waiting[:MOST_LISTED],

@@ -108,7 +108,7 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         """The way to what the gate knows of the person, and to a password of their own."""
         state = "One is set" if GatePassword.objects.filter(user=user, revoked_at=None).exists() else "None is set"
         url = reverse("admin:accounts_gate_person", args=[user.pk])
-        return format_html('{}. <a href="{}">See and change</a>', state, url)
+        return format_html('{}. <a class="leads-on" href="{}">See and change</a>', state, url)
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[type[PersonalLimits]]:
         return self.inlines if obj else []

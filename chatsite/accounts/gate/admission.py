@@ -13,7 +13,7 @@ from enum import Enum, auto
 
 from django.db import connection
 
-from chatsite.accounts.models import GateMode, GateRule, Role
+from chatsite.accounts.models import GateMode, GateRule, Role, User
 
 
 class Admission(Enum):
@@ -79,6 +79,15 @@ SELECT person.id, person.is_active, person.role, person.gate_rule, coalesce(gate
 FROM {PEOPLE} WHERE person.id = ANY(%s)
 """  # noqa: S608  # nothing in it comes from outside
 
+# Those who are asked for a password.
+IS_ASKED = """
+person.is_active AND person.role <> 'admin'
+AND (person.gate_rule = 'required' OR (person.gate_rule = 'site' AND coalesce(gate.mode, 'off') <> 'off'))
+"""
+WITHOUT_PASSWORD = f"""
+SELECT person.* FROM {PEOPLE} WHERE {IS_ASKED} AND {OPENING_VERSION} IS NULL ORDER BY person.email LIMIT %s
+"""  # noqa: S608
+
 
 def standings_of(user_ids: Collection[int], *, lock: bool = False) -> dict[int, Standing]:
     """Return what is known of each of *user_ids* that has an account.
@@ -88,6 +97,11 @@ def standings_of(user_ids: Collection[int], *, lock: bool = False) -> dict[int, 
     with connection.cursor() as cursor:
         cursor.execute(f"{STANDINGS} FOR NO KEY UPDATE OF person" if lock else STANDINGS, [list(user_ids)])
         return {user_id: Standing(*facts) for user_id, *facts in cursor.fetchall()}
+
+
+def people_without_password(most: int) -> list[User]:
+    """Return up to *most* of those who need a password and can have none: none that opens for them is in force."""
+    return list(User.objects.raw(WITHOUT_PASSWORD, [most]))
 
 
 def admissions_of(user_ids: Collection[int]) -> dict[int, Admission]:

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from chatsite.accounts.gate.admission import OPENING_VERSION, PEOPLE
+from chatsite.accounts.gate.admission import IS_ASKED, OPENING_VERSION, PEOPLE
 from chatsite.accounts.models import Gate
 
 # Those for whom `admission.decide` looks at the seat at all. A test holds the two together.
-COUNTS = f"""
-person.is_active AND person.role <> 'admin' AND entry.version = {OPENING_VERSION}
-AND (person.gate_rule = 'required' OR (person.gate_rule = 'site' AND coalesce(gate.mode, 'off') <> 'off'))
-"""
+COUNTS = f"""{IS_ASKED} AND entry.version = {OPENING_VERSION}"""
 PLACES = f"""
 SELECT entry.id, person.id AS user_id, person.name, person.email, entry.unlocked_at,
        entry.seated_at IS NOT NULL AS is_seated, coalesce({COUNTS}, false) AS counts
