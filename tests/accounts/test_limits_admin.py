@@ -140,6 +140,17 @@ def test_the_budget_is_changed(browser):
     assert SiteBudget.objects.filter(money_per_day_usd=0, money_per_month_usd=12.5).exists()
 
 
+def test_what_is_said_of_a_saved_budget_names_its_amounts(browser):
+    page = browser.post(BUDGET, {"money_per_day_usd": "2.50", "money_per_month_usd": ""}, follow=True)
+    assert "2.5 US dollars a day, no limit a month" in page.content.decode()
+
+
+def test_a_list_is_called_by_what_is_in_it_and_an_empty_one_says_so(browser):
+    page = browser.get(reverse("admin:accounts_invitation_changelist")).content.decode()
+    assert "Invitations |" in page
+    assert "There are none yet" in page
+
+
 @pytest.mark.parametrize("table", ["accounts_limits", "accounts_sitebudget"])
 @pytest.mark.parametrize("column", MONEY)
 @pytest.mark.parametrize("value", ["-0.000001", "NaN", "Infinity", "-Infinity", "1e30"])

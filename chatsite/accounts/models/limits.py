@@ -72,7 +72,7 @@ class Limits(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"limits of {self.user or self.role or 'everyone'}"
+        return f"of {self.user or self.role or 'everyone'}"
 
 
 class SiteBudget(models.Model):
@@ -92,4 +92,8 @@ class SiteBudget(models.Model):
         ]
 
     def __str__(self) -> str:
-        return "site budget"
+        amounts = {"a day": self.money_per_day_usd, "a month": self.money_per_month_usd}
+        return ", ".join(
+            f"no limit {period}" if amount is None else f"{amount.normalize():,f} US dollars {period}"
+            for period, amount in amounts.items()
+        )
