@@ -14,13 +14,19 @@ MAKE_ADMIN = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 from chatsite.accounts.models import User
-user = User.objects.create_superuser("inviting@example.org")
+email = "inviting@example.org"
+user = User.objects.filter(email=email).first() or User.objects.create_superuser(email)
 session = SessionStore()
 session[SESSION_KEY] = str(user.pk)
 session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
 session[HASH_SESSION_KEY] = user.get_session_auth_hash()
 session.save()
 print(session.session_key)
+"""
+TAKE_BACK = """
+from django.utils import timezone
+from chatsite.accounts.models import Invitation
+Invitation.objects.filter(email="eve@example.net").update(revoked_at=timezone.now())
 """
 
 
@@ -44,6 +50,23 @@ def test_whoever_is_invited_makes_an_account_and_the_link_is_used_up(site, admin
     expect(late.get_by_role("heading", name="This invitation was used")).to_be_visible()
     admin_page.get_by_role("link", name="To the invitations").click()
     expect(admin_page.get_by_role("row").filter(has_text="for the story")).to_contain_text("used")
+
+
+def test_a_second_link_opened_in_the_tab_of_one_that_is_not_valid_is_taken(site, admin_page, open_page):
+    link = invite(admin_page, "bob@example.net")
+    guest = open_page("/invitation/#not-a-token")
+    expect(guest.get_by_text("This link is not valid")).to_be_visible()
+    guest.goto(link)
+    expect(guest.get_by_text("You are invited as bob@example.net.")).to_be_visible()
+
+
+def test_a_second_link_opened_in_the_tab_of_one_that_was_taken_back_is_taken(site, admin_page, open_page):
+    old = invite(admin_page, "eve@example.net")
+    site.run(TAKE_BACK)
+    guest = open_page(old.removeprefix(site.address))
+    expect(guest.get_by_role("heading", name="This invitation was taken back")).to_be_visible()
+    guest.goto(invite(admin_page, "kim@example.net"))
+    expect(guest.get_by_text("You are invited as kim@example.net.")).to_be_visible()
 
 
 def invite(page: Page, email: str) -> str:
