@@ -14,10 +14,12 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from chatsite.accounts.mail_failures import MAIL_FAILED
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up.policy import is_open_to
 
 log = logging.getLogger(__name__)
+MAIL_SENT = "account/messages/email_confirmation_sent.txt"
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -38,7 +40,15 @@ class AccountAdapter(DefaultAccountAdapter):
             super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
         except OSError:  # which smtplib's errors are
             log.exception("The mail %s could not be sent.", template_prefix)
-            messages.error(self.request, _("The mail could not be sent. Please try again later."))
+            self.request.mail_failed = True
+            messages.error(self.request, _("The mail could not be sent. Please try again later."), MAIL_FAILED)
+
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **kwargs: Any
+    ) -> None:
+        """Tell it, unless it says that a mail was sent which has just failed."""
+        if not (message_template == MAIL_SENT and getattr(request, "mail_failed", False)):
+            super().add_message(request, level, message_template, *args, **kwargs)
 
     def format_email_subject(self, subject: str) -> str:
         return f"{settings.SITE_NAME}: {subject}"
