@@ -47,7 +47,10 @@ def shut(page, *, seats=""):
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("none is in force")).to_be_visible()
     page.get_by_role("button", name="Set the password").click()
-    return page.locator(".secret").inner_text()
+    raw = page.locator(".secret").inner_text()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name=re.compile("Copied|Ctrl"))).to_be_visible()
+    return raw
 
 
 def unlock(page, raw):
