@@ -15,7 +15,9 @@ from django.http import HttpRequest
 from django.utils.translation import get_language_from_request, gettext, override
 
 from chatsite.accounts.clock import time_of_day, zone_of
-from conversations.core.errors import ConversationError, in_utc, sentence_for
+from conversations.core.errors import ConversationError
+from conversations.core.filling import in_utc
+from conversations.core.stored_errors import sentence_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from conversations.core.errors import (
     ReplyShutOut,
     SeatsTaken,
     SignInRequired,
-    sentence_for,
 )
+from conversations.core.stored_errors import sentence_for
 from conversations.models import Completion, Message, Run
 from conversations.runs.claim import claim_runs
 from conversations.runs.worker import Worker

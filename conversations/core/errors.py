@@ -41,8 +41,9 @@ A class states its sentence as a template, so that the edge can translate it: `e
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar
+
+from .filling import fill
 
 
 class ConversationError(Exception):
@@ -53,7 +54,7 @@ class ConversationError(Exception):
 
     def __init__(self, **params: object) -> None:
         self.params = params
-        super().__init__(_filled(self.template, params))
+        super().__init__(fill(self.template, params))
 
 
 # The person can mend it
@@ -474,46 +475,3 @@ class FrameError(ConversationError):
     def __init__(self, detail: str = "") -> None:
         self.detail = detail
         super().__init__()
-
-
-def in_utc(moment: dt.datetime) -> str:
-    return f"{moment.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def sentence_for(
-    code: str,
-    params: Mapping[str, object] | None = None,
-    *,
-    translate: Callable[[str], str] = str,
-    tell: Callable[[dt.datetime], str] = in_utc,
-) -> str:
-    """Return the sentence of the error with that *code*, as both are stored with a reply that failed.
-
-    *translate* is given the template, and those params that are words; *tell* those that are moments.
-    """
-    try:
-        return _filled(translate(_TEMPLATES[code]), params or {}, translate, tell)
-    except (KeyError, TypeError, ValueError):  # stored by another version
-        return translate(ConversationError.template)
-
-
-def _filled(
-    template: str,
-    params: Mapping[str, object],
-    translate: Callable[[str], str] = str,
-    tell: Callable[[dt.datetime], str] = in_utc,
-) -> str:
-    said = {name: translate(str(value)) if name in _CLAUSES else value for name, value in params.items()}
-    said |= {name: tell(dt.datetime.fromisoformat(str(params[name]))) for name in _MOMENTS & params.keys()}
-    return template % said
-
-
-def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
-    yield root
-    for child in root.__subclasses__():
-        yield from _tree(child)
-
-
-_CLAUSES = frozenset({"reason"})
-_MOMENTS = frozenset({"opens_at"})  # in ISO 8601
-_TEMPLATES = {error.code: error.template for error in _tree(ConversationError)}

@@ -141,7 +141,7 @@ def settle_completion(completion: Completion, outcome: Outcome) -> bool:
 def _columns_of(usage: Usage, prices: UnitPrices) -> dict[str, Any]:
     return {
         "input_tokens": usage.input_tokens,
-        "cached_input_tokens": min(usage.cached_input_tokens, usage.input_tokens),
+        "cached_input_tokens": usage.cached_input_tokens,
         "cache_write_tokens": usage.cache_write_tokens,
         "output_tokens": usage.output_tokens,
         "reasoning_tokens": usage.reasoning_tokens,

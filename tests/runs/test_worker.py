@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from conversations.core.errors import sentence_for
+from conversations.core.stored_errors import sentence_for
 from conversations.core.usage import UnitPrices, Usage, cost_usd
 from conversations.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Completion, Message, Run, Scenario

@@ -12,14 +12,15 @@ from conversations.services.make_reply import _see_through
 
 
 async def test_a_stop_wins_over_a_refusal_that_comes_at_the_same_time():
-    stopped = asyncio.Event()
+    begun, stopped = asyncio.Event(), asyncio.Event()
 
     async def refuse_then():
+        begun.set()
         await stopped.wait()
         raise MoneyUsedUp(opens_at=dt.datetime.now(dt.UTC))
 
     seeing = asyncio.create_task(_see_through(refuse_then()))
-    await asyncio.sleep(0)
+    await begun.wait()
     seeing.cancel("the reason")
     stopped.set()
     with pytest.raises(asyncio.CancelledError, match="the reason"):
