@@ -78,6 +78,39 @@ DEMO_TOKENS_PER_SECOND = ENV.integer(
     "DEMO_TOKENS_PER_SECOND", default=40, help="Pace of the demo model; 0 is as fast as it can."
 )
 
+# Documents
+
+OPENAI_EMBEDDING_MODEL = ENV.text(
+    "OPENAI_EMBEDDING_MODEL",
+    help="Finds passages of documents by their meaning too, such as text-embedding-3-small; after the name words such "
+    "as input_usd=0.02 context_window=8192 floor=0.3. Empty finds them by their words alone.",
+)
+OPENAI_EMBEDDING_BASE_URL = ENV.text(
+    "OPENAI_EMBEDDING_BASE_URL", help="OpenAI-compatible endpoint for embeddings, if it is not `OPENAI_BASE_URL`."
+)
+OPENAI_EMBEDDING_API_KEY = ENV.text(
+    "OPENAI_EMBEDDING_API_KEY", help="The key for `OPENAI_EMBEDDING_BASE_URL`. `OPENAI_API_KEY` is never sent there."
+)
+SEARCH_LANGUAGE = ENV.text(
+    "SEARCH_LANGUAGE",
+    default="english",
+    help="Language whose word endings are ignored in documents that are sent from now on: a text search configuration "
+    "of PostgreSQL, such as german or simple. Chinese and Japanese are found in any.",
+)
+DOCUMENT_MEGABYTES = ENV.integer("DOCUMENT_MEGABYTES", default=20, minimum=1, help="Largest document.")
+DOCUMENTS_PER_CONVERSATION = ENV.integer(
+    "DOCUMENTS_PER_CONVERSATION", default=100, minimum=1, help="Most documents of one conversation, or of one scenario."
+)
+DOCUMENT_STORAGE_MEGABYTES = ENV.integer(
+    "DOCUMENT_STORAGE_MEGABYTES", default=500, minimum=1, help="Most megabytes of documents that one person keeps."
+)
+DOCUMENT_SECONDS = ENV.integer(
+    "DOCUMENT_SECONDS", default=120, minimum=1, help="Longest time, and processor time, that reading a document takes."
+)
+DOCUMENT_MEMORY_MEGABYTES = ENV.integer(
+    "DOCUMENT_MEMORY_MEGABYTES", default=1024, minimum=256, help="Most memory that reading a document takes."
+)
+
 # Limits
 
 MESSAGES_PER_MINUTE = ENV.integer(

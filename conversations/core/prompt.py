@@ -14,11 +14,16 @@ QUESTION_HEADER = "Question:"
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of grounding: *text* from *source*, with the *score* it was found by (higher is better)."""
+    """A piece of grounding: *text* from *source*, with the *score* it was found by (higher is better).
+
+    *number* is the one under which it is stored with its message, from 1; without one it is its place among those that
+    were looked up. What a reply cites is neither, but the place in the prompt.
+    """
 
     text: str
     source: str = ""
     score: float | None = None
+    number: int | None = None
 
 
 def render_passage(number: int, passage: Passage) -> str:

@@ -38,8 +38,25 @@ class LeftOutMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class LookUp:
+    """How passages were looked up in *documents* documents. What was not found by meaning says *why_by_words_only*.
+
+    That is the code of an error, or blank where no embeddings model is configured. *unread* documents were still being
+    read, and could not be looked in.
+    """
+
+    documents: int
+    searched_by: Literal["words", "words_and_meaning"] = "words"
+    why_by_words_only: str = ""
+    unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class GroundingPassage:
-    """A passage by *number*, from 1 in order of rank; if it was cut, its first *cut_to* characters were sent."""
+    """A passage by the *number*, from 1, under which its message keeps it.
+
+    If it was cut, its first *cut_to* characters were sent.
+    """
 
     number: int
     score: float | None
@@ -48,12 +65,33 @@ class GroundingPassage:
 
 @dataclass(frozen=True, slots=True)
 class GroundingRecord:
-    """What was looked up: *tokens* of at most *limit_tokens* were sent."""
+    """What was looked up, best first: *tokens* of at most *limit_tokens* were sent.
+
+    A reply cites the passages that were *included* by their place among them, from 1. Without a *look_up* there was
+    nothing to look in; with one and without passages nothing was good enough.
+    """
 
     tokens: int = 0
     limit_tokens: int = 0
     included: tuple[GroundingPassage, ...] = ()
     left_out: tuple[GroundingPassage, ...] = ()
+    look_up: LookUp | None = None
+
+    @property
+    def found(self) -> int:
+        """How many passages were good enough."""
+        return len(self.included) + len(self.left_out)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> GroundingRecord:
+        look_up = stored.get("look_up")
+        return cls(
+            tokens=stored["tokens"],
+            limit_tokens=stored["limit_tokens"],
+            included=tuple(GroundingPassage(**passage) for passage in stored["included"]),
+            left_out=tuple(GroundingPassage(**passage) for passage in stored["left_out"]),
+            look_up=LookUp(**look_up) if look_up else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +152,11 @@ class WindowRecord:
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> WindowRecord:
         """Return the record that `to_json` made, also after a round trip through the database."""
-        grounding = stored["grounding"]
         return cls(
             **{
                 **stored,
                 "entries": tuple(WindowEntry(**entry) for entry in stored["entries"]),
                 "left_out": tuple(LeftOutMessage(**message) for message in stored["left_out"]),
-                "grounding": GroundingRecord(
-                    tokens=grounding["tokens"],
-                    limit_tokens=grounding["limit_tokens"],
-                    included=tuple(GroundingPassage(**passage) for passage in grounding["included"]),
-                    left_out=tuple(GroundingPassage(**passage) for passage in grounding["left_out"]),
-                ),
+                "grounding": GroundingRecord.from_json(stored["grounding"]),
             }
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .grounding import PackedGrounding
 from .history import HistoryMessage
 from .prompt import Passage
-from .record import EntryKind, GroundingPassage, GroundingRecord, WindowEntry
+from .record import EntryKind, GroundingPassage, GroundingRecord, LookUp, WindowEntry
 from .tool_steps import SentStep
 
 
@@ -35,16 +35,19 @@ def entries_of(
     )
 
 
-def grounding_record(candidates: Sequence[Passage], packed: PackedGrounding, *, limit_tokens: int) -> GroundingRecord:
-    """Return what became of the *candidates*, which are best first."""
+def grounding_record(
+    candidates: Sequence[Passage], packed: PackedGrounding, *, limit_tokens: int, look_up: LookUp | None = None
+) -> GroundingRecord:
+    """Return what became of the *candidates*, which are best first, and how they were looked up."""
     included = len(packed.included)
     passages = [
-        GroundingPassage(number, passage.score, packed.last_cut_to if number == included else None)
-        for number, passage in enumerate(candidates, start=1)
+        GroundingPassage(passage.number or place, passage.score, packed.last_cut_to if place == included else None)
+        for place, passage in enumerate(candidates, start=1)
     ]
     return GroundingRecord(
         tokens=packed.tokens,
         limit_tokens=limit_tokens,
         included=tuple(passages[:included]),
         left_out=tuple(passages[included:]),
+        look_up=look_up,
     )

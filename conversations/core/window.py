@@ -36,7 +36,7 @@ from .messages import Prompt, PromptMessage
 from .older import ChosenOlder, choose_older
 from .policy import Room, WindowPolicy
 from .prompt import Passage
-from .record import WindowRecord
+from .record import LookUp, WindowRecord
 from .recording import entries_of, grounding_record
 from .tool_steps import RESULTS_SHARE, SentStep, ToolSteps
 
@@ -45,7 +45,8 @@ from .tool_steps import RESULTS_SHARE, SentStep, ToolSteps
 class Turn:
     """What must be answered: the newest user message with all that has to go with it; *pins* are oldest first.
 
-    *steps* are the tool calls made for it so far, each followed by its results, oldest first.
+    *grounding* is best first, found by *look_up*, if there was anything to look in. *steps* are the tool calls made for
+    it so far, each followed by its results, oldest first.
     """
 
     newest: HistoryMessage
@@ -54,6 +55,7 @@ class Turn:
     pins: Sequence[HistoryMessage] = ()
     steps: Sequence[HistoryMessage] = ()
     tool_schema_tokens: int = 0
+    look_up: LookUp | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,5 +228,10 @@ class _Filling:
             anchor=self.anchor,
             left_out=self.older.left_out,
             left_out_unnamed=self.older.left_out_unnamed,
-            grounding=grounding_record(self.turn.grounding, self.packed, limit_tokens=self.grounding_limit_tokens),
+            grounding=grounding_record(
+                self.turn.grounding,
+                self.packed,
+                limit_tokens=self.grounding_limit_tokens,
+                look_up=self.turn.look_up,
+            ),
         )

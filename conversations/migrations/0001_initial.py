@@ -1,9 +1,12 @@
-
 import conversations.models.price
+import django.contrib.postgres.indexes
+import django.contrib.postgres.search
 import django.core.validators
 import django.db.models.deletion
-import django.db.models.functions.datetime
 import django.db.models.expressions
+import django.db.models.functions.datetime
+import pgvector.django
+import pgvector.django.vector
 import uuid
 from decimal import Decimal
 from django.conf import settings
@@ -19,6 +22,37 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        pgvector.django.VectorExtension(),
+        migrations.CreateModel(
+            name='Document',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('name', models.CharField(max_length=255)),
+                ('size_bytes', models.PositiveIntegerField()),
+                ('digest', models.CharField(max_length=64)),
+                ('kind', models.CharField(blank=True, choices=[('pdf', 'PDF'), ('docx', 'DOCX'), ('markdown', 'Markdown'), ('html', 'HTML'), ('text', 'text'), ('csv', 'CSV'), ('json', 'JSON'), ('records', 'JSON records')], max_length=10)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('reading', 'Reading'), ('ready', 'Ready'), ('failed', 'Failed')], default='waiting', max_length=8)),
+                ('percent', models.PositiveSmallIntegerField(default=0)),
+                ('error_code', models.CharField(blank=True, max_length=50)),
+                ('error_params', models.JSONField(default=dict)),
+                ('passage_count', models.PositiveIntegerField(default=0)),
+                ('tokens', models.PositiveIntegerField(default=0)),
+                ('encoding', models.CharField(blank=True, max_length=50)),
+                ('search_language', models.CharField(blank=True, max_length=50)),
+                ('embedding_model', models.CharField(blank=True, max_length=200)),
+                ('embedded_count', models.PositiveIntegerField(default=0)),
+                ('embedding_error_code', models.CharField(blank=True, max_length=50)),
+                ('worker', models.CharField(blank=True, max_length=100)),
+                ('lease_until', models.DateTimeField(null=True)),
+                ('attempt', models.PositiveSmallIntegerField(default=0)),
+                ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('ready_at', models.DateTimeField(null=True)),
+            ],
+            options={
+                'ordering': ['id'],
+            },
+        ),
         migrations.CreateModel(
             name='SystemPrompt',
             fields=[
@@ -61,6 +95,23 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='DocumentFile',
+            fields=[
+                ('document', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='file', serialize=False, to='conversations.document')),
+                ('content', models.BinaryField()),
+            ],
+        ),
+        migrations.AddField(
+            model_name='document',
+            name='conversation',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='conversations.conversation'),
+        ),
+        migrations.AddField(
+            model_name='document',
+            name='uploader',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='documents', to=settings.AUTH_USER_MODEL),
+        ),
+        migrations.CreateModel(
             name='Message',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -92,6 +143,22 @@ class Migration(migrations.Migration):
             model_name='conversation',
             name='head',
             field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='conversations.message'),
+        ),
+        migrations.CreateModel(
+            name='Passage',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('heading', models.TextField(blank=True)),
+                ('text', models.TextField()),
+                ('tokens', models.PositiveIntegerField()),
+                ('search', django.contrib.postgres.search.SearchVectorField()),
+                ('embedding', pgvector.django.vector.VectorField(null=True)),
+                ('document', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='passages', to='conversations.document')),
+            ],
+            options={
+                'ordering': ['document', 'number'],
+            },
         ),
         migrations.CreateModel(
             name='Price',
@@ -153,6 +220,11 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddField(
+            model_name='document',
+            name='scenario',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='documents', to='conversations.scenario'),
+        ),
+        migrations.AddField(
             model_name='conversation',
             name='scenario',
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='conversations', to='conversations.scenario'),
@@ -167,18 +239,6 @@ class Migration(migrations.Migration):
                 ('reserved_usd', models.DecimalField(decimal_places=10, default=Decimal('0'), max_digits=30)),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='spendings', to=settings.AUTH_USER_MODEL)),
             ],
-        ),
-        migrations.CreateModel(
-            name='UploadCount',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField()),
-                ('uploads', models.PositiveIntegerField()),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'day'), name='upload_count_one_a_day')],
-            },
         ),
         migrations.CreateModel(
             name='Completion',
@@ -222,9 +282,22 @@ class Migration(migrations.Migration):
                 'ordering': ['-id'],
             },
         ),
+        migrations.CreateModel(
+            name='UploadCount',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('day', models.DateField()),
+                ('uploads', models.PositiveIntegerField()),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+        ),
         migrations.AddIndex(
             model_name='message',
             index=models.Index(condition=models.Q(('pinned', True)), fields=['conversation'], name='message_pins'),
+        ),
+        migrations.AddIndex(
+            model_name='message',
+            index=django.contrib.postgres.indexes.GinIndex(condition=models.Q(('grounding', []), _negated=True), fields=['grounding'], name='message_grounding', opclasses=['jsonb_path_ops']),
         ),
         migrations.AddConstraint(
             model_name='message',
@@ -245,6 +318,18 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='message',
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('parent', None), ('position', 0)), models.Q(('parent__isnull', False), ('position__gt', 0)), _connector='OR'), name='message_root_is_at_position_0'),
+        ),
+        migrations.AddIndex(
+            model_name='passage',
+            index=django.contrib.postgres.indexes.GinIndex(fields=['search'], name='passage_search'),
+        ),
+        migrations.AddIndex(
+            model_name='passage',
+            index=models.Index(condition=models.Q(('embedding', None)), fields=['document', 'number'], name='passage_to_embed'),
+        ),
+        migrations.AddConstraint(
+            model_name='passage',
+            constraint=models.UniqueConstraint(fields=('document', 'number'), name='passage_number'),
         ),
         migrations.AddConstraint(
             model_name='price',
@@ -281,6 +366,26 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='scenario',
             constraint=models.CheckConstraint(condition=models.Q(('grounding_share__gte', 0), ('grounding_share__lte', 1), ('low_water_share__gt', 0), ('low_water_share__lte', 1)), name='scenario_shares_are_parts'),
+        ),
+        migrations.AddIndex(
+            model_name='document',
+            index=models.Index(condition=models.Q(('state__in', ['waiting', 'reading'])), fields=['id'], name='document_to_read'),
+        ),
+        migrations.AddConstraint(
+            model_name='document',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('conversation', None), ('scenario__isnull', False)), models.Q(('conversation__isnull', False), ('scenario', None)), _connector='OR'), name='document_of_one_place'),
+        ),
+        migrations.AddConstraint(
+            model_name='document',
+            constraint=models.UniqueConstraint(condition=models.Q(('conversation__isnull', False)), fields=('conversation', 'digest'), name='document_once_in_conversation'),
+        ),
+        migrations.AddConstraint(
+            model_name='document',
+            constraint=models.UniqueConstraint(condition=models.Q(('scenario__isnull', False)), fields=('scenario', 'digest'), name='document_once_in_scenario'),
+        ),
+        migrations.AddConstraint(
+            model_name='document',
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'reading'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='document_reading_has_a_lease'),
         ),
         migrations.AddIndex(
             model_name='conversation',
@@ -325,5 +430,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='completion',
             constraint=models.CheckConstraint(condition=models.Q(('cache_write_tokens', None), ('cache_write_tokens__lte', django.db.models.expressions.CombinedExpression(models.F('input_tokens'), '-', models.F('cached_input_tokens'))), _connector='OR'), name='completion_cache_write_is_part_of_input'),
+        ),
+        migrations.AddConstraint(
+            model_name='uploadcount',
+            constraint=models.UniqueConstraint(fields=('user', 'day'), name='upload_count_one_a_day'),
         ),
     ]

@@ -3,7 +3,9 @@
 from .calibration import Calibration
 from .completion import Completion
 from .conversation import Conversation
+from .document import Document, DocumentFile
 from .message import Message
+from .passage import Passage
 from .price import Price
 from .run import Run
 from .scenario import Scenario
@@ -15,7 +17,10 @@ __all__ = [
     "Calibration",
     "Completion",
     "Conversation",
+    "Document",
+    "DocumentFile",
     "Message",
+    "Passage",
     "Period",
     "Price",
     "Run",

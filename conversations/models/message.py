@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 
@@ -24,7 +25,9 @@ class Message(models.Model):
     """One stored row of a conversation.
 
     The rows form a tree by *parent*; *active* marks the path that is shown and sent, and *position* is the depth.
-    *grounding* is a list of `{"text", "source", "score"}`. *content_tokens* is what the message adds to the chat
+    *grounding* is a list of all passages that were ever looked up for it, `{"text", "source", "score", "document"}`:
+    every look-up adds what is new, and the window record of a reply names by number what it was sent. The words of a
+    deleted document are taken out of it, and their places stay. *content_tokens* is what the message adds to the chat
     format's overhead, counted in *encoding* when the row was written. Only a streaming reply's content ever changes.
     """
 
@@ -71,6 +74,13 @@ class Message(models.Model):
         indexes = [
             # On any branch: whether a conversation has pins must not take a look at all of its messages.
             models.Index(fields=["conversation"], condition=Q(pinned=True), name="message_pins"),
+            # In whose grounding a document is that is being deleted.
+            GinIndex(
+                fields=["grounding"],
+                opclasses=["jsonb_path_ops"],
+                condition=~Q(grounding=[]),
+                name="message_grounding",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -36,6 +36,10 @@ def example(error):
         return error(reason="the second message is empty")
     if issubclass(error, errors.UploadTooLarge):
         return error(kilobytes=2_048)
+    if issubclass(error, (errors.DocumentTooLarge, errors.DocumentStorageFull)):
+        return error(megabytes=20)
+    if issubclass(error, errors.TooManyDocuments):
+        return error(most=100)
     return error()
 
 

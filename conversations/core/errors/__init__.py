@@ -1,0 +1,210 @@
+"""Everything that can go wrong, as one tree.
+
+    ConversationError                 code is stable, the message is fit for the user; details go to the log
+    ├ InputError                      the person can mend it
+    │ ├ EmptyMessage, RequestTooLarge, UploadTooLarge, ReplyInProgress, NothingToRetry
+    │ ├ MessageExcluded, MessageNotPinnable, InvalidHistory
+    │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull
+    ├ PromptError                     nothing was sent
+    │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
+    │ ├ ToolStepsTooLong                                          what the tools of this reply have answered
+    │ ├ ConversationTooLong                                       the policy does not drop
+    │ └ MessageTooLong                                            the person can shorten it
+    │   └ MessageTooLongForScenario                               it would fit, but not beside the fixed part
+    ├ PolicyFailed                    nothing was sent either: the policy itself is wrong
+    ├ DocumentError                   a document can't be read; what else is there goes on
+    │ ├ DocumentEmpty, DocumentEncrypted, DocumentScanned, DocumentDamaged, DocumentKindUnknown
+    │ └ DocumentTooLong, DocumentTooCostly, DocumentReadingInterrupted
+    ├ CompletionError                 the provider failed
+    │ ├ ProviderUnavailable           retryable
+    │ │ └ ProviderTimedOut, StreamBroken
+    │ ├ RateLimited                   retryable
+    │ ├ ProviderRejected              trying again will not help
+    │ │ └ CredentialsRejected, QuotaExhausted, LanguageModelNotFound, ContextTooLong
+    │ ├ MalformedStream               not a reply at all
+    │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
+    │ └ EmptyReply, ReplyInterrupted, ReplyShutOut    nothing, or not all, came of it
+    ├ AccessError                     not allowed
+    │ ├ SignInRequired
+    │ ├ GateShut                      the account is not enough
+    │ │ └ GatePasswordRequired, SeatsTaken, AccountBlocked
+    │ ├ MessagesForbidden, UploadsForbidden                       no waiting helps
+    │ ├ PriceUnknown, ReplyTooExpensive, MoneyForbidden           nor here
+    │ ├ LimitReached                  says when it opens again
+    │ │ ├ MessageRateReached, UploadsUsedUp
+    │ │ └ MoneyUsedUp                 the person's, of a day
+    │ │   └ MoneyOfMonthUsedUp, SiteMoneyUsedUp, SiteMoneyOfMonthUsedUp
+    │ ├ RepliesAtOnceReached          opens when one of them ends
+    │ ├ MoneyHeldBack                 may open when one of them ends
+    │ │ └ SiteMoneyHeldBack
+    │ └ ConversationNotFound, MessageNotFound, ScenarioNotFound, DocumentNotFound    also when it is someone else's
+    └ FrameError                      the browser sent nonsense
+
+A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
+"""
+
+from __future__ import annotations
+
+from .access import (
+    AccessError,
+    AccountBlocked,
+    ConversationNotFound,
+    DocumentNotFound,
+    GatePasswordRequired,
+    GateShut,
+    LimitReached,
+    MessageNotFound,
+    MessageRateReached,
+    MessagesForbidden,
+    MoneyForbidden,
+    MoneyHeldBack,
+    MoneyOfMonthUsedUp,
+    MoneyUsedUp,
+    PriceUnknown,
+    RepliesAtOnceReached,
+    ReplyTooExpensive,
+    ScenarioNotFound,
+    SeatsTaken,
+    SignInRequired,
+    SiteMoneyHeldBack,
+    SiteMoneyOfMonthUsedUp,
+    SiteMoneyUsedUp,
+    UploadsForbidden,
+    UploadsUsedUp,
+)
+from .base import (
+    ConversationError,
+)
+from .completions import (
+    CompletionError,
+    ContextTooLong,
+    CredentialsRejected,
+    EmbeddingsChanged,
+    EmptyReply,
+    LanguageModelNotFound,
+    MalformedEmbeddings,
+    MalformedStream,
+    ProviderRejected,
+    ProviderTimedOut,
+    ProviderUnavailable,
+    QuotaExhausted,
+    RateLimited,
+    ReplyInterrupted,
+    ReplyShutOut,
+    StreamBroken,
+)
+from .documents import (
+    DocumentDamaged,
+    DocumentEmpty,
+    DocumentEncrypted,
+    DocumentError,
+    DocumentKindUnknown,
+    DocumentReadingInterrupted,
+    DocumentScanned,
+    DocumentStorageFull,
+    DocumentTooCostly,
+    DocumentTooLarge,
+    DocumentTooLong,
+    TooManyDocuments,
+)
+from .frames import (
+    FrameError,
+)
+from .inputs import (
+    EmptyMessage,
+    InputError,
+    InvalidHistory,
+    MessageExcluded,
+    MessageNotPinnable,
+    NothingToRetry,
+    ReplyInProgress,
+    RequestTooLarge,
+    UploadTooLarge,
+)
+from .prompts import (
+    ConversationTooLong,
+    MessageTooLong,
+    MessageTooLongForScenario,
+    PinsTooLong,
+    PolicyFailed,
+    PromptError,
+    SystemPromptTooLong,
+    ToolSchemasTooLong,
+    ToolStepsTooLong,
+)
+
+__all__ = [
+    "AccessError",
+    "AccountBlocked",
+    "CompletionError",
+    "ContextTooLong",
+    "ConversationError",
+    "ConversationNotFound",
+    "ConversationTooLong",
+    "CredentialsRejected",
+    "DocumentDamaged",
+    "DocumentEmpty",
+    "DocumentEncrypted",
+    "DocumentError",
+    "DocumentKindUnknown",
+    "DocumentNotFound",
+    "DocumentReadingInterrupted",
+    "DocumentScanned",
+    "DocumentStorageFull",
+    "DocumentTooCostly",
+    "DocumentTooLarge",
+    "DocumentTooLong",
+    "EmbeddingsChanged",
+    "EmptyMessage",
+    "EmptyReply",
+    "FrameError",
+    "GatePasswordRequired",
+    "GateShut",
+    "InputError",
+    "InvalidHistory",
+    "LanguageModelNotFound",
+    "LimitReached",
+    "MalformedEmbeddings",
+    "MalformedStream",
+    "MessageExcluded",
+    "MessageNotFound",
+    "MessageNotPinnable",
+    "MessageRateReached",
+    "MessageTooLong",
+    "MessageTooLongForScenario",
+    "MessagesForbidden",
+    "MoneyForbidden",
+    "MoneyHeldBack",
+    "MoneyOfMonthUsedUp",
+    "MoneyUsedUp",
+    "NothingToRetry",
+    "PinsTooLong",
+    "PolicyFailed",
+    "PriceUnknown",
+    "PromptError",
+    "ProviderRejected",
+    "ProviderTimedOut",
+    "ProviderUnavailable",
+    "QuotaExhausted",
+    "RateLimited",
+    "RepliesAtOnceReached",
+    "ReplyInProgress",
+    "ReplyInterrupted",
+    "ReplyShutOut",
+    "ReplyTooExpensive",
+    "RequestTooLarge",
+    "ScenarioNotFound",
+    "SeatsTaken",
+    "SignInRequired",
+    "SiteMoneyHeldBack",
+    "SiteMoneyOfMonthUsedUp",
+    "SiteMoneyUsedUp",
+    "StreamBroken",
+    "SystemPromptTooLong",
+    "TooManyDocuments",
+    "ToolSchemasTooLong",
+    "ToolStepsTooLong",
+    "UploadTooLarge",
+    "UploadsForbidden",
+    "UploadsUsedUp",
+]

@@ -1,0 +1,166 @@
+"""Not allowed."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from .base import ConversationError
+
+
+class AccessError(ConversationError):
+    code = "not_allowed"
+    template = "You may not do that."
+
+
+class SignInRequired(AccessError):
+    code = "sign_in_required"
+    template = "You are signed out. Sign in again; your text is kept."
+
+
+class GateShut(AccessError):
+    """The person has an account that may be used, and may not come in with it (now, or any more)."""
+
+    code = "gate_shut"
+    template = "This site is not open to your account at the moment."
+
+
+class GatePasswordRequired(GateShut):
+    code = "gate_password_required"
+    template = "This site asks for its password before you can go on. Your text is kept."
+
+
+class SeatsTaken(GateShut):
+    code = "seats_taken"
+    template = "All seats of this site are taken. You are on the waiting list; your text is kept."
+
+
+class AccountBlocked(GateShut):
+    code = "account_blocked"
+    template = "Your account may not use this site."
+
+
+class MessagesForbidden(AccessError):
+    """A limit of 0 allows nothing."""
+
+    code = "messages_forbidden"
+    template = "Your account may read here, but not send messages."
+
+
+class UploadsForbidden(AccessError):
+    code = "uploads_forbidden"
+    template = "Your account may not send files."
+
+
+class PriceUnknown(AccessError):
+    """Money is limited, and nobody knows what the request would cost."""
+
+    code = "price_unknown"
+    template = (
+        "The price of this language model is not known, so it can't be used where money is limited. "
+        "The site's admin can enter its price."
+    )
+
+
+class RepliesAtOnceReached(AccessError):
+    code = "replies_at_once_reached"
+    template = "Replies of yours are still being written, as many as you may have at once. Wait for one or stop one."
+
+
+class ReplyTooExpensive(AccessError):
+    """It may cost more than a whole day or month allows, so no waiting helps."""
+
+    code = "reply_too_expensive"
+    template = (
+        "This reply may cost more than is ever allowed here in a day or a month. "
+        "Shorten your message or choose a cheaper scenario."
+    )
+
+
+class MoneyForbidden(AccessError):
+    """The limit is 0, and the language model has a price."""
+
+    code = "money_forbidden"
+    template = "Your account may not spend money here, and this language model costs some. Choose another scenario."
+
+
+class MoneyHeldBack(AccessError):
+    """Nothing but the worst case of replies that are being written stands in the way; most of them cost less."""
+
+    code = "money_held_back"
+    template = (
+        "What is left of your money is held back for replies of yours that are still being written. "
+        "Wait for one or stop one."
+    )
+
+
+class SiteMoneyHeldBack(MoneyHeldBack):
+    code = "site_money_held_back"
+    template = (
+        "What is left of this site's money is held back for replies that are still being written. "
+        "Try again in a moment."
+    )
+
+
+class LimitReached(AccessError):
+    """*opens_at* is when the same request will be accepted again."""
+
+    code = "limit_reached"
+    template = "Your limit is reached for now. It opens again at %(opens_at)s."
+
+    def __init__(self, *, opens_at: dt.datetime) -> None:
+        self.opens_at = opens_at
+        super().__init__(opens_at=opens_at.astimezone(dt.UTC).isoformat())
+
+
+class MessageRateReached(LimitReached):
+    code = "message_rate_reached"
+    template = "You have sent many messages in a short time. You can send again at %(opens_at)s."
+
+
+class UploadsUsedUp(LimitReached):
+    code = "uploads_used_up"
+    template = "You have sent as many files as you may in a day. You can send again at %(opens_at)s."
+
+
+class MoneyUsedUp(LimitReached):
+    """What is left of the money does not cover what the request may cost at most."""
+
+    code = "money_used_up"
+    template = "What is left of your money for today does not cover this reply. It opens again at %(opens_at)s."
+
+
+class MoneyOfMonthUsedUp(MoneyUsedUp):
+    code = "money_of_month_used_up"
+    template = "What is left of your money for this month does not cover this reply. It opens again at %(opens_at)s."
+
+
+class SiteMoneyUsedUp(MoneyUsedUp):
+    code = "site_money_used_up"
+    template = "What is left of this site's money for today does not cover this reply. It opens again at %(opens_at)s."
+
+
+class SiteMoneyOfMonthUsedUp(MoneyUsedUp):
+    code = "site_money_of_month_used_up"
+    template = (
+        "What is left of this site's money for this month does not cover this reply. It opens again at %(opens_at)s."
+    )
+
+
+class ConversationNotFound(AccessError):
+    code = "conversation_not_found"
+    template = "There is no such conversation, or it is not yours."
+
+
+class MessageNotFound(AccessError):
+    code = "message_not_found"
+    template = "There is no such message, or it is not yours."
+
+
+class ScenarioNotFound(AccessError):
+    code = "scenario_not_found"
+    template = "That scenario is not offered any more. Choose another one; your text is kept."
+
+
+class DocumentNotFound(AccessError):
+    code = "document_not_found"
+    template = "This document could not be found."

@@ -1,0 +1,142 @@
+"""The provider failed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from .base import ConversationError
+
+
+class CompletionError(ConversationError):
+    """*retryable*: the same request may succeed if sent again; *may_be_billed*: tokens may have been used all the same.
+
+    *detail* is for the log, never for the page.
+    """
+
+    code = "completion_failed"
+    template = "The language model's provider answered with an error."
+    retryable: ClassVar[bool] = False
+    may_be_billed: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        *,
+        detail: str = "",
+        retry_after_seconds: float | None = None,
+        request_id: str = "",
+        **params: object,
+    ) -> None:
+        self.detail = detail
+        self.retry_after_seconds = retry_after_seconds
+        self.request_id = request_id
+        super().__init__(**params)
+
+
+class ProviderUnavailable(CompletionError):
+    code = "provider_unavailable"
+    template = "The language model can't be reached at the moment. Please try again in a minute."
+    retryable = True
+
+
+class ProviderTimedOut(ProviderUnavailable):
+    code = "provider_timed_out"
+    template = "The language model took too long to answer. Please try again."
+    may_be_billed = True
+
+
+class StreamBroken(ProviderUnavailable):
+    code = "stream_broken"
+    template = "The connection to the language model broke before the reply was finished."
+    may_be_billed = True
+
+
+class RateLimited(CompletionError):
+    code = "provider_rate_limited"
+    template = "The language model is busy: its provider limits how often it may be asked. Please try again shortly."
+    retryable = True
+
+
+class ProviderRejected(CompletionError):
+    code = "provider_rejected"
+    template = "The provider did not accept the request. Trying again unchanged will not help."
+
+
+class CredentialsRejected(ProviderRejected):
+    code = "credentials_rejected"
+    template = "The provider refused this site's credentials. The site's admin has to mend that."
+
+
+class QuotaExhausted(ProviderRejected):
+    code = "quota_exhausted"
+    template = "This site's account with the provider has no money left. The site's admin has to mend that."
+
+
+class LanguageModelNotFound(ProviderRejected):
+    code = "language_model_not_found"
+    template = "The provider does not know this language model. The site's admin has to choose another."
+
+
+class ContextTooLong(ProviderRejected):
+    """The provider says that the prompt is too long.
+
+    *limit_tokens* is its limit and *prompt_tokens* its count of the prompt, where it names them.
+    """
+
+    code = "context_too_long"
+    template = "The provider found the conversation too long for its language model."
+
+    def __init__(
+        self,
+        *,
+        limit_tokens: int | None = None,
+        prompt_tokens: int | None = None,
+        detail: str = "",
+        request_id: str = "",
+    ) -> None:
+        self.limit_tokens = limit_tokens
+        self.prompt_tokens = prompt_tokens
+        super().__init__(detail=detail, request_id=request_id)
+
+
+class MalformedStream(CompletionError):
+    code = "malformed_stream"
+    template = "The language model's provider sent something that is not a reply."
+    may_be_billed = True
+
+
+class EmptyReply(CompletionError):
+    code = "empty_reply"
+    template = "The language model sent an empty reply. Please try again."
+    may_be_billed = True
+
+
+class ReplyInterrupted(CompletionError):
+    """Whoever made the reply is gone: the process ended in the middle of it."""
+
+    code = "reply_interrupted"
+    template = "The reply was interrupted before it was finished. What had come is kept; you can try again."
+    may_be_billed = True
+
+
+class ReplyShutOut(CompletionError):
+    """The person may no longer be in: blocked, deactivated, or the gate has shut."""
+
+    code = "reply_shut_out"
+    template = "This reply was stopped when the site was shut to your account. What had come is kept."
+    may_be_billed = True
+
+
+class MalformedEmbeddings(CompletionError):
+    """Not one vector of numbers for each text, all of one length."""
+
+    code = "embeddings_malformed"
+    template = "The embeddings endpoint answered with something that is not a vector for each text."
+    may_be_billed = True
+
+
+class EmbeddingsChanged(CompletionError):
+    """The vectors have another number of dimensions than those that are stored of the same document."""
+
+    code = "embeddings_changed"
+    template = "The embeddings endpoint's vectors have changed their length in the middle of a document."
+    may_be_billed = True

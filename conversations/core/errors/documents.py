@@ -1,0 +1,90 @@
+"""A document can't be read, or can't be kept. What is stored with the document is its code and params."""
+
+from __future__ import annotations
+
+from .base import ConversationError
+from .inputs import InputError
+
+
+class DocumentError(ConversationError):
+    """Reading it has failed; sending the same file again will not help."""
+
+    code = "document_failed"
+    template = "This document could not be read."
+
+
+class DocumentEmpty(DocumentError):
+    code = "document_empty"
+    template = "There is no text in this document."
+
+
+class DocumentEncrypted(DocumentError):
+    code = "document_encrypted"
+    template = "This document is protected by a password. Save it without one and send it again."
+
+
+class DocumentScanned(DocumentError):
+    """Pages without a single word: pictures of text, which nobody reads here."""
+
+    code = "document_scanned"
+    template = "This document has pages but no text: it is a scan. Make its text readable (OCR) and send it again."
+
+
+class DocumentDamaged(DocumentError):
+    code = "document_damaged"
+    template = "This file is damaged or not complete. Save it again and send it once more."
+
+
+class DocumentKindUnknown(DocumentError):
+    code = "document_kind_unknown"
+    template = "This is not a kind of document that can be read here: PDF, DOCX, Markdown, HTML, text, CSV or JSON."
+
+
+class DocumentTooLong(DocumentError):
+    code = "document_too_long"
+    template = "There is more text in this document than can be kept of one. Send it in parts."
+
+
+class DocumentTooCostly(DocumentError):
+    """It took more time or memory than a document may."""
+
+    code = "document_too_costly"
+    template = "Reading this document takes more time or memory than a document may take here."
+
+
+class DocumentReadingInterrupted(DocumentError):
+    """Whoever read it was gone, more often than it is tried again."""
+
+    code = "document_reading_interrupted"
+    template = "Reading this document was interrupted again and again. Delete it, and send it once more."
+
+
+# It is not kept at all
+
+
+class DocumentTooLarge(InputError):
+    code = "document_too_large"
+    template = "The file is larger than %(megabytes)s MB, which is the most that a document may be here."
+
+    def __init__(self, *, megabytes: int) -> None:
+        super().__init__(megabytes=f"{megabytes:,}")
+
+
+class TooManyDocuments(InputError):
+    """*most*: of one conversation, or of one scenario."""
+
+    code = "documents_too_many"
+    template = "There are %(most)s documents here, and that is the most. Delete one first."
+
+    def __init__(self, *, most: int) -> None:
+        super().__init__(most=f"{most:,}")
+
+
+class DocumentStorageFull(InputError):
+    """*megabytes*: of all that one person keeps."""
+
+    code = "document_storage_full"
+    template = "Your documents would take more than %(megabytes)s MB together. Delete some first."
+
+    def __init__(self, *, megabytes: int) -> None:
+        super().__init__(megabytes=f"{megabytes:,}")

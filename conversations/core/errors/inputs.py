@@ -1,0 +1,60 @@
+"""The person can mend it."""
+
+from __future__ import annotations
+
+from .base import ConversationError
+
+
+class InputError(ConversationError):
+    code = "invalid_input"
+    template = "That could not be understood."
+
+
+class EmptyMessage(InputError):
+    code = "message_empty"
+    template = "There is nothing to send yet: the message is empty."
+
+
+class RequestTooLarge(InputError):
+    """Too large to be read at all, so by how many tokens nobody can tell."""
+
+    code = "request_too_large"
+    template = "This is far more than can be sent at once. Shorten it and send it again."
+
+
+class UploadTooLarge(InputError):
+    code = "upload_too_large"
+    template = "The file is larger than %(kilobytes)s kB, which is the most that you may send."
+
+    def __init__(self, *, kilobytes: int) -> None:
+        super().__init__(kilobytes=f"{kilobytes:,}")
+
+
+class ReplyInProgress(InputError):
+    code = "reply_in_progress"
+    template = "A reply is still being written here. Stop it or wait for it, then try again."
+
+
+class NothingToRetry(InputError):
+    code = "nothing_to_retry"
+    template = "Only the last reply can be made again, and only once it has ended."
+
+
+class MessageExcluded(InputError):
+    code = "message_excluded"
+    template = "This message is excluded, so it is never sent. Include it again first."
+
+
+class MessageNotPinnable(InputError):
+    code = "message_not_pinnable"
+    template = "This message can't be pinned: by itself it is never sent."
+
+
+class InvalidHistory(InputError):
+    """*reason* is a clause for the person, a literal that is translated like a template: "two of them are the same"."""
+
+    code = "history_invalid"
+    template = "These messages can't be imported: %(reason)s."
+
+    def __init__(self, *, reason: str) -> None:
+        super().__init__(reason=reason)

@@ -1,0 +1,71 @@
+"""Nothing was sent."""
+
+from __future__ import annotations
+
+from .base import ConversationError
+
+
+class PromptError(ConversationError):
+    """The window can't hold what must be in it; *tokens_over* says by how much."""
+
+    code = "prompt_too_long"
+    template = "The request is %(tokens_over)s tokens too long for this language model."
+
+    def __init__(self, *, tokens_over: int, **params: object) -> None:
+        self.tokens_over = tokens_over
+        super().__init__(tokens_over=f"{tokens_over:,}", **params)
+
+
+class SystemPromptTooLong(PromptError):
+    code = "system_prompt_too_long"
+    template = "The scenario's system prompt is %(tokens_over)s tokens too long for its language model."
+
+
+class PinsTooLong(PromptError):
+    code = "pins_too_long"
+    template = "The pinned messages are %(tokens_over)s tokens too long together. Unpin some of them."
+
+
+class ToolSchemasTooLong(PromptError):
+    code = "tool_schemas_too_long"
+    template = "The scenario's tools take %(tokens_over)s tokens too many. Switch some of them off."
+
+
+class ToolStepsTooLong(PromptError):
+    code = "tool_steps_too_long"
+    template = "The tool calls of this reply take %(tokens_over)s tokens too many."
+
+
+class ConversationTooLong(PromptError):
+    """The policy `full` refuses rather than drops."""
+
+    code = "conversation_too_long"
+    template = (
+        "The conversation is at least %(tokens_over)s tokens too long, and its scenario does not allow leaving any out."
+    )
+
+
+class MessageTooLong(PromptError):
+    code = "message_too_long"
+    template = "Your message is %(tokens_over)s tokens too long. Shorten it and send it again."
+
+
+class MessageTooLongForScenario(MessageTooLong):
+    """The message alone would fit the budget, but not beside what is always sent with it."""
+
+    code = "message_too_long_for_scenario"
+    template = (
+        "Your message is %(tokens_over)s tokens too long to be sent together with the scenario's system prompt "
+        "and everything else that always goes with it. Shorten it and send it again."
+    )
+
+
+class PolicyFailed(ConversationError):
+    """A window policy raised, or chose what may not be sent. *detail* is for the log, never for the page."""
+
+    code = "window_policy_failed"
+    template = "The scenario's window policy chose something that can't be sent. The scenario has to be mended."
+
+    def __init__(self, detail: str = "") -> None:
+        self.detail = detail
+        super().__init__()

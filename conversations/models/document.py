@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+
+class DocumentKind(models.TextChoices):
+    """What a file is, decided by its content. *records* are a JSON list of which each member is one passage."""
+
+    PDF = "pdf", "PDF"
+    DOCX = "docx", "DOCX"
+    MARKDOWN = "markdown", "Markdown"
+    HTML = "html", "HTML"
+    TEXT = "text", "text"
+    CSV = "csv", "CSV"
+    JSON = "json", "JSON"
+    RECORDS = "records", "JSON records"
+
+
+class DocumentState(models.TextChoices):
+    """A document is read once. When it is ready it is found by its words, and by meaning as embeddings come."""
+
+    WAITING = "waiting"
+    READING = "reading"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class Document(models.Model):
+    """A file that people brought, to be looked up in: of one conversation, or of all conversations of a scenario.
+
+    *kind* is blank until it has been read. *percent* tells how much of it has been read. *tokens* are those of all its
+    passages, counted in *encoding*. A worker holds it by a lease, while it reads and while it asks for embeddings.
+
+    *embedding_model* is the one whose vectors its passages have or are getting, blank where none is configured;
+    *embedded_count* of *passage_count* passages have theirs. Where that has failed *embedding_error_code* says why, and
+    the document is found by its words.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    conversation = models.ForeignKey(
+        "conversations.Conversation", on_delete=models.CASCADE, null=True, related_name="documents"
+    )
+    scenario = models.ForeignKey(
+        "conversations.Scenario", on_delete=models.CASCADE, null=True, related_name="documents"
+    )
+    uploader = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="documents"
+    )
+    name = models.CharField(max_length=255)
+    size_bytes = models.PositiveIntegerField()
+    digest = models.CharField(max_length=64)  # SHA-256 of the file, in hexadecimal
+    kind = models.CharField(max_length=10, choices=DocumentKind, blank=True)
+
+    state = models.CharField(max_length=8, choices=DocumentState, default=DocumentState.WAITING)
+    percent = models.PositiveSmallIntegerField(default=0)
+    error_code = models.CharField(max_length=50, blank=True)
+    error_params = models.JSONField(default=dict)
+    passage_count = models.PositiveIntegerField(default=0)
+    tokens = models.PositiveIntegerField(default=0)
+    encoding = models.CharField(max_length=50, blank=True)
+    search_language = models.CharField(max_length=50, blank=True)  # a text search configuration of PostgreSQL
+
+    embedding_model = models.CharField(max_length=200, blank=True)
+    embedded_count = models.PositiveIntegerField(default=0)
+    embedding_error_code = models.CharField(max_length=50, blank=True)
+
+    worker = models.CharField(max_length=100, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    ready_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(conversation=None, scenario__isnull=False) | Q(conversation__isnull=False, scenario=None),
+                name="document_of_one_place",
+            ),
+            # The same file sent again is the same document.
+            models.UniqueConstraint(
+                fields=["conversation", "digest"],
+                condition=Q(conversation__isnull=False),
+                name="document_once_in_conversation",
+            ),
+            models.UniqueConstraint(
+                fields=["scenario", "digest"], condition=Q(scenario__isnull=False), name="document_once_in_scenario"
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="reading") | Q(lease_until__isnull=False), name="document_reading_has_a_lease"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["id"], condition=Q(state__in=["waiting", "reading"]), name="document_to_read"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_ready(self) -> bool:
+        return self.state == DocumentState.READY
+
+
+class DocumentFile(models.Model):
+    """The bytes of a document, as they were sent: in the database, so that both come and go in one transaction."""
+
+    document = models.OneToOneField(Document, on_delete=models.CASCADE, primary_key=True, related_name="file")
+    content = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"file of document {self.pk}"

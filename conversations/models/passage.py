@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from pgvector.django import VectorField
+
+
+class Passage(models.Model):
+    """A piece of a document that is looked up and sent as a whole.
+
+    *number* is its place in the document, from 0; *heading* the path of headings that it stands under, joined by “ › ”.
+    *tokens* are those of *text* in the document's encoding. *search* holds the lexemes of both, the heading's with
+    weight A. *embedding* has as many dimensions as the document's embedding model makes; without an approximate index,
+    because a search reads the passages of a few documents only, and exactly.
+    """
+
+    document = models.ForeignKey("conversations.Document", on_delete=models.CASCADE, related_name="passages")
+    number = models.PositiveIntegerField()
+    heading = models.TextField(blank=True)
+    text = models.TextField()
+    tokens = models.PositiveIntegerField()
+    search = SearchVectorField()
+    embedding = VectorField(null=True)
+
+    class Meta:
+        ordering = ["document", "number"]
+        constraints = [models.UniqueConstraint(fields=["document", "number"], name="passage_number")]
+        indexes = [
+            GinIndex(fields=["search"], name="passage_search"),
+            models.Index(fields=["document", "number"], condition=models.Q(embedding=None), name="passage_to_embed"),
+        ]
+
+    def __str__(self) -> str:
+        return f"passage {self.number} of document {self.document_id}"
