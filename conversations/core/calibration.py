@@ -114,7 +114,7 @@ class RefusedPrompt:
             tightening = self.ratio * MARGIN / calibration
         else:
             tightening = room_tokens * HALF / (calibration * max(self.estimated_tokens, 1))
-        return max(_rounded_up(tightening), Decimal(1))
+        return max(_rounded_up(tightening), _rounded_up(self.ratio / calibration), Decimal(1))
 
 
 def _rounded_up(ratio: Decimal) -> Decimal:
