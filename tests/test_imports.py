@@ -17,7 +17,7 @@ FLOORS = """
 chatsite
 consumers · views · admin · runs · urls · routing · forms · apps · checks · management · migrations · templatetags
 services · selectors · access · sign_ins · grounding · tools
-models | providers | rendering | fanout | threads | sentences | money_words
+models | providers · parsing | rendering | fanout | threads | sentences | money_words
 chatsite.accounts | window_policies
 core | chatsite.postgres
 """
@@ -37,6 +37,10 @@ HIDDEN_IN = {
     "requests": "chatsite/accounts/openid_connect/provider.py",
     "cryptography": "chatsite/accounts/second_factors/*.py",
     "fido2": "chatsite/accounts/second_factors/passkeys.py",
+    "pypdf": "conversations/parsing/*.py",
+    "docx": "conversations/parsing/*.py",
+    "lxml": "conversations/parsing/*.py",
+    "charset_normalizer": "conversations/parsing/*.py",
     "uvicorn": "chatsite/management/commands/serve.py",
 }
 IMPURE = {"asyncio", "http", "os", "random", "socket", "ssl", "subprocess", "threading", "time", "urllib"}

@@ -1,0 +1,1 @@
+"""Files into passages, in a child process that has nothing to lose."""
