@@ -1,0 +1,48 @@
+"""What is looked for in words: one form for questions and for passages.
+
+PostgreSQL takes the endings off words, in a language. Everything before that happens here: what a file may hold in
+several forms becomes one, and scripts that put no spaces between words become all pairs of neighbouring characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.contrib.postgres.search import CombinedSearchVector, SearchVector
+from django.db.models import Value
+
+# Han with its extensions, Hiragana, Katakana, Bopomofo and Hangul.
+UNSPACED = (
+    "\u3005-\u3007\u3040-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+RUN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
+IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
+LONGEST_WORD = 100  # characters; what is longer is no word, and PostgreSQL refuses lexemes above 2 kB
+
+
+def search_language() -> str:
+    """Return the text search configuration in which documents are indexed from now on."""
+    return str(settings.SEARCH_LANGUAGE)
+
+
+def search_vector(*, heading: str, text: str, language: str) -> CombinedSearchVector:
+    """Return what `Passage.search` holds, as an expression to be stored: the heading's lexemes have weight A."""
+    heading_vector = SearchVector(Value(to_words(heading)), config=language, weight="A")
+    return heading_vector + SearchVector(Value(to_words(text)), config=language, weight="D")
+
+
+def to_words(text: str) -> str:
+    """Return *text* as words with spaces between them, and nothing that PostgreSQL could take for something else."""
+    return " ".join(_words(unicodedata.normalize("NFKC", text)))
+
+
+def _words(text: str) -> Iterator[str]:
+    for match in RUN.finditer(text):
+        run = match[0]
+        if IS_UNSPACED.match(run) and len(run) > 1:
+            yield from (run[start : start + 2] for start in range(len(run) - 1))
+        else:
+            yield run[:LONGEST_WORD]
