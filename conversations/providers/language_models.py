@@ -13,24 +13,23 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
 
 from conversations.core.budget import LanguageModel
-from conversations.core.usage import LARGEST_PRICE_USD, PRICE_DECIMALS, PRICE_NAMES, UnitPrices
+from conversations.core.usage import PRICE_NAMES, UnitPrices
 
 from .demo import DEMO_LANGUAGE_MODELS, DEMO_PRICES
 from .dialects import OPENAI_BASE_URL
+from .model_words import NamedModel, named_models, setting_error
 from .prices import known_context_window, unit_prices
 from .prompt_tokens import chat_format
-from .tokenizer import ENCODINGS, encoding_for
 
+SETTING = "LANGUAGE_MODELS"
 LARGEST_DEFAULT_RESERVE_TOKENS = 4_096
 WORDS = ("context_window", "reply_reserve", "encoding", *PRICE_NAMES, "label")
 
@@ -79,110 +78,42 @@ def _by_name(spec: str, base_url: str) -> Mapping[str, ConfiguredModel]:
     models = parse_language_models(spec, base_url=base_url)
     by_name = {model.name: model for model in models}
     if len(by_name) < len(models):
-        raise _error("a language model is named twice")
+        raise setting_error(SETTING, "a language model is named twice")
     return MappingProxyType(by_name)
 
 
 def parse_language_models(spec: str, *, base_url: str = OPENAI_BASE_URL) -> tuple[ConfiguredModel, ...]:
     """Return the models that *spec* names, at the provider at *base_url*. Raises `ValueError`."""
-    models = tuple(_parse_model(words, base_url) for words in _split(spec))
+    models = tuple(_configured(named, base_url) for named in named_models(SETTING, spec, words=WORDS))
     if not models:
-        raise _error("name at least one language model, such as gpt-4o-mini or qwen3:8b context_window=40960")
+        message = "name at least one language model, such as gpt-4o-mini or qwen3:8b context_window=40960"
+        raise setting_error(SETTING, message)
     return models
 
 
-def _split(spec: str) -> Iterator[list[str]]:
-    """Yield the words of each model. Quotes keep blanks and commas together."""
-    lexer = shlex.shlex(spec, posix=True, punctuation_chars=",")
-    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
-    words: list[str] = []
-    try:
-        for word in lexer:
-            if word.strip(","):
-                words.append(word)
-            elif words:
-                yield words
-                words = []
-    except ValueError as exc:
-        raise _error("a quotation mark is not closed") from exc
-    if words:
-        yield words
-
-
-def _parse_model(words: list[str], base_url: str) -> ConfiguredModel:
-    name, *options = words
-    if "=" in name:
-        raise _error(f"{name!r} stands where a model's name is expected; only models are separated by commas")
-    given = _parse_options(name, options)
-    window_tokens = _whole(name, given, "context_window") or known_context_window(name, base_url=base_url)
+def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
+    window_tokens = named.whole("context_window") or known_context_window(named.name, base_url=base_url)
     if window_tokens is None:
-        raise _error(f"the context window of {name} is not known; write: {name} context_window=N (in tokens)")
-    reserve_tokens = _whole(name, given, "reply_reserve")
+        message = f"the context window of {named.name} is not known; write: {named.name} context_window=N (in tokens)"
+        raise setting_error(SETTING, message)
     language_model = LanguageModel(
-        name=name,
+        name=named.name,
         context_window_tokens=window_tokens,
-        reply_reserve_tokens=reserve_tokens or min(LARGEST_DEFAULT_RESERVE_TOKENS, window_tokens // 4),
-        encoding=_encoding(name, given),
-        chat_format=chat_format(name),
-        label=given.get("label", ""),
+        reply_reserve_tokens=named.whole("reply_reserve") or min(LARGEST_DEFAULT_RESERVE_TOKENS, window_tokens // 4),
+        encoding=named.encoding(),
+        chat_format=chat_format(named.name),
+        label=named.given.get("label", ""),
     )
-    return ConfiguredModel(language_model, base_url, _prices(name, given))
+    return ConfiguredModel(language_model, base_url, _prices(named))
 
 
-def _parse_options(name: str, options: list[str]) -> dict[str, str]:
-    given: dict[str, str] = {}
-    for option in options:
-        word, equals, value = option.partition("=")
-        if word not in WORDS or not equals:
-            raise _error(f"{name} has {option!r}, which is none of {', '.join(f'{each}=' for each in WORDS)}")
-        given[word] = value
-    return given
-
-
-def _encoding(name: str, given: Mapping[str, str]) -> str:
-    encoding = given.get("encoding") or encoding_for(name)
-    if encoding not in ENCODINGS:
-        raise _error(f"{name} has encoding={encoding}, known are {' and '.join(ENCODINGS)}")
-    return encoding
-
-
-def _prices(name: str, given: Mapping[str, str]) -> UnitPrices | None:
-    prices: dict[str, Any] = {word: _dollars(name, word, given[word]) for word in PRICE_NAMES if word in given}
+def _prices(named: NamedModel) -> UnitPrices | None:
+    prices: dict[str, Any] = {word: named.dollars(word) for word in PRICE_NAMES if word in named.given}
     if not prices:
         return None
     if not {"input_usd", "output_usd"} <= prices.keys():
-        raise _error(f"{name} needs both input_usd= and output_usd= when it has one of the prices")
-    return UnitPrices(**prices, source="LANGUAGE_MODELS")
-
-
-def _whole(name: str, given: Mapping[str, str], word: str) -> int | None:
-    if word not in given:
-        return None
-    try:
-        number = int(given[word])
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise _error(f"{name} has {word}={given[word]}, which is not a whole number of tokens above 0")
-    return number
-
-
-def _dollars(name: str, word: str, value: str) -> Decimal:
-    """Return a price as the ledger can keep it. Raises `ValueError`."""
-    try:
-        price = Decimal(value)
-        if 0 <= price <= LARGEST_PRICE_USD and price == round(price, PRICE_DECIMALS):
-            return price
-    except InvalidOperation:  # also that of comparing NaN
-        pass
-    raise _error(
-        f"{name} has {word}={value}, which is not a price in US dollars for a million tokens: from 0 to "
-        f"{LARGEST_PRICE_USD:,}, with at most {PRICE_DECIMALS} decimals"
-    )
-
-
-def _error(message: str) -> ValueError:
-    return ValueError(f"LANGUAGE_MODELS: {message}.")
+        raise named.error("needs both input_usd= and output_usd= when it has one of the prices")
+    return UnitPrices(**prices, source=SETTING)
 
 
 _DEMO_MODELS: Mapping[str, ConfiguredModel] = MappingProxyType(
