@@ -11,6 +11,7 @@ from markdown_it.rules_core import StateCore, normalize
 from markdown_it.rules_core import block as parse_blocks
 from markdown_it.token import Token
 
+from conversations.rendering.citations import add_citation_rule
 from conversations.rendering.code import add_code_rules
 from conversations.rendering.formulas import add_formula_rules
 from conversations.rendering.links import add_link_rules
@@ -20,7 +21,7 @@ from conversations.rendering.sanitizer import sanitize
 logger = logging.getLogger(__name__)
 
 References = MutableMapping[str, Any]
-"""The parser's memory of link definitions, `[name]: address`, shared by the blocks of a text."""
+"""The parser's memory, shared by the blocks of a text: link definitions, `[name]: address`, and what may be cited."""
 
 MAX_PARAGRAPH_CHARACTERS = 20_000
 MAX_NESTED_ELEMENTS = 100
@@ -64,6 +65,7 @@ def _build_parser() -> MarkdownIt:
     parser.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
     add_formula_rules(parser)
     add_link_rules(parser)
+    add_citation_rule(parser)
     add_code_rules(parser)
     parser.core.ruler.before("inline", "limits", _refuse_size)
     parser.core.ruler.push("page", _fit_into_page)

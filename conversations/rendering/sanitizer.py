@@ -20,13 +20,13 @@ _ATTRIBUTES = {
     "a": {"href", "title", *LINK_ATTRIBUTES},
     "ol": {"start"},
     "input": {"checked", "disabled", "type"},
-    "button": {"data-copy", "type"},
+    "button": {"data-citation", "data-copy", "type"},
     **{element: set(MATH_ATTRIBUTES) for element in MATH_ELEMENTS},
 }
 
 _CLASSES = {
     "a": {"image-link"},
-    "button": {"code-block-copy"},
+    "button": {"citation", "code-block-copy"},
     "code": {"math-error"},
     "div": {"code-block", "code-block-bar", "math-display", "table-scroll"},
     "input": {"task-list-item-checkbox"},

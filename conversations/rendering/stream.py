@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
+from conversations.rendering.citations import memory_for
 from conversations.rendering.markdown import References, block_tokens, render_block
 from conversations.rendering.plain import render_plain
 from conversations.rendering.splitter import BlockSplitter, LineBuffer
@@ -25,8 +26,9 @@ class RenderedBlock:
 class BlockStream:
     """Markdown in pieces of any size to rendered blocks, which tile the text from its beginning.
 
-    How the text is cut into pieces does not change the blocks. From the block that is open after
-    `MAX_CHARACTERS` or `MAX_CPU_SECONDS` of work, the rest is one block of plain text.
+    The text may cite so many *passages* by number. How it is cut into pieces does not change the
+    blocks. From the block that is open after `MAX_CHARACTERS` or `MAX_CPU_SECONDS` of work, the rest
+    is one block of plain text.
 
     Known limits, the price of never rendering a finished block again:
     a link whose definition (`[name]: address`) comes in a later block stays text; `render_markdown`
@@ -34,8 +36,8 @@ class BlockStream:
     nor a list item, so a long list shows as text until then. Not thread-safe.
     """
 
-    def __init__(self, references: References | None = None) -> None:
-        self._references: References = {} if references is None else references
+    def __init__(self, references: References | None = None, *, passages: int = 0) -> None:
+        self._references: References = memory_for(passages) if references is None else references
         self._buffer = LineBuffer()
         self._splitter = BlockSplitter()
         self._overflow: list[str] = []
@@ -71,16 +73,16 @@ class BlockStream:
         return self._read > MAX_CHARACTERS or self._cpu_seconds > MAX_CPU_SECONDS
 
 
-def render_markdown(text: str) -> SafeString:
+def render_markdown(text: str, *, passages: int = 0) -> SafeString:
     """Render a whole message, by the same blocks and within the same limits as when it streams."""
-    stream = BlockStream(_references_in(text))
+    stream = BlockStream(_references_in(text, passages))
     blocks = stream.feed(text) + stream.finish()
     return SafeString("".join(block.html for block in blocks))
 
 
-def _references_in(text: str) -> References:
+def _references_in(text: str, passages: int) -> References:
     """Collect the link definitions of the whole text, so that a link may come before its definition."""
-    references: References = {}
+    references: References = memory_for(passages)
     if "]:" in text and len(text) <= MAX_CHARACTERS:
         block_tokens(text, references)
     return references

@@ -13,7 +13,7 @@ accent columnalign columnlines columnspacing depth display displaystyle fence fo
 mathcolor mathvariant maxsize minsize movablelimits notation rowlines rspace scriptlevel stretchy voffset width
 """
 _CLASS_NAMES = """
-align-left align-center align-right code-block code-block-bar code-block-copy code-block-language
+align-left align-center align-right citation code-block code-block-bar code-block-copy code-block-language
 contains-task-list image-link link-host math-display math-error table-scroll task-list-item task-list-item-checkbox
 c cp gd gh gi go gp gu k kc kt m na nb nc nd ne nf nn no nt nv o ow s sd se si sr
 """
@@ -22,7 +22,7 @@ MATH_ATTRIBUTES = set(_MATH_ATTRIBUTE_NAMES.split())
 CLASSES = set(_CLASS_NAMES.split())
 ATTRIBUTES = {
     "a": {"class", "href", "referrerpolicy", "rel", "target", "title"},
-    "button": {"class", "data-copy", "type"},
+    "button": {"class", "data-citation", "data-copy", "type"},
     "input": {"checked", "class", "disabled", "type"},
     "ol": {"class", "start"},
 }
