@@ -1,0 +1,48 @@
+"""Documents for tests, ready to be looked up in: stored as the indexer stores them, without a file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from conversations.grounding.lexemes import search_vector
+from conversations.models import Conversation, Document, Passage, Scenario
+
+
+def store_document(
+    place: Conversation | Scenario,
+    texts: Sequence[str | tuple[str, str]],
+    *,
+    name: str = "guide.md",
+    vectors: Sequence[list[float]] = (),
+    **fields: Any,
+) -> Document:
+    """Store a document whose passages are *texts*, each with a heading if it is a pair."""
+    where = {"conversation": place} if isinstance(place, Conversation) else {"scenario": place}
+    pairs = [("", text) if isinstance(text, str) else text for text in texts]
+    values = {
+        "state": "ready",
+        "ready_at": timezone.now(),
+        "search_language": "english",
+        "encoding": "o200k_base",
+        "passage_count": len(pairs),
+        "tokens": sum(len(text.split()) for _, text in pairs),
+    }
+    digest = hashlib.sha256(f"{name} {pairs}".encode()).hexdigest()
+    document = Document.objects.create(name=name, size_bytes=1, digest=digest, **where, **(values | fields))
+    Passage.objects.bulk_create(
+        Passage(
+            document=document,
+            number=number,
+            heading=heading,
+            text=text,
+            tokens=len(text.split()),
+            search=search_vector(heading=heading, text=text, language=document.search_language),
+            embedding=vectors[number] if vectors else None,
+        )
+        for number, (heading, text) in enumerate(pairs)
+    )
+    return document
