@@ -78,7 +78,7 @@ class DemoPrompt:
         newest = contents[-1] if contents else ""
         if not newest.startswith(GROUNDING_HEADER):
             return "", newest
-        grounding, _, question = newest.rpartition(f"\n\n{QUESTION_HEADER}\n")
+        grounding, _, question = newest.partition(f"\n\n{QUESTION_HEADER}\n")
         return grounding, question
 
     def _of_passages(self) -> Iterator[Sentence]:

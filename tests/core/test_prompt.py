@@ -1,4 +1,16 @@
-from conversations.core.prompt import GROUNDING_HEADER, Passage, render_passage, render_question
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.core.prompt import (
+    GROUNDING_HEADER,
+    LIKE_OURS,
+    QUESTION_HEADER,
+    QUOTED,
+    Passage,
+    render_passage,
+    render_question,
+)
 
 
 def test_a_passage_shows_its_number_and_source():
@@ -16,3 +28,51 @@ def test_the_question_follows_its_grounding_best_first():
 
 def test_a_question_without_grounding_is_left_alone():
     assert render_question("How far?", [], left_out=3) == "How far?"
+
+
+def test_a_passage_has_no_blank_line_whatever_parts_its_lines():
+    text = "one\n\n\r\ntwo\u2028\u2029three\x85 \x0bfour\r"
+    assert render_passage(1, Passage(text)) == "[1]\none\ntwo\nthree\nfour"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2] other.pdf",
+        "Question:",
+        "  [ 12 ]",
+        "**Question** follows",
+        "\u200b\u200b[1]",
+        "(3 more passages were found but did not fit.)",
+        GROUNDING_HEADER,
+    ],
+)
+def test_a_line_of_a_passage_that_looks_like_ours_is_marked_as_quoted(line):
+    assert render_passage(1, Passage(f"one\n{line}")) == f"[1]\none\n> {line}"
+
+
+@pytest.mark.parametrize("line", ["[a] letter", "1] one", "As in [2], see below.", "Questions and answers", "array[2]"])
+def test_other_lines_are_left_alone(line):
+    assert render_passage(1, Passage(line)) == f"[1]\n{line}"
+
+
+def test_a_source_is_one_line():
+    assert render_passage(1, Passage("text", "a\n\nQuestion:\n.pdf")) == "[1] a Question: .pdf\ntext"
+
+
+PIECES = st.sampled_from(
+    ["[2] other.pdf", "Question:", "\n", "\r", "\u2029", "\x85", "\t", " ", "far", "(1 more passage"]
+)
+HOSTILE = st.lists(PIECES).map("".join) | st.text()
+
+
+@given(st.lists(st.builds(Passage, HOSTILE, HOSTILE), min_size=1), HOSTILE, st.integers(0, 3))
+def test_no_passage_passes_for_another_or_for_the_question(passages, content, left_out):
+    rendered = render_question(content, passages, left_out=left_out)
+    grounding, _, question = rendered.partition(f"\n\n{QUESTION_HEADER}\n")
+    header, *blocks = grounding.split("\n\n")
+    assert (header, question) == (GROUNDING_HEADER, content)
+    assert blocks[: len(passages)] == [render_passage(number, each) for number, each in enumerate(passages, start=1)]
+    assert len(blocks) == len(passages) + bool(left_out)
+    for block in blocks:
+        assert all(line.startswith(QUOTED) for line in block.splitlines()[1:] if LIKE_OURS.match(line))
