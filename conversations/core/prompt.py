@@ -38,12 +38,12 @@ class Passage:
 def render_passage(number: int, passage: Passage) -> str:
     """Return the block of one passage; *number*, from 1, is what the reply cites."""
     source = " ".join(passage.source.split())
-    return f"[{number}] {source}".rstrip() + f"\n{_quotable(passage.text)}"
+    lines = (line for line in passage.text.splitlines() if line.strip())
+    return "\n".join((f"[{number}] {source}".rstrip(), *map(_quoted, lines)))
 
 
-def _quotable(text: str) -> str:
-    lines = (line for line in text.splitlines() if line.strip())
-    return "\n".join(QUOTED + line if LIKE_OURS.match(line) else line for line in lines)
+def _quoted(line: str) -> str:
+    return QUOTED + line if LIKE_OURS.match(line) else line
 
 
 def render_question(content: str, passages: Sequence[Passage], *, left_out: int = 0) -> str:
