@@ -18,7 +18,9 @@ from django.db.models import Value
 UNSPACED = (
     "\u3005-\u3007\u3040-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-RUN = re.compile(rf"[{UNSPACED}]+|[^\W_{UNSPACED}]+")
+# Characters that hold Chinese and Japanese sentences together and say nothing: pairs with them would be noise.
+PARTICLES = "的了吗呢吧么啊是在与和于のはがをにでと"
+RUN = re.compile(rf"(?:(?![{PARTICLES}])[{UNSPACED}])+|[^\W_{UNSPACED}]+")
 IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 LONGEST_WORD = 100  # characters; what is longer is no word, and PostgreSQL refuses lexemes above 2 kB
 

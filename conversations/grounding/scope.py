@@ -26,7 +26,7 @@ SCOPE = f"""scope AS (
     SELECT document.id, document.public_id, document.name, document.search_language, document.embedding_model,
            document.passage_count, document.tokens
     {DOCUMENTS} AND document.state = 'ready'
-)"""  # noqa: S608  # no value is put into it
+)"""
 
 QUESTION = f"""
 SELECT question.id, question.content, conversation.id, conversation.owner_id,
@@ -38,7 +38,7 @@ SELECT question.id, question.content, conversation.id, conversation.owner_id,
        coalesce(max(document.embedding_error_code) FILTER (WHERE document.state = 'ready'), '')
 {DOCUMENTS.replace("WHERE", "JOIN conversations_message question ON question.id = reply.parent_id WHERE", 1)}
 GROUP BY question.id, conversation.id
-"""  # noqa: S608  # no value is put into it
+"""
 
 
 @dataclass(frozen=True, slots=True)
