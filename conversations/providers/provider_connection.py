@@ -21,6 +21,7 @@ from conversations.core.errors import (
     StreamBroken,
 )
 
+from .egress import EgressRefused
 from .refusals import Refusal, redact, refusal_error, retry_after_seconds
 
 # The aiohttp transport reads "no limit" as its own default of 100 connections, so a number has to be named.
@@ -48,6 +49,7 @@ _ERRORS: Final[dict[type[Exception], type[CompletionError]]] = {
     httpx2.HTTPError: ProviderUnavailable,
     httpx2.StreamError: ProviderUnavailable,
     TimeoutError: ProviderTimedOut,
+    EgressRefused: ProviderRejected,
     aiohttp.ClientError: ProviderUnavailable,
     OSError: ProviderUnavailable,
     UnicodeEncodeError: ProviderRejected,  # a lone surrogate can't be sent

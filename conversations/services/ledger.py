@@ -15,7 +15,7 @@ from conversations.core.errors import PriceUnknown
 from conversations.core.money import worst_case_usd
 from conversations.core.record import WindowRecord
 from conversations.core.usage import UnitPrices, Usage, cost_usd
-from conversations.models import Completion, Conversation, Message
+from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose
 from conversations.providers.tokenizer import count_text, encoding_for
 from conversations.selectors.spending import money_limits
@@ -52,7 +52,8 @@ class NewCompletion:
 
     *prompt_tokens* is our own count, *most_prompt_tokens* the most that the provider may make of it, and
     *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays, if anybody but the
-    site. A reply and the steps to it have a *record* of the window, and all that belong to a conversation name it.
+    site. A reply and the steps to it have a *record* of the window, and all that belong to a conversation name it; its
+    scenario is theirs, unless they name one of their own.
     """
 
     purpose: Purpose
@@ -66,6 +67,7 @@ class NewCompletion:
     attempt: int = 1
     record: WindowRecord | None = None
     conversation: Conversation | None = None
+    scenario: Scenario | None = None
     reply: Message | None = None
 
     @property
@@ -100,7 +102,7 @@ def _row_of(new: NewCompletion) -> Completion:
         user=new.user,
         conversation=new.conversation,
         reply=new.reply,
-        scenario_id=new.conversation.scenario_id if new.conversation else None,
+        scenario_id=_scenario_id(new),
         attempt=new.attempt,
         language_model=new.language_model,
         window=new.record.to_json() if new.record else None,
@@ -112,6 +114,12 @@ def _row_of(new: NewCompletion) -> Completion:
         price_list=price_list_column(new.prices),
         **price_columns(new.prices, input_tokens=new.prompt_tokens),
     )
+
+
+def _scenario_id(new: NewCompletion) -> int | None:
+    if new.scenario:
+        return new.scenario.pk
+    return new.conversation.scenario_id if new.conversation else None
 
 
 def _keep_system_prompt(messages: Sequence[Mapping[str, Any]]) -> str | None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
-import random
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from functools import partial
+from typing import Protocol
 
-from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
@@ -29,15 +27,10 @@ from conversations.providers.completion_requests import CompletionRequest
 from conversations.providers.completions import CompletionClient
 from conversations.threads import in_worker_thread
 
+from .attempts import LONGEST_WAIT_SECONDS, MOST_ATTEMPTS, opened, seconds_until_next, see_through, settled
 from .language import language_of
-from .ledger import NewCompletion, Outcome, open_completion, settle_completion
+from .ledger import NewCompletion, Outcome, open_completion
 from .prepare_reply import PreparedReply, prepare_reply, prepare_tighter
-
-R = TypeVar("R")
-MOST_ATTEMPTS = 3
-LONGEST_WAIT_SECONDS = 20.0
-DATABASE_AWAY_SECONDS = 0.5  # until it is asked again
-logger = logging.getLogger(__name__)
 
 
 class ReplySink(Protocol):
@@ -110,11 +103,11 @@ async def make_reply(
                 prepared = await _announced(sink, in_worker_thread(prepare_tighter)(prepared, error))
                 tightened = True
                 continue
-            wait_seconds = _wait_seconds(error, attempt)
-            may_help = error.retryable and attempt < MOST_ATTEMPTS + tightened and wait_seconds <= LONGEST_WAIT_SECONDS
+            pause_seconds = seconds_until_next(error, attempt)
+            may_help = error.retryable and attempt < MOST_ATTEMPTS + tightened and pause_seconds <= LONGEST_WAIT_SECONDS
             if not may_help:
                 raise
-        await sleep(wait_seconds)
+        await sleep(pause_seconds)
 
 
 async def _announced(sink: ReplySink, preparing: Awaitable[PreparedReply]) -> PreparedReply:
@@ -128,26 +121,14 @@ async def _attempt(
     prepared: PreparedReply, attempt: int, progress: Progress, sink: ReplySink, client: CompletionClient
 ) -> None:
     """Make one request, with its row of the ledger."""
-    completion = await _open_row(prepared, attempt)
+    completion = await opened(partial(_open, prepared, attempt))
     try:
         await _stream(prepared, progress, sink, client)
     except (CompletionError, asyncio.CancelledError) as ended_by:
-        await _see_through(_settle(completion, progress.outcome(ended_by)))
+        await see_through(settled(completion, progress.outcome(ended_by)))
         raise
     with suppress(asyncio.CancelledError):  # the reply is whole: it is too late to stop it
-        await _see_through(_settle(completion, progress.outcome()))
-
-
-async def _open_row(prepared: PreparedReply, attempt: int) -> Completion:
-    """Write the row of a request that is about to leave; if it may not leave any more, settle it."""
-    opening = asyncio.ensure_future(in_worker_thread(_open)(prepared, attempt))
-    try:
-        return await _see_through(opening)
-    except asyncio.CancelledError as cancelled:
-        outcome = Outcome(not_billed=True, finish_reason="stopped", error_code="".join(cancelled.args))
-        if opening.exception() is None:
-            await _see_through(_settle(opening.result(), outcome))
-        raise
+        await see_through(settled(completion, progress.outcome()))
 
 
 def _open(prepared: PreparedReply, attempt: int) -> Completion:
@@ -198,31 +179,3 @@ def _request(prepared: PreparedReply) -> CompletionRequest:
         sampling=conversation.scenario.sampling,
         cache_key=str(conversation.public_id),
     )
-
-
-def _wait_seconds(error: CompletionError, attempt: int) -> float:
-    """Return how long the provider asks us to wait; without a word of it, twice as long each time, with jitter."""
-    if error.retry_after_seconds is not None:
-        return error.retry_after_seconds
-    return float(2 ** (attempt - 1)) * random.uniform(0.5, 1.0)  # noqa: S311  # not a secret
-
-
-async def _settle(completion: Completion, outcome: Outcome) -> None:
-    """Settle the row, and go on trying while the database is away: the request has been made."""
-    while True:
-        try:
-            await in_worker_thread(settle_completion)(completion, outcome)
-            return
-        except (OperationalError, InterfaceError):
-            logger.warning("completion %d could not be settled yet", completion.pk, exc_info=True)
-            await asyncio.sleep(DATABASE_AWAY_SECONDS)
-
-
-async def _see_through(work: Awaitable[R]) -> R:
-    """Return what *work* returns; told to stop meanwhile, wait for its end, good or bad, and stop then."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise

@@ -12,6 +12,7 @@ from typing import Any
 
 from conversations.core.usage import UnitPrices
 from conversations.models import Completion, Price
+from conversations.providers.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.providers.language_models import language_models
 
 # In SQL: it is asked for each request.
@@ -48,8 +49,13 @@ def unit_prices_set(price: Price) -> UnitPrices:
 
 
 def _listed(language_model: str, at: dt.datetime) -> UnitPrices | None:
-    configured = language_models().get(language_model)
+    configured = language_models().get(language_model) or _embeddings(language_model)
     return configured.unit_prices(at) if configured else None
+
+
+def _embeddings(name: str) -> ConfiguredEmbeddingModel | None:
+    configured = embedding_model()
+    return configured if configured and configured.name == name else None
 
 
 def _day(at: dt.datetime) -> dt.date:
