@@ -18,7 +18,7 @@ chatsite
 consumers · views · admin · runs · urls · routing · forms · apps · checks · management · migrations · templatetags
 services · selectors · access · sign_ins · grounding · tools
 models | providers · parsing | rendering | fanout | threads | sentences | money_words
-chatsite.accounts | window_policies
+chatsite.accounts | window_policies | example
 core | chatsite.postgres
 """
 
