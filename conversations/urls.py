@@ -20,6 +20,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/replies/<int:reply_id>/regenerate/", writing.regenerate, name="regenerate"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/window/", windows.window, name="window"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/request/", windows.request_body, name="request"),
+    path("c/<uuid:public_id>/replies/<int:reply_id>/sources/", windows.sources, name="sources"),
     path("c/<uuid:public_id>/scenario/", keeping.scenario, name="scenario"),
     path("c/<uuid:public_id>/rename/", keeping.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", keeping.delete, name="delete"),

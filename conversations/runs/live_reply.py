@@ -34,6 +34,8 @@ class LiveReply:
         return "".join(self._sent) + "".join(self._fresh)
 
     def record_window(self, record: WindowRecord) -> None:
+        """Take the window that is about to be asked with; nothing has come of an earlier one."""
+        self._blocks = BlockStream(passages=len(record.grounding.included))
         self._publish(
             WindowRecorded(
                 conversation=self._conversation,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,10 @@ from django.utils.translation import gettext_lazy
 
 from conversations.core.errors import ConversationNotFound
 from conversations.core.messages import ToolCall
-from conversations.core.record import GroundingPassage, LeftOutMessage, LeftOutReason, WindowEntry, WindowRecord
+from conversations.core.record import LeftOutMessage, LeftOutReason, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message
+
+from .sources import SourcePassage, StoredGrounding, source_passages
 
 EXCERPT_CHARACTERS = 160
 LEFT_OUT_BECAUSE: Mapping[LeftOutReason, Promise] = {
@@ -24,7 +26,6 @@ LEFT_OUT_BECAUSE: Mapping[LeftOutReason, Promise] = {
     "incomplete_tool_turn": gettext_lazy("a tool call without its result"),
     "policy": gettext_lazy("kept out by the policy"),
 }
-Grounding = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +46,13 @@ class LeftOutRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PassageRow:
-    """A passage that was looked up; *state* is `sent`, `cut` or `left out`. Its words are the message's own."""
-
-    passage: GroundingPassage
-    state: str
-    source: str
-    excerpt: str
-
-
-@dataclass(frozen=True, slots=True)
 class WindowView:
     """Everything that the page tells about one window, sent or not."""
 
     record: WindowRecord
     rows: list[WindowRow]
     left_out: list[LeftOutRow]
-    passages: list[PassageRow]
+    passages: list[SourcePassage]
 
     @property
     def messages_in_view(self) -> int:
@@ -111,7 +102,9 @@ def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
     return SentWindow(reply, completion, number, completions, view)
 
 
-def view_window(record: WindowRecord, *, system_prompt: str, grounding: Grounding = (), draft: str = "") -> WindowView:
+def view_window(
+    record: WindowRecord, *, system_prompt: str, grounding: StoredGrounding = (), draft: str = ""
+) -> WindowView:
     """Return *record* with words: *grounding* is what was looked up, *draft* the newest message if it is not stored."""
     words = _words(record)
     unstored = {"system": excerpt_of(system_prompt), "newest": excerpt_of(draft)}
@@ -119,7 +112,7 @@ def view_window(record: WindowRecord, *, system_prompt: str, grounding: Groundin
         record=record,
         rows=[WindowRow(entry, words.get(entry.message) or unstored.get(entry.kind, "")) for entry in record.entries],
         left_out=[LeftOutRow(out, LEFT_OUT_BECAUSE[out.reason], words.get(out.message, "")) for out in record.left_out],
-        passages=_passages(grounding, record),
+        passages=source_passages(record.grounding, grounding),
     )
 
 
@@ -143,19 +136,6 @@ def _words(record: WindowRecord) -> dict[int | None, str]:
 
 def _calls(tool_calls: list[dict[str, Any]]) -> str:
     return excerpt_of("; ".join(f"{call.name}({call.arguments})" for call in map(ToolCall.from_wire, tool_calls)))
-
-
-def _passages(grounding: Grounding, record: WindowRecord) -> list[PassageRow]:
-    included, left_out = record.grounding.included, record.grounding.left_out
-    return [
-        *(_passage(grounding, passage, "sent" if passage.cut_to is None else "cut") for passage in included),
-        *(_passage(grounding, passage, "left out") for passage in left_out),
-    ]
-
-
-def _passage(grounding: Grounding, passage: GroundingPassage, state: str) -> PassageRow:
-    words = grounding[passage.number - 1]
-    return PassageRow(passage, state, words.get("source", ""), excerpt_of(words["text"]))
 
 
 def excerpt_of(content: str) -> str:

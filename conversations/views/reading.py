@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_safe
 
 from conversations.access import find_conversation
+from conversations.selectors.sources import question_at
 from conversations.sentences import reader_of
 from conversations.services.conversations import scenario_to_begin_with
 
@@ -32,7 +33,13 @@ def new(request: PersonRequest) -> HttpResponse:
 @require_safe
 @answers_errors()
 def conversation(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
-    return render(request, PAGE, page_context(request, find_conversation(request.user, public_id)))
+    """A conversation; with the position of a question to be asked again more narrowly, that question is the draft."""
+    found = find_conversation(request.user, public_id)
+    context = page_context(request, found)
+    position = parameters.position(request, "narrow")
+    if position is not None:
+        context |= {"draft": question_at(found, position), "is_narrowing": True}
+    return render(request, PAGE, context)
 
 
 @require_GET

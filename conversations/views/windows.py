@@ -10,7 +10,9 @@ from django.views.decorators.http import require_GET
 
 from conversations.access import find_conversation, find_reply
 from conversations.selectors.sent_request import sent_request
+from conversations.selectors.sources import sources_of, summary_of
 from conversations.selectors.window import SentWindow, sent_window
+from conversations.sentences import reader_of
 
 from . import parameters
 from .errors import answers_errors
@@ -30,6 +32,7 @@ def window(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpR
         "sent": sent,
         "completion": sent.completion,
         "is_exact": sent_request(sent.completion).is_exact,
+        "summary": summary_of(sent.view.record.grounding, reader_of(request)),
         **window_context(sent.view),
     }
     return render(request, "conversations/_sent_window.html" if request.htmx else "conversations/window.html", context)
@@ -46,6 +49,15 @@ def request_body(request: PersonRequest, public_id: uuid.UUID, reply_id: int) ->
     name = f"request-{sent.completion.pk}{'' if rebuilt.is_exact else '-not-as-sent'}.json"
     response["Content-Disposition"] = f'inline; filename="{name}"'
     return response
+
+
+@require_GET
+@answers_errors()
+def sources(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    """The passages that were looked up for a reply: those it was sent, what was cut of them, and those left out."""
+    reply = find_reply(find_conversation(request.user, public_id), reply_id)
+    context = {"public_id": public_id, "sources": sources_of(reply, reader=reader_of(request))}
+    return render(request, "conversations/_passages.html" if request.htmx else "conversations/sources.html", context)
 
 
 def _sent_window(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> SentWindow:

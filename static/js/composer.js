@@ -14,6 +14,7 @@ export class Composer {
     Object.assign(this, { form, draft, send, onChange });
     this.field = form.elements.content;
     this.error = form.querySelector("[data-error]");
+    this.hint = form.querySelector("[data-hint]");
     this.field.value ||= draft.content;
     this.field.addEventListener("input", () => this.#typed());
     this.field.addEventListener("keydown", (event) => this.#keyPressed(event));
@@ -23,6 +24,15 @@ export class Composer {
 
   focus() {
     this.field.focus();
+  }
+
+  /** Put *question* before what is typed, to be asked more narrowly, and say how that is done. */
+  narrow(question) {
+    const typed = this.field.value.trim();
+    this.field.value = typed && typed !== question ? `${question}\n\n${typed}` : question;
+    this.hint.hidden = false;
+    this.#typed();
+    this.focus();
   }
 
   /** What was wrong with the last attempt is being mended. */
@@ -71,6 +81,7 @@ export class Composer {
   #sent(content) {
     const typedSince = this.field.value.startsWith(content) ? this.field.value.slice(content.length) : this.field.value;
     this.field.value = typedSince.trimStart();
+    this.hint.hidden = true;
     this.#changed();
   }
 

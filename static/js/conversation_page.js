@@ -1,6 +1,7 @@
 /** The page of a conversation: puts its parts together. */
 
 import { Announcer } from "./announcer.js";
+import { startCitations } from "./citations.js";
 import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { startCopying } from "./copy.js";
@@ -18,6 +19,7 @@ import { startScenarioChoice } from "./scenario.js";
 import { startShortcuts } from "./shortcuts.js";
 import { Sidebar } from "./sidebar.js";
 import { Sight } from "./sight.js";
+import { startSources } from "./sources.js";
 import { Thread } from "./thread.js";
 import { localiseTimes } from "./time_zone.js";
 
@@ -88,6 +90,8 @@ startMarking(page, {
   },
   onRefused: (error) => composer.showFailure(error),
 });
+startCitations(page, document.getElementById("passage-card"));
+startSources(page, { onNarrow: (question) => composer.narrow(question) });
 startReplyActions(page, { connection, onRefused: (sentence) => composer.showError(sentence) });
 startScenarioChoice(part("scenario"), {
   isStored: () => connection.isStored,

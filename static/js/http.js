@@ -28,6 +28,22 @@ export function postForm(url, fields = {}) {
   return request(url, { method: "POST", headers, body: new URLSearchParams(fields) });
 }
 
+/**
+ * Return the element *selector* of a piece of a page.
+ * @returns {Promise<HTMLElement>}
+ */
+export async function getFragment(url, selector) {
+  const headers = { "HX-Request": "true" };
+  const response = await fetch(url, { headers, credentials: "same-origin" }).catch(() => undefined);
+  const template = document.createElement("template");
+  template.innerHTML = response?.ok ? await response.text() : "";
+  const element = template.content.querySelector(selector);
+  if (!element) {
+    throw new Unreachable(response?.status ?? 0);
+  }
+  return element;
+}
+
 async function request(url, options) {
   const headers = { Accept: "application/json", ...options.headers };
   const response = await fetch(url, { ...options, headers, credentials: "same-origin" }).catch(() => undefined);

@@ -40,7 +40,8 @@ class Route:
 CONVERSATIONS = {
     Door.PERSON: {"new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"},
     Door.OBJECT: {
-        *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "pin", "exclude"),
+        *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
+        *("pin", "exclude"),
         *("scenario", "rename", "delete", "restore", "edit_scenario", "delete_scenario", "export_scenario"),
     },
 }

@@ -30,7 +30,9 @@ def test_a_number_in_brackets_is_a_citation(written, shown):
     assert render_markdown(written, passages=2) == f"<p>{shown}</p>\n"
 
 
-@pytest.mark.parametrize("written", ["[3]", "[0]", "[01]", "[1-2]", "[x]", "[]", "[1 2]", "[999999999]", "[1](nowhere)"])
+@pytest.mark.parametrize(
+    "written", ["[3]", "[0]", "[01]", "[1-2]", "[x]", "[]", "[1 2]", "[999999999]", "[1](nowhere)"]
+)
 def test_other_brackets_are_text(written):
     assert render_markdown(written, passages=2) == f"<p>{written}</p>\n"
 

@@ -1,0 +1,123 @@
+/**
+ * The card that shows the passage which a reply cites: while its number is pointed at or has the focus, and until it
+ * is closed once it was pressed. Then the card has the focus, so that a long passage can be read by keyboard.
+ */
+
+import { passagesOf } from "./sources.js";
+
+const DWELL_MS = 150;
+const LINGER_MS = 250; // on the way from the number to the card
+const MARGIN = 16;
+const GAP = 6;
+
+/** @param {HTMLElement} card a popover */
+export function startCitations(page, card) {
+  const shown = new PassageCard(card);
+  page.addEventListener("click", ({ target }) => shown.open(citationAt(target)));
+  page.addEventListener("pointerover", ({ target, pointerType }) => pointerType === "mouse" && shown.dwell(citationAt(target)));
+  page.addEventListener("pointerout", ({ target }) => citationAt(target) && shown.leave());
+  page.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && shown.peek(citationAt(target)));
+  page.addEventListener("focusout", ({ target }) => citationAt(target) && shown.leave());
+  page.addEventListener("scroll", ({ target }) => target.matches?.('[data-part="scroller"]') && shown.close(), true);
+}
+
+function citationAt(element) {
+  return element.closest("[data-citation]");
+}
+
+class PassageCard {
+  constructor(card) {
+    this.card = card;
+    this.isPressed = false;
+    this.isClosing = false;
+    card.addEventListener("pointerenter", () => clearTimeout(this.timer));
+    card.addEventListener("pointerleave", () => this.leave());
+    card.addEventListener("beforetoggle", ({ newState }) => newState === "closed" && this.#forget());
+    card.addEventListener("toggle", () => (this.isClosing = false));
+  }
+
+  /** Show it once the pointer has been there for a moment: who only passes by is not held up. */
+  dwell(citation) {
+    if (citation && !this.isPressed) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.peek(citation), DWELL_MS);
+    }
+  }
+
+  /** Show it for as long as somebody is at the number. Closing the card gives the focus back, which opens nothing. */
+  peek(citation) {
+    clearTimeout(this.timer);
+    if (citation && citation !== this.citation && !this.isClosing) {
+      this.isPressed = false;
+      this.#show(citation);
+    }
+  }
+
+  async open(citation) {
+    if (citation) {
+      clearTimeout(this.timer);
+      this.isPressed = true;
+      await this.#show(citation);
+      this.card.querySelector(".passage-text")?.focus();
+    }
+  }
+
+  leave() {
+    if (!this.isPressed) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.close(), LINGER_MS);
+    }
+  }
+
+  close() {
+    clearTimeout(this.timer);
+    this.card.hidePopover();
+  }
+
+  #forget() {
+    this.citation?.classList.remove("is-shown");
+    this.citation = undefined;
+    this.isPressed = false;
+    this.isClosing = true;
+  }
+
+  async #show(citation) {
+    this.citation?.classList.remove("is-shown");
+    this.citation = citation;
+    citation.classList.add("is-shown");
+    this.card.replaceChildren(noted(this.card.dataset.textLoading));
+    this.card.showPopover();
+    this.#fill(citation, await this.#passage(citation));
+  }
+
+  #fill(citation, content) {
+    if (this.citation === citation) {
+      this.card.replaceChildren(...content);
+      this.#place(citation.getBoundingClientRect());
+    }
+  }
+
+  async #passage(citation) {
+    try {
+      const passages = await passagesOf(citation.closest("[data-sources]"));
+      const passage = passages.querySelector(`[data-passage="${citation.dataset.citation}"]`);
+      return passage.cloneNode(true).children;
+    } catch {
+      return [noted(this.card.dataset.textFailed)];
+    }
+  }
+
+  /** Below the number, or above it where there is no room below. */
+  #place(at) {
+    const { offsetWidth: width, offsetHeight: height, style } = this.card;
+    const below = at.bottom + GAP;
+    const fitsBelow = below + height + MARGIN <= innerHeight;
+    const left = Math.max(MARGIN, Math.min(at.left, innerWidth - width - MARGIN));
+    style.setProperty("--card-left", `${left}px`);
+    style.setProperty("--card-top", `${fitsBelow ? below : Math.max(MARGIN, at.top - GAP - height)}px`);
+  }
+}
+
+function noted(sentence) {
+  return Object.assign(document.createElement("p"), { className: "passage-note", textContent: sentence });
+}
