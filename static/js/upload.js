@@ -1,0 +1,58 @@
+/** One file on its way to our own server. Unlike `fetch`, this request tells how much of the file has left. */
+
+import { goToGate } from "./gate.js";
+import { Refusal, Unreachable } from "./http.js";
+
+/**
+ * Send *file* and return what the server answers; rejected with a `Refusal` or `Unreachable` when it was not stored.
+ * @param {string} url
+ * @param {object} options
+ * @param {Record<string, string>} options.fields what is sent beside the file
+ * @param {File} options.file
+ * @param {(percent: number) => void} options.onProgress
+ * @param {AbortSignal} options.signal
+ * @returns {Promise<object>}
+ */
+export function upload(url, { fields, file, onProgress, signal }) {
+  const request = new XMLHttpRequest();
+  return new Promise((resolve, reject) => {
+    request.open("POST", url);
+    request.setRequestHeader("Accept", "application/json");
+    request.setRequestHeader("X-CSRFToken", document.body.dataset.csrfToken);
+    request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(Math.floor((100 * loaded) / total)));
+    request.addEventListener("loadend", () => settle(request, resolve, reject));
+    signal.addEventListener("abort", () => request.abort());
+    request.send(formOf(fields, file));
+  });
+}
+
+function formOf(fields, file) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    form.append(name, value);
+  }
+  form.append("files", file);
+  return form;
+}
+
+function settle({ status, responseText }, resolve, reject) {
+  const answer = parsed(responseText);
+  if (answer?.door === "gate") {
+    goToGate();
+  }
+  if (!answer) {
+    reject(new Unreachable(status));
+  } else if (status >= 400) {
+    reject(new Refusal(answer));
+  } else {
+    resolve(answer);
+  }
+}
+
+function parsed(json) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
