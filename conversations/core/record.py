@@ -41,8 +41,8 @@ class LeftOutMessage:
 class LookUp:
     """How passages were looked up in *documents* documents. What was not found by meaning says *why_by_words_only*.
 
-    That is the code of an error, or blank where no embeddings model is configured. *unread* documents were still being
-    read, and could not be looked in.
+    That is the code of an error, or blank where no embeddings model is configured or no vector is there yet. *unread*
+    documents were still being read, and could not be looked in.
     """
 
     documents: int

@@ -25,10 +25,11 @@ class Message(models.Model):
     """One stored row of a conversation.
 
     The rows form a tree by *parent*; *active* marks the path that is shown and sent, and *position* is the depth.
-    *grounding* is a list of all passages that were ever looked up for it, `{"text", "source", "score", "document"}`:
-    every look-up adds what is new, and the window record of a reply names by number what it was sent. The words of a
-    deleted document are taken out of it, and their places stay. *content_tokens* is what the message adds to the chat
-    format's overhead, counted in *encoding* when the row was written. Only a streaming reply's content ever changes.
+    *grounding* is a list of all passages that were ever looked up for it, `{"text", "source", "score", "document"}`,
+    the last a document's public id, which is missing where a passage was posted with the message: every look-up adds
+    what is new, and the window record of a reply names by number what it was sent. The words of a deleted document are
+    taken out of it, and their places stay. *content_tokens* is what the message adds to the chat format's overhead,
+    counted in *encoding* when the row was written. Only a streaming reply's content ever changes.
     """
 
     conversation = models.ForeignKey("conversations.Conversation", on_delete=models.CASCADE, related_name="messages")

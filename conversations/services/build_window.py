@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from conversations.core.history import HistoryMessage
 from conversations.core.messages import PromptMessage
 from conversations.core.policy import WindowPolicy
 from conversations.core.prompt import Passage
+from conversations.core.record import LookUp
 from conversations.core.window import Turn, Window, compute_window
 from conversations.models import Conversation, Message
 from conversations.selectors.history import History, HistoryRow, read_history, read_pins
-from conversations.selectors.sent_request import passage_of
 
 from .language import Language, language_of, policy_of
 from .stored_counts import StoredCounts
@@ -25,18 +24,19 @@ def build_window(
     newest: HistoryMessage,
     *,
     grounding: Sequence[Passage] = (),
+    look_up: LookUp | None = None,
     steps: Sequence[HistoryMessage] = (),
     policy: WindowPolicy | None = None,
     tightening: Decimal = Decimal(1),
 ) -> Window:
     """Compute the window that answers *newest*, a user message stored or still a draft. Nothing is stored.
 
-    *steps* are the tool calls made for it so far, with their results. *policy* stands for the scenario's own;
-    *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long. Raises `PromptError`
-    or `PolicyFailed`.
+    *grounding* is best first, found by *look_up*. *steps* are the tool calls made for it so far, with their results.
+    *policy* stands for the scenario's own; *tightening* ≥ 1 divides the budget once more, after a provider has found
+    the prompt too long. Raises `PromptError` or `PolicyFailed`.
     """
     history = _history(conversation, newest)
-    turn = Turn(newest, conversation.scenario.system_prompt, grounding=grounding, steps=steps)
+    turn = Turn(newest, conversation.scenario.system_prompt, grounding=grounding, look_up=look_up, steps=steps)
     policy = policy or policy_of(conversation.scenario)
     return _window(conversation, turn, history, policy=policy, tightening=tightening)
 
@@ -55,9 +55,15 @@ def _history(conversation: Conversation, newest: HistoryMessage) -> History:
     return read_history(
         conversation.pk,
         before=newest.position,
-        anchor=conversation.anchor_position,
+        anchor=_anchor(conversation, newest),
         has_pins=conversation.has_pins,
     )
+
+
+def _anchor(conversation: Conversation, newest: HistoryMessage) -> int | None:
+    """Return where the last window began; another version may have ended the path before that place."""
+    anchor = conversation.anchor_position
+    return anchor and min(anchor, newest.position)
 
 
 def _pins(conversation: Conversation, newest: HistoryMessage) -> list[HistoryRow]:
@@ -81,7 +87,7 @@ def _window(
             language_model=language.language_model,
             policy=policy,
             count_text=language.count_text,
-            anchor=conversation.anchor_position,
+            anchor=_anchor(conversation, turn.newest),
             calibration=language.calibration * tightening,
         )
     finally:
@@ -108,8 +114,3 @@ def stored_message(message: Message, language: Language) -> HistoryMessage:
     [counted] = counts.of([row])
     counts.store()
     return counted
-
-
-def passages(grounding: Iterable[dict[str, Any]]) -> list[Passage]:
-    """Return the stored grounding of a message, best first."""
-    return [passage_of(piece) for piece in grounding]

@@ -1,4 +1,4 @@
-"""Make one reply: window, ledger row, completion, ledger row settled.
+"""Make one reply: look-up, window, ledger row, completion, ledger row settled.
 
 Before the first token there are at most two retries of what may succeed unchanged, and one with a smaller window if the
 provider finds the prompt too long. The worker calls it, gives it a place for the text, and ends the reply by what it
@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
 from conversations.core.record import WindowRecord
+from conversations.grounding.look_up import look_up
 from conversations.models import Completion
 from conversations.models.completion import Purpose
 from conversations.providers.completion_events import CompletionEnd, ReasoningDelta, TextDelta
@@ -89,7 +90,8 @@ async def make_reply(
     Raises the `ConversationError` that ended it otherwise. A cancellation closes the connection to the provider and
     settles the ledger before it goes on; its message is the error code, empty if a person stopped the reply.
     """
-    prepared = await _announced(sink, in_worker_thread(prepare_reply)(reply_id))
+    looked_up = await look_up(reply_id)
+    prepared = await _announced(sink, in_worker_thread(prepare_reply)(reply_id, looked_up))
     tightened = False
     for attempt in itertools.count(1):
         progress = Progress()

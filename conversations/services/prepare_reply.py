@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from conversations.core.calibration import RefusedPrompt
 from conversations.core.errors import ContextTooLong, PromptError
+from conversations.core.prompt import Passage
 from conversations.core.window import Window
+from conversations.grounding.look_up import LookedUp
 from conversations.models import Conversation, Message, Scenario
 from conversations.providers.context_length import is_about_context
+from conversations.selectors.sent_request import passage_of
 
-from .build_window import build_window, passages, stored_message
+from .build_window import build_window, stored_message
 from .calibration import learn_limit
 from .language import language_of, policy_of
 
@@ -22,13 +25,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PreparedReply:
-    """A reply to be made, with the window whose prompt asks for it."""
+    """A reply to be made, with the window whose prompt asks for it, and what was looked up for its question."""
 
     reply: Message
     window: Window
+    looked_up: LookedUp | None = None
 
 
-def prepare_reply(reply_id: int, *, tightening: Decimal = Decimal(1)) -> PreparedReply:
+def prepare_reply(
+    reply_id: int, looked_up: LookedUp | None = None, *, tightening: Decimal = Decimal(1)
+) -> PreparedReply:
     """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`."""
     reply = Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").get(pk=reply_id)
     newest, conversation = reply.answered_message, reply.conversation
@@ -36,12 +42,24 @@ def prepare_reply(reply_id: int, *, tightening: Decimal = Decimal(1)) -> Prepare
     window = build_window(
         conversation,
         stored_message(newest, language),
-        grounding=passages(newest.grounding),
+        grounding=_candidates(newest, looked_up),
+        look_up=looked_up.look_up if looked_up else None,
         tightening=tightening,
     )
     _store_grounding_tokens(newest, window)
     _move_anchor(conversation, window)
-    return PreparedReply(reply, window)
+    return PreparedReply(reply, window, looked_up)
+
+
+def _candidates(question: Message, looked_up: LookedUp | None) -> list[Passage]:
+    """Return what may be sent with the question: what it was posted with, and then what was looked up now, best first.
+
+    Read from the message as it is in this moment, in which a document that was deleted since has no words any more.
+    """
+    stored = [replace(passage_of(entry), number=number) for number, entry in enumerate(question.grounding, start=1)]
+    given = [passage for passage, entry in zip(stored, question.grounding, strict=True) if not entry.get("document")]
+    found = looked_up.passages if looked_up else ()
+    return given + [passage for passage in found if passage.number and stored[passage.number - 1].text]
 
 
 def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedReply:
@@ -58,7 +76,7 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
     tightening, is_explained = _tightening(prompt, scenario)
     logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
     try:
-        return prepare_reply(refused.reply.pk, tightening=tightening)
+        return prepare_reply(refused.reply.pk, refused.looked_up, tightening=tightening)
     except PromptError:
         if is_explained:
             raise

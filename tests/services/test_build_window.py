@@ -7,8 +7,9 @@ from django.db import connection, transaction
 
 from conversations.core.errors import ConversationTooLong, MessageTooLong, PolicyFailed, SystemPromptTooLong
 from conversations.core.policy import WindowPolicy
+from conversations.core.prompt import Passage
 from conversations.models import Calibration, Message, Scenario
-from conversations.services.build_window import build_window, draft_message, passages, stored_message
+from conversations.services.build_window import build_window, draft_message, stored_message
 from conversations.services.calibration import known
 from conversations.services.end_reply import Ending, end_reply
 from conversations.services.estimate_draft import estimate_draft
@@ -88,7 +89,7 @@ def test_grounding_of_older_messages_is_never_sent_again(conversation):
 def test_the_newest_stored_message_is_sent_with_its_grounding(conversation):
     message = post(conversation, "one", grounding=[{"text": "CANARY", "source": "book", "score": 1}]).message
     newest = stored_message(message, language_of(conversation.scenario))
-    window = build_window(conversation, newest, grounding=passages(message.grounding))
+    window = build_window(conversation, newest, grounding=[Passage("CANARY", "book", 1)])
     assert "[1] book\nCANARY" in window.prompt[-1].content
     assert window.prompt[-1].content.endswith("Question:\none")
 

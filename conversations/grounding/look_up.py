@@ -1,0 +1,96 @@
+"""Look up what answers a question: by words always, and by meaning where there is an embeddings model."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from conversations.core.errors import ConversationError, ProviderTimedOut
+from conversations.core.fusion import Candidate, Fused, fuse
+from conversations.core.prompt import Passage
+from conversations.core.record import LookUp
+from conversations.models import Conversation
+from conversations.providers.embedding_models import ConfiguredEmbeddingModel, embedding_model
+from conversations.services.embed_texts import embed_texts
+from conversations.services.keep_passages import keep_passages
+from conversations.threads import in_worker_thread
+
+from .meaning import search_by_meaning
+from .scope import Question, read_question
+from .words import search_by_words
+
+logger = logging.getLogger(__name__)
+MOST_CANDIDATES = 50
+PATIENCE_SECONDS = 4.0  # with the embeddings model: a person waits for the reply
+Embed = Callable[..., Awaitable[list[list[float]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """*passages*, best first, by the numbers under which the question keeps them, and how they were found."""
+
+    passages: tuple[Passage, ...]
+    look_up: LookUp
+
+
+@dataclass(frozen=True, slots=True)
+class FoundByMeaning:
+    """*candidates*, best first, or None with the reason *why* nobody could be asked for a vector."""
+
+    candidates: list[Candidate] | None = None
+    why: str = ""
+
+
+async def look_up(
+    reply_id: int, *, embed: Embed = embed_texts, patience_seconds: float = PATIENCE_SECONDS
+) -> LookedUp | None:
+    """Find passages for the question of a reply, and keep them with it; None where there is no document to look in.
+
+    An embeddings model that fails, or takes longer than *patience_seconds*, is told and does without.
+    """
+    model = embedding_model()
+    question = await in_worker_thread(read_question)(reply_id, embedding_model=model.label if model else "")
+    if question is None:
+        return None
+    by_words = await in_worker_thread(search_by_words)(reply_id, question.content, most=MOST_CANDIDATES)
+    by_meaning = FoundByMeaning()
+    if model and question.embedded:
+        by_meaning = await _by_meaning(reply_id, question, model, embed, patience_seconds)
+    elif model:
+        by_meaning = FoundByMeaning(why=question.embedding_error)
+    found = _fused(by_words, by_meaning)
+    passages = await in_worker_thread(keep_passages)(question.id, found) if found else ()
+    return LookedUp(passages, _how(question, by_meaning))
+
+
+async def _by_meaning(
+    reply_id: int, question: Question, model: ConfiguredEmbeddingModel, embed: Embed, patience_seconds: float
+) -> FoundByMeaning:
+    try:
+        conversation = await Conversation.objects.select_related("owner").aget(pk=question.conversation_id)
+        async with asyncio.timeout(patience_seconds):
+            [vector] = await embed([question.content], user=conversation.owner, conversation=conversation)
+    except TimeoutError:
+        logger.warning("reply %d: no vector of its question in %s seconds", reply_id, patience_seconds)
+        return FoundByMeaning(why=ProviderTimedOut.code)
+    except ConversationError as error:
+        logger.warning("reply %d: no vector of its question: %s", reply_id, error.code)
+        return FoundByMeaning(why=error.code)
+    search = in_worker_thread(search_by_meaning)
+    return FoundByMeaning(await search(reply_id, vector, model=model.label, floor=model.floor, most=MOST_CANDIDATES))
+
+
+def _fused(by_words: list[Candidate], by_meaning: FoundByMeaning) -> list[Fused]:
+    rankings = [by_words] if by_meaning.candidates is None else [by_words, by_meaning.candidates]
+    return fuse(rankings, most=MOST_CANDIDATES)
+
+
+def _how(question: Question, by_meaning: FoundByMeaning) -> LookUp:
+    return LookUp(
+        documents=question.ready,
+        searched_by="words" if by_meaning.candidates is None else "words_and_meaning",
+        why_by_words_only=by_meaning.why,
+        unread=question.unread,
+    )
