@@ -10,6 +10,7 @@ from __future__ import annotations
 import uuid
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import Q
 
 from chatsite.accounts.gate.admission import Admission, lock_admission
 from chatsite.accounts.gate.unlocking import let_in
@@ -18,12 +19,14 @@ from conversations.core.errors import (
     AccessError,
     AccountBlocked,
     ConversationNotFound,
+    DocumentNotFound,
     GatePasswordRequired,
     MessageNotFound,
+    ScenarioNotFound,
     SeatsTaken,
     SignInRequired,
 )
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Document, Message, Scenario
 
 Person = AbstractBaseUser | AnonymousUser
 REFUSALS: dict[Admission, type[AccessError]] = {
@@ -76,9 +79,47 @@ def find_reply(conversation: Conversation, reply_id: int) -> Message:
     return found
 
 
+def find_version(conversation: Conversation, message_id: int) -> Message:
+    """Return a message of *conversation* that is shown, or could be shown in place of one that is.
+
+    Raises `MessageNotFound` if there is no such message, also where what it follows is not shown.
+    """
+    follows_the_path = Q(parent=None) | Q(parent__active=True)
+    found = conversation.messages.filter(follows_the_path, pk=message_id).first()
+    if found is None:
+        raise MessageNotFound
+    return found
+
+
 def find_message(conversation: Conversation, message_id: int) -> Message:
     """Return a message that *conversation* shows. Raises `MessageNotFound` if it has no such message."""
     found = conversation.messages.filter(pk=message_id, active=True).first()
     if found is None:
         raise MessageNotFound
     return found
+
+
+def find_scenario_with_documents(user: User, scenario_id: int) -> Scenario:
+    """Return a scenario whose documents *user* sees, adds and deletes: their own, for an admin also the site's.
+
+    Whoever may only use a scenario is given passages, never a file. Raises `ScenarioNotFound`.
+    """
+    if (found := Scenario.objects.filter(_is_kept_by(user), pk=scenario_id).first()) is None:
+        raise ScenarioNotFound
+    return found
+
+
+def find_document(user: User, place: Conversation | Scenario, document_id: uuid.UUID) -> Document:
+    """Return a document of *place*, which came from here. Raises `DocumentNotFound`, also if it is someone else's."""
+    in_a_conversation = Q(conversation__owner_id=user.pk, conversation__deleted_at=None)
+    is_theirs = in_a_conversation if isinstance(place, Conversation) else _is_kept_by(user, "scenario__")
+    found = place.documents.filter(is_theirs, public_id=document_id).first()
+    if found is None:
+        raise DocumentNotFound
+    return found
+
+
+def _is_kept_by(user: User, scenario: str = "") -> Q:
+    """Return the condition that it is the person's to fill with documents; *scenario* is the way to it."""
+    own = Q(**{f"{scenario}owner_id": user.pk})
+    return own | Q(**{f"{scenario}owner": None}) if user.is_superuser else own

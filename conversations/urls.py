@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from conversations.views import drafting, keeping, marking, reading, scenarios, windows, writing
+from conversations.views import documents, drafting, keeping, marking, reading, scenarios, windows, writing
 
 app_name = "conversations"
 urlpatterns = [
@@ -21,6 +21,19 @@ urlpatterns = [
     path("c/<uuid:public_id>/replies/<int:reply_id>/window/", windows.window, name="window"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/request/", windows.request_body, name="request"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/sources/", windows.sources, name="sources"),
+    path("c/<uuid:public_id>/documents/", documents.documents, name="conversation_documents"),
+    path("c/<uuid:public_id>/documents/add/", documents.add, name="add_conversation_documents"),
+    path("c/<uuid:public_id>/documents/<uuid:document_id>/", documents.download, name="download_conversation_document"),
+    path(
+        "c/<uuid:public_id>/documents/<uuid:document_id>/delete/",
+        documents.delete,
+        name="delete_conversation_document",
+    ),
+    path(
+        "c/<uuid:public_id>/documents/<uuid:document_id>/again/",
+        documents.again,
+        name="read_again_conversation_document",
+    ),
     path("c/<uuid:public_id>/scenario/", keeping.scenario, name="scenario"),
     path("c/<uuid:public_id>/rename/", keeping.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", keeping.delete, name="delete"),
@@ -31,4 +44,21 @@ urlpatterns = [
     path("scenarios/<int:scenario_id>/", scenarios.edit, name="edit_scenario"),
     path("scenarios/<int:scenario_id>/delete/", scenarios.delete, name="delete_scenario"),
     path("scenarios/<int:scenario_id>/export/", scenarios.export, name="export_scenario"),
+    path("scenarios/<int:scenario_id>/documents/", documents.documents, name="scenario_documents"),
+    path("scenarios/<int:scenario_id>/documents/add/", documents.add, name="add_scenario_documents"),
+    path(
+        "scenarios/<int:scenario_id>/documents/<uuid:document_id>/",
+        documents.download,
+        name="download_scenario_document",
+    ),
+    path(
+        "scenarios/<int:scenario_id>/documents/<uuid:document_id>/delete/",
+        documents.delete,
+        name="delete_scenario_document",
+    ),
+    path(
+        "scenarios/<int:scenario_id>/documents/<uuid:document_id>/again/",
+        documents.again,
+        name="read_again_scenario_document",
+    ),
 ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -18,11 +19,17 @@ from conversations.core.errors import (
     CompletionError,
     ConversationError,
     ConversationNotFound,
+    DocumentError,
+    DocumentNotFound,
+    DocumentStorageFull,
+    DocumentTooLarge,
+    FilesTooLarge,
     FrameError,
     GateShut,
     InputError,
     LimitReached,
     MessageExcluded,
+    MessageNotEditable,
     MessageNotFound,
     NothingToRetry,
     PromptError,
@@ -30,6 +37,7 @@ from conversations.core.errors import (
     RequestTooLarge,
     ScenarioNotFound,
     SignInRequired,
+    TooManyFiles,
     UploadTooLarge,
 )
 from conversations.sentences import reader_of, sentence_of
@@ -40,14 +48,21 @@ STATUSES: dict[type[ConversationError], int] = {
     ConversationNotFound: 404,
     MessageNotFound: 404,
     ScenarioNotFound: 404,
+    DocumentNotFound: 404,
     ReplyInProgress: 409,
     NothingToRetry: 409,
     MessageExcluded: 409,
+    MessageNotEditable: 409,
     LimitReached: 429,
     AccessError: 403,
     PromptError: 413,
     RequestTooLarge: 413,
     UploadTooLarge: 413,
+    DocumentTooLarge: 413,
+    DocumentStorageFull: 413,
+    FilesTooLarge: 413,
+    TooManyFiles: 413,
+    DocumentError: 400,
     InputError: 400,
     FrameError: 400,
     CompletionError: 502,
@@ -92,6 +107,9 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django itself refuses to read; a message of many megabytes is told apart from nonsense."""
     if isinstance(exception, RequestDataTooBig):
         return _refusal(request, RequestTooLarge(), show_refusal, {})
+    if isinstance(exception, TooManyFilesSent):
+        too_many = TooManyFiles(most=settings.DATA_UPLOAD_MAX_NUMBER_FILES)
+        return _refusal(request, too_many, show_refusal, {})
     return render(request, "400.html", status=400)
 
 
@@ -101,7 +119,7 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
         return JsonResponse(_for_scripts(request, error), status=status)
     if isinstance(error, (SignInRequired, GateShut)):
         return _to_the_door(request, error, kwargs)
-    if isinstance(error, (ConversationNotFound, MessageNotFound)):
+    if isinstance(error, (ConversationNotFound, MessageNotFound, DocumentNotFound)):
         raise Http404 from error
     response = refuse(request, error, **kwargs)
     response.status_code = status

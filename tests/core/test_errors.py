@@ -36,9 +36,9 @@ def example(error):
         return error(reason="the second message is empty")
     if issubclass(error, errors.UploadTooLarge):
         return error(kilobytes=2_048)
-    if issubclass(error, (errors.DocumentTooLarge, errors.DocumentStorageFull)):
+    if issubclass(error, (errors.DocumentTooLarge, errors.DocumentStorageFull, errors.FilesTooLarge)):
         return error(megabytes=20)
-    if issubclass(error, errors.TooManyDocuments):
+    if issubclass(error, (errors.TooManyDocuments, errors.TooManyFiles)):
         return error(most=100)
     return error()
 

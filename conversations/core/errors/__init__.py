@@ -3,8 +3,8 @@
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the person can mend it
     │ ├ EmptyMessage, RequestTooLarge, UploadTooLarge, ReplyInProgress, NothingToRetry
-    │ ├ MessageExcluded, MessageNotPinnable, InvalidHistory
-    │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull
+    │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory
+    │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
     │ ├ ToolStepsTooLong                                          what the tools of this reply have answered
@@ -105,7 +105,10 @@ from .documents import (
     DocumentTooCostly,
     DocumentTooLarge,
     DocumentTooLong,
+    FileMissing,
+    FilesTooLarge,
     TooManyDocuments,
+    TooManyFiles,
 )
 from .frames import (
     FrameError,
@@ -115,6 +118,7 @@ from .inputs import (
     InputError,
     InvalidHistory,
     MessageExcluded,
+    MessageNotEditable,
     MessageNotPinnable,
     NothingToRetry,
     ReplyInProgress,
@@ -157,6 +161,8 @@ __all__ = [
     "EmbeddingsChanged",
     "EmptyMessage",
     "EmptyReply",
+    "FileMissing",
+    "FilesTooLarge",
     "FrameError",
     "GatePasswordRequired",
     "GateShut",
@@ -167,6 +173,7 @@ __all__ = [
     "MalformedEmbeddings",
     "MalformedStream",
     "MessageExcluded",
+    "MessageNotEditable",
     "MessageNotFound",
     "MessageNotPinnable",
     "MessageRateReached",
@@ -202,6 +209,7 @@ __all__ = [
     "StreamBroken",
     "SystemPromptTooLong",
     "TooManyDocuments",
+    "TooManyFiles",
     "ToolSchemasTooLong",
     "ToolStepsTooLong",
     "UploadTooLarge",

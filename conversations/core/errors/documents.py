@@ -88,3 +88,28 @@ class DocumentStorageFull(InputError):
 
     def __init__(self, *, megabytes: int) -> None:
         super().__init__(megabytes=f"{megabytes:,}")
+
+
+class FileMissing(InputError):
+    code = "file_missing"
+    template = "There is no file to add. Choose one first."
+
+
+class TooManyFiles(InputError):
+    """*most*: in one request."""
+
+    code = "files_too_many"
+    template = "More than %(most)s files can't be sent at once. Send them in parts."
+
+    def __init__(self, *, most: int) -> None:
+        super().__init__(most=f"{most:,}")
+
+
+class FilesTooLarge(InputError):
+    """*megabytes*: of one request, whose files are not read at all."""
+
+    code = "files_too_large"
+    template = "More than %(megabytes)s MB can't be sent at once. Send fewer files, or smaller ones."
+
+    def __init__(self, *, megabytes: int) -> None:
+        super().__init__(megabytes=f"{megabytes:,}")

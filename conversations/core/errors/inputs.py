@@ -45,6 +45,11 @@ class MessageExcluded(InputError):
     template = "This message is excluded, so it is never sent. Include it again first."
 
 
+class MessageNotEditable(InputError):
+    code = "message_not_editable"
+    template = "Only what you wrote yourself can be edited."
+
+
 class MessageNotPinnable(InputError):
     code = "message_not_pinnable"
     template = "This message can't be pinned: by itself it is never sent."

@@ -1,0 +1,30 @@
+"""The names of files that people send, made fit to be stored, shown and downloaded under."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+LONGEST_NAME = 255
+LONGEST_ENDING = 20
+NAMELESS = "document"
+# Controls, lone surrogates and what ends a line; and what makes text run the other way, so that `gpj.exe` looks
+# like a picture. (Other marks without a shape join the letters of some languages.)
+UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb]")
+
+
+def clean_file_name(raw: str) -> str:
+    """Return the last part of the path *raw*, which may be that of any system, without what no name should have.
+
+    Never blank, and at most `LONGEST_NAME` characters: of a longer one the ending stays.
+    """
+    last = UNFIT.sub("", re.split(r"[/\\]", raw)[-1])
+    name = " ".join(unicodedata.normalize("NFC", last).split()).strip(". ")
+    return _shortened(name) or NAMELESS
+
+
+def _shortened(name: str) -> str:
+    if len(name) <= LONGEST_NAME:
+        return name
+    ending = name[name.rfind(".") :] if "." in name[-LONGEST_ENDING:] else ""
+    return name[: LONGEST_NAME - len(ending)].rstrip(". ") + ending
