@@ -58,6 +58,8 @@ with the space before it: `word0 word1 word2`, so what was emitted can be told f
 | `duplicate` | every chunk of `tokens-3` twice |
 | `tool-calls`, `tool-calls-cut` | a call of `get_time`, its arguments in pieces; the same, cut in the arguments |
 
+POST /v1/embeddings answers by tests/embeddings.py, in which the models of embeddings stand. Its log has no `emitted`.
+
 GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `ended`
 (`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the Unix clock. POST /reset empties
 it and forgets how often a `-times-N` model was asked.
@@ -80,6 +82,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import uvicorn
+
+from tests.embeddings import answer_embeddings
 
 GREETING = ["Hello", " from", " the", " upstream."]
 STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": "req_fake"}
@@ -665,7 +669,7 @@ class UpstreamApp:
         if scope["type"] != "http":
             return
         body = await read_body(receive)
-        if scope["path"].endswith("/chat/completions"):
+        if scope["path"].endswith(("/chat/completions", "/embeddings")):
             headers = {name.decode(): value.decode() for name, value in scope["headers"]}
             await self._complete(Exchange(json.loads(body), headers, scope["client"][1]), receive, send)
         elif scope["path"] == "/reset":
@@ -694,6 +698,9 @@ class UpstreamApp:
     async def _answer(self, exchange: Exchange, send: Any) -> None:
         answer, model = Answer(exchange, send), exchange.model
         self._requests[model] += 1
+        if "input" in exchange.body:
+            await answer_embeddings(answer, self._requests[model])
+            return
         if match := re.fullmatch(r"(.+)-times-(\d+)", model):
             model = match[1] if self._requests[model] <= int(match[2]) else "ok"
         if (found := fault_of(model)) is None:

@@ -67,13 +67,16 @@ def embedding_model() -> ConfiguredEmbeddingModel | None:
     """
     if not settings.OPENAI_EMBEDDING_MODEL or not has_endpoint():
         return None
-    base_url = settings.OPENAI_EMBEDDING_BASE_URL or settings.OPENAI_BASE_URL or OPENAI_BASE_URL
-    return parse_embedding_model(settings.OPENAI_EMBEDDING_MODEL, base_url=base_url)
+    return parse_embedding_model(settings.OPENAI_EMBEDDING_MODEL, base_url=embedding_base_url())
 
 
 def has_endpoint() -> bool:
     """Tell whether there is anybody to ask: the demo model has no embeddings."""
     return bool(settings.OPENAI_EMBEDDING_BASE_URL) or not demo_is_used()
+
+
+def embedding_base_url() -> str:
+    return settings.OPENAI_EMBEDDING_BASE_URL or settings.OPENAI_BASE_URL or OPENAI_BASE_URL
 
 
 def embedding_api_key() -> str | None:

@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError
 
 from conversations.core.errors import CompletionError, ConversationError
 from conversations.fanout import RUNS, Subscriber, subscribe, unsubscribe
-from conversations.providers.clients import close_completion_client, completion_client
+from conversations.providers.clients import close_clients, completion_client
 from conversations.services.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending, end_reply
 from conversations.services.make_reply import make_reply
 from conversations.threads import in_worker_thread
@@ -104,7 +104,7 @@ class Worker:
         for duty in self._duties:
             duty.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
-        await close_completion_client()
+        await close_clients()
 
     async def _wait_for_replies(self, timeout_seconds: float) -> None:
         if self._making:

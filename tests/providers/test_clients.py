@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from conversations.core.messages import PromptMessage
-from conversations.providers.clients import close_completion_client, completion_client
+from conversations.providers.clients import close_clients, completion_client
 from conversations.providers.completion_requests import CompletionRequest
 from conversations.providers.waiting import Timeouts
 
@@ -20,7 +20,7 @@ async def test_an_event_loop_has_one_client():
     client = completion_client()
 
     assert completion_client() is client
-    await close_completion_client()
+    await close_clients()
     assert completion_client() is not client
 
 
