@@ -25,6 +25,7 @@ from conversations.core.frames import (
     ConversationSync,
     ErrorFrame,
     Frame,
+    MessageEdit,
     MessagePost,
     ReplyRegenerate,
     ReplyStop,
@@ -33,7 +34,9 @@ from conversations.core.frames import (
 from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, subscribe, unsubscribe
 from conversations.models import Conversation
 from conversations.sentences import reader_of_socket, sentence_of
+from conversations.services.edit_message import edit_message
 from conversations.services.post_message import post_message
+from conversations.services.question import PostedMessage
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
 from conversations.sign_ins import sign_ins
@@ -139,6 +142,21 @@ class PageConsumer(AsyncWebsocketConsumer):
         posted = await in_thread(post_message)(
             user=conversation.owner, conversation=conversation, content=frame.content, client_id=frame.client_id
         )
+        self._acknowledge_again(conversation, posted)
+
+    async def _edit(self, conversation: Conversation, frame: MessageEdit) -> None:
+        """Store a new version of the message; like a message, one that is here already is acknowledged again."""
+        await self._follow(conversation_topic(conversation.public_id))
+        posted = await in_thread(edit_message)(
+            user=conversation.owner,
+            conversation=conversation,
+            message_id=frame.message,
+            content=frame.content,
+            client_id=frame.client_id,
+        )
+        self._acknowledge_again(conversation, posted)
+
+    def _acknowledge_again(self, conversation: Conversation, posted: PostedMessage) -> None:
         if not posted.created:
             self._queue(posted.to_frame(conversation.public_id).to_json())
 
@@ -158,6 +176,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     _HANDLERS: dict[type[Frame], Callable[..., Awaitable[None]]] = {
         MessagePost: _post,
+        MessageEdit: _edit,
         ReplyStop: _stop,
         ReplyRegenerate: _regenerate,
         ConversationSync: _send_snapshot,

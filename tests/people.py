@@ -8,7 +8,8 @@ from typing import Any
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Message
 from conversations.services.conversations import start_conversation
-from conversations.services.post_message import PostedMessage, post_message
+from conversations.services.post_message import post_message
+from conversations.services.question import PostedMessage
 
 PASSWORD = "correct-horse-battery"
 

@@ -48,6 +48,17 @@ class MessagePost(Frame):
 
 
 @dataclass(frozen=True, slots=True)
+class MessageEdit(Frame):
+    """Ask *message* in other words. Sent again with the same *client_id* it is the same version."""
+
+    type: ClassVar[str] = "message.edit"
+    conversation: uuid.UUID
+    message: int
+    client_id: uuid.UUID
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyStop(Frame):
     type: ClassVar[str] = "reply.stop"
     conversation: uuid.UUID
@@ -77,7 +88,7 @@ class ConversationSync(Frame):
 
 @dataclass(frozen=True, slots=True)
 class MessageStored(Frame):
-    """A user message and its empty reply are stored, at *position* and the one after it.
+    """A user message and its empty reply are stored, at *position* and the one after it, and end what is shown.
 
     *cleaned*: characters that can't be stored were taken out of what the person typed.
     """
@@ -172,15 +183,27 @@ class MessageMarked(Frame):
 
 
 @dataclass(frozen=True, slots=True)
+class MessageShown(Frame):
+    """Another version is shown at *position*, and what was said after it."""
+
+    type: ClassVar[str] = "message.shown"
+    conversation: uuid.UUID
+    message: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationSnapshot(Frame):
     """What is stored from *from_position* on: one piece of HTML per message, oldest first.
 
-    That is the position that was asked for, or a later one where too many messages are stored for one frame.
+    That is the position that was asked for, or a later one where too many messages are stored for one frame. *parent*
+    is the message before it, if there is one: a page that has another one there has missed a new version further up.
     """
 
     type: ClassVar[str] = "conversation.snapshot"
     conversation: uuid.UUID
     from_position: int
+    parent: int | None
     title: str
     messages: tuple[Mapping[str, Any], ...]
     window: Mapping[str, Any]
@@ -198,7 +221,7 @@ class ErrorFrame(Frame):
 
 
 FROM_PAGE: dict[str, type[Frame]] = {
-    frame.type: frame for frame in (MessagePost, ReplyStop, ReplyRegenerate, ConversationSync)
+    frame.type: frame for frame in (MessagePost, MessageEdit, ReplyStop, ReplyRegenerate, ConversationSync)
 }
 FROM_SERVER: dict[str, type[Frame]] = {
     frame.type: frame
@@ -211,6 +234,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         ReplyFailed,
         WindowRecorded,
         MessageMarked,
+        MessageShown,
         ConversationSnapshot,
         ErrorFrame,
     )
@@ -237,11 +261,11 @@ def parse_frame(wire: object, known: Mapping[str, type[Frame]] = FROM_PAGE) -> F
 def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:
     """Return field *name* as *kind*; `bool` is not an `int` here, as it would be to Python."""
     value = wire.get(name)
-    if value is None and kind == uuid.UUID | None:
+    if value is None and kind in (uuid.UUID | None, int | None):
         return None
     if kind in (uuid.UUID, uuid.UUID | None):
         return _read_uuid(name, value)
-    if kind is int:
+    if kind in (int, int | None):
         if type(value) is not int or not 0 <= value <= LARGEST_INTEGER:
             raise FrameError(name)
         return value

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from threading import BoundedSemaphore
 
+from django.db.models import F
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
@@ -16,6 +17,8 @@ from conversations.rendering import BlockStream, render_markdown
 from conversations.sentences import Reader, stored_sentence
 
 from .sight import EVERYTHING, MARK_WORDS, Mark, Sight
+from .sources import SourcesSummary, grounding_record, summary_of
+from .versions import Versions, versions_of
 
 PAGE_MESSAGES = 30
 MOST_IN_A_SNAPSHOT = 200
@@ -29,10 +32,13 @@ class ThreadMessage:
 
     *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
     point *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply.
-    *error* is the sentence that says why a reply is not whole, or nothing. *mark* says whether the model sees it.
+    *sources* tell what was looked up for it, and *question* is what it answers, if that is on the same page. *error* is
+    the sentence that says why a reply is not whole, or nothing. *mark* says whether the model sees it. *parent* is the
+    message that it follows, and *versions* are there if something else was said in its place.
     """
 
     pk: int
+    parent: int | None
     position: int
     role: str
     state: str
@@ -43,9 +49,12 @@ class ThreadMessage:
     tail_at: int
     error: str
     completion: Completion | None
+    sources: SourcesSummary | None
+    question: str
     pinned: bool
     excluded: bool
     mark: Mark
+    versions: Versions | None
 
     @property
     def mark_words(self) -> Promise:
@@ -80,7 +89,7 @@ def thread_page(
     path = conversation.messages.filter(active=True)
     if before is not None:
         path = path.filter(position__lt=before)
-    newest_first = list(path.order_by("-position")[:limit])
+    newest_first = list(path.defer("grounding").order_by("-position")[:limit])
     return _page(reversed(newest_first), reader, sight)
 
 
@@ -89,28 +98,51 @@ def thread_from(
 ) -> ThreadPage:
     """Return the messages from *from_position* on; of very many, the newest."""
     path = conversation.messages.filter(active=True, position__gte=from_position)
-    newest_first = list(path.order_by("-position")[:MOST_IN_A_SNAPSHOT])
+    newest_first = list(path.defer("grounding").order_by("-position")[:MOST_IN_A_SNAPSHOT])
     return _page(reversed(newest_first), reader, sight)
 
 
 def _page(oldest_first: Iterable[Message], reader: Reader, sight: Sight) -> ThreadPage:
     messages = list(oldest_first)
     completions = _last_completions(messages)
-    shown = [_shown(message, completions.get(message.pk), reader, sight) for message in messages]
+    questions = {message.pk: message.content for message in messages if message.role == "user"}
+    versions = versions_of(messages)
+    shown = [
+        _shown(
+            message,
+            completion=completions.get(message.pk),
+            question=questions.get(message.parent_id, ""),
+            versions=versions.get(message.pk),
+            reader=reader,
+            sight=sight,
+        )
+        for message in messages
+    ]
     return ThreadPage(shown, has_older=bool(messages) and messages[0].position > 0)
 
 
 def _last_completions(messages: Iterable[Message]) -> dict[int, Completion]:
     replies = [message.pk for message in messages if message.role == "assistant"]
     last = Completion.objects.filter(reply_id__in=replies).order_by("reply_id", "-id").distinct("reply_id")
-    return {row.reply_id: row for row in last.defer("window") if row.reply_id}
+    rows = last.defer("window", "request").annotate(grounding=F("window__grounding"))
+    return {row.reply_id: row for row in rows if row.reply_id}
 
 
-def _shown(message: Message, completion: Completion | None, reader: Reader, sight: Sight) -> ThreadMessage:
-    html, tail_at = _rendered(message)
+def _shown(
+    message: Message,
+    *,
+    completion: Completion | None,
+    question: str,
+    versions: Versions | None,
+    reader: Reader,
+    sight: Sight,
+) -> ThreadMessage:
+    grounding = grounding_record(getattr(completion, "grounding", None))
+    html, tail_at = _rendered(message, passages=len(grounding.included))
     code, params = message.error_code, message.error_params
     return ThreadMessage(
         pk=message.pk,
+        parent=message.parent_id,
         position=message.position,
         role=message.role,
         state=message.state,
@@ -121,26 +153,32 @@ def _shown(message: Message, completion: Completion | None, reader: Reader, sigh
         tail_at=tail_at,
         error=stored_sentence(code, params, reader) if code else "",
         completion=completion,
+        sources=summary_of(grounding, reader),
+        question=question,
         pinned=message.pinned,
         excluded=message.excluded,
         mark=sight.mark_of(message),
+        versions=versions,
     )
 
 
-def _render_ended(content: str) -> SafeString:
+def _render_ended(content: str, passages: int) -> SafeString:
     """Render a message whose content does not change any more; every page and snapshot asks for it again."""
     with _renderers:
-        return _render_once(content)
+        return _render_once(content, passages)
 
 
 @lru_cache(maxsize=1_000)
-def _render_once(content: str) -> SafeString:
-    return render_markdown(content)
+def _render_once(content: str, passages: int) -> SafeString:
+    return render_markdown(content, passages=passages)
 
 
-def _rendered(message: Message) -> tuple[SafeString, int]:
-    """Return the HTML of the message, and up to which code point it goes: all of it once the message has ended."""
+def _rendered(message: Message, *, passages: int) -> tuple[SafeString, int]:
+    """Return the HTML of the message, and up to which code point it goes: all of it once the message has ended.
+
+    *passages* is how many it may cite.
+    """
     if message.has_ended:
-        return _render_ended(message.content), len(message.content)
-    blocks = BlockStream().feed(message.content)
+        return _render_ended(message.content, passages), len(message.content)
+    blocks = BlockStream(passages=passages).feed(message.content)
     return SafeString("".join(block.html for block in blocks)), blocks[-1].end if blocks else 0

@@ -1,4 +1,4 @@
-"""The active path of a conversation: who may add to it, and how a reply is added."""
+"""The active path of a conversation: who may change it, how messages leave it, and how a reply is added."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .language import Language
 
 
 def lock_conversation(conversation: Conversation) -> Conversation:
-    """Lock the conversation's row until the transaction ends: whoever wants to add to the path waits here."""
+    """Lock the conversation's row until the transaction ends: whoever wants to change the path waits here."""
     locked = (
         Conversation.objects.select_for_update(of=("self",))
         .select_related("scenario", "head")
@@ -21,6 +21,12 @@ def lock_conversation(conversation: Conversation) -> Conversation:
     if locked is None:
         raise ConversationNotFound
     return locked
+
+
+def leave_path(conversation: Conversation, position: int, *, head_id: int | None) -> None:
+    """Take all messages from *position* on off the path; it ends with *head_id* then, which the caller stores."""
+    conversation.messages.filter(active=True, position__gte=position).update(active=False)
+    conversation.head_id = head_id
 
 
 def add_reply(conversation: Conversation, message: Message, language: Language) -> Message:

@@ -15,7 +15,7 @@ from conversations.models import Conversation, Message
 from .build_window import check_it_fits, stored_message
 from .language import language_of
 from .limits import check_limits, check_money
-from .path import add_reply, lock_conversation
+from .path import add_reply, leave_path, lock_conversation
 
 
 def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -> Message:
@@ -34,7 +34,7 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
         question = stored_message(reply.parent, language)
         check_it_fits(locked, question)  # or the old reply would be gone for nothing
         check_money(user, limits, locked, question)
-        Message.objects.filter(pk=reply.pk).update(active=False)
+        leave_path(locked, reply.position, head_id=reply.parent_id)
         sibling = add_reply(locked, reply.parent, language)
         transaction.on_commit(partial(publish, RUNS, "waiting"))
     return sibling

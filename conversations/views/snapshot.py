@@ -27,10 +27,16 @@ def conversation_snapshot(conversation: Conversation, from_position: int, *, rea
     return ConversationSnapshot(
         conversation=conversation.public_id,
         from_position=max(from_position, page.first_position),
+        parent=page.messages[0].parent if page.messages else _message_before(conversation, from_position),
         title=conversation.title,
         messages=tuple(_message(conversation, message) for message in page.messages),
         window=window_summary(record) if record else {},
     )
+
+
+def _message_before(conversation: Conversation, position: int) -> int | None:
+    before = conversation.messages.filter(active=True, position=position - 1)
+    return before.values_list("pk", flat=True).first()
 
 
 def _message(conversation: Conversation, message: ThreadMessage) -> dict[str, Any]:

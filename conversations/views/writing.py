@@ -14,7 +14,8 @@ from conversations.core.errors import ConversationError, ConversationNotFound, F
 from conversations.models import Scenario
 from conversations.sentences import reader_of, sentence_of
 from conversations.services.conversations import default_scenario, scenario_to_begin_with, start_conversation
-from conversations.services.post_message import PostedMessage, post_message
+from conversations.services.post_message import post_message
+from conversations.services.question import PostedMessage
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
 
@@ -58,17 +59,19 @@ def post(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
             client_id=client_id,
         )
     if wants_json(request):
-        return JsonResponse(_acknowledgement(posted), status=201 if posted.created else 200)
+        return acknowledgement(posted)
     return redirect("conversations:conversation", public_id)
 
 
-def _acknowledgement(posted: PostedMessage) -> dict[str, int | bool]:
-    return {
+def acknowledgement(posted: PostedMessage) -> JsonResponse:
+    """Tell a script what is stored; that it was new, or was here already, is in the status."""
+    stored = {
         "message": posted.message.pk,
         "reply": posted.reply.pk,
         "position": posted.message.position,
         "cleaned": posted.cleaned,
     }
+    return JsonResponse(stored, status=201 if posted.created else 200)
 
 
 @require_POST

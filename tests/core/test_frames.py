@@ -34,6 +34,7 @@ VALUES = {
     bool: st.booleans(),
     uuid.UUID: st.uuids(),
     uuid.UUID | None: st.none() | st.uuids(),
+    int | None: st.none() | st.integers(0, LARGEST_INTEGER),
     Mapping[str, Any]: OBJECTS,
     tuple[Mapping[str, Any], ...]: st.lists(OBJECTS, max_size=2).map(tuple),
 }
