@@ -91,18 +91,6 @@ def find_version(conversation: Conversation, message_id: int) -> Message:
     return found
 
 
-def find_version(conversation: Conversation, message_id: int) -> Message:
-    """Return a message of *conversation* that is shown, or could be shown in place of one that is.
-
-    Raises `MessageNotFound` if there is no such message, also where what it follows is not shown.
-    """
-    follows_the_path = Q(parent=None) | Q(parent__active=True)
-    found = conversation.messages.filter(follows_the_path, pk=message_id).first()
-    if found is None:
-        raise MessageNotFound
-    return found
-
-
 def find_message(conversation: Conversation, message_id: int) -> Message:
     """Return a message that *conversation* shows. Raises `MessageNotFound` if it has no such message."""
     found = conversation.messages.filter(pk=message_id, active=True).first()

@@ -66,12 +66,6 @@ def _anchor(conversation: Conversation, newest: HistoryMessage) -> int | None:
     return anchor and min(anchor, newest.position)
 
 
-def _anchor(conversation: Conversation, newest: HistoryMessage) -> int | None:
-    """Return where the last window began; another version may have ended the path before that place."""
-    anchor = conversation.anchor_position
-    return anchor and min(anchor, newest.position)
-
-
 def _pins(conversation: Conversation, newest: HistoryMessage) -> list[HistoryRow]:
     return read_pins(conversation.pk, before=newest.position) if conversation.has_pins else []
 
