@@ -1,10 +1,40 @@
-"""The parent's side of reading a document."""
+"""The parent's side of reading a document: starts the child, feeds it, believes nothing, and ends it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
 
-from conversations.parsing.parsed import Parsed, ParsingLimits
+from conversations.core.errors import DocumentDamaged, DocumentTooCostly, DocumentTooLong
+from conversations.parsing.lines import LONGEST_LINE_BYTES, End, read_line
+from conversations.parsing.parsed import (
+    MOST_CHARACTERS,
+    MOST_PASSAGES,
+    KindFound,
+    Parsed,
+    ParsedPassage,
+    ParsingLimits,
+    Progress,
+)
+
+logger = logging.getLogger(__name__)
+
+PROJECT = Path(__file__).resolve().parents[2]
+# -P: nothing is imported from where it runs; -B: nothing is written
+COMMAND = (sys.executable, "-P", "-B", "-m", "conversations.parsing.child")
+ENVIRONMENT = {"PYTHONPATH": str(PROJECT), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
+MOST_LOGGED_BYTES = 2_000
+MOST_PROGRESS = 100
+DEATHS_BY_COST = {-signal.SIGKILL, -signal.SIGXCPU, -signal.SIGABRT}  # a library in C aborts when memory is refused
 
 
 async def parse_document(
@@ -15,5 +45,109 @@ async def parse_document(
     *name* is only a hint between kinds of plain text. *encoding* is the one that tokens are counted in. Raises a
     `DocumentError`, maybe after some passages. Closing the generator ends the child.
     """
-    raise NotImplementedError
-    yield
+    child = await _start()
+    order = {"name": name, "encoding": encoding, "seconds": limits.seconds, "memory_megabytes": limits.memory_megabytes}
+    helpers = [asyncio.create_task(_feed(child, order, content)), asyncio.create_task(_log(child))]
+    try:
+        check = _Check()
+        async for line in _lines(child, seconds=limits.seconds):
+            parsed = read_line(line)
+            if isinstance(parsed, End):
+                return
+            check.take(parsed)
+            yield parsed
+        await _raise_for_death(child)
+    finally:
+        await _end(child, helpers)
+
+
+async def _start() -> Process:
+    return await asyncio.create_subprocess_exec(
+        *COMMAND,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+        env=ENVIRONMENT,
+        cwd="/",
+        start_new_session=True,
+        limit=LONGEST_LINE_BYTES,
+    )
+
+
+async def _feed(child: Process, order: dict[str, object], content: bytes) -> None:
+    """Send the file; a child that has died or decided already does not take all of it."""
+    assert child.stdin is not None
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        child.stdin.write(json.dumps(order).encode("ascii") + b"\n")
+        child.stdin.write(content)
+        await child.stdin.drain()
+        child.stdin.close()
+        await child.stdin.wait_closed()
+
+
+async def _log(child: Process) -> None:
+    """Log how the child failed: it names classes of errors, never what stands in the document."""
+    assert child.stderr is not None
+    said = await child.stderr.read(MOST_LOGGED_BYTES)
+    if said:
+        logger.info("reading a document: %s", said.decode("ascii", "backslashreplace").strip())
+    while await child.stderr.read(MOST_LOGGED_BYTES):
+        pass
+
+
+async def _lines(child: Process, *, seconds: float) -> AsyncIterator[bytes]:
+    """Yield the child's lines until it is silent for good. Only the time that it is waited for counts."""
+    assert child.stdout is not None
+    while seconds > 0:
+        started = time.monotonic()
+        try:
+            line = await asyncio.wait_for(child.stdout.readline(), seconds)
+        except TimeoutError as error:
+            raise DocumentTooCostly from error
+        except ValueError as error:  # longer than any line may be
+            raise DocumentDamaged from error
+        if not line:
+            return
+        yield line
+        seconds -= time.monotonic() - started
+    raise DocumentTooCostly
+
+
+class _Check:
+    """Bounds what a child may say in all, and in which order."""
+
+    def __init__(self) -> None:
+        self._percent = -1
+        self._passages = self._characters = 0
+        self._has_kind = False
+
+    def take(self, parsed: Parsed) -> None:
+        """Raise if *parsed* may not come now."""
+        if isinstance(parsed, KindFound) is self._has_kind:
+            raise DocumentDamaged
+        self._has_kind = True
+        if isinstance(parsed, Progress):
+            if parsed.percent <= self._percent:
+                raise DocumentDamaged
+            self._percent = parsed.percent
+        if isinstance(parsed, ParsedPassage):
+            self._passages += 1
+            self._characters += len(parsed.text)
+            if self._passages > MOST_PASSAGES or self._characters > MOST_CHARACTERS:
+                raise DocumentTooLong
+
+
+async def _raise_for_death(child: Process) -> None:
+    """Raise what the end of a child means that has not said so itself."""
+    code = await child.wait()
+    logger.warning("reading a document ended with %s", code)
+    raise DocumentTooCostly if code in DEATHS_BY_COST else DocumentDamaged
+
+
+async def _end(child: Process, helpers: list[asyncio.Task[None]]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    for helper in helpers:
+        helper.cancel()
+    await asyncio.gather(*helpers, return_exceptions=True)
+    await child.wait()

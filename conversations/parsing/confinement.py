@@ -1,0 +1,109 @@
+"""What the child gives up before it looks at a file: memory, time, writing, other programs, the network.
+
+The operating system enforces the limits of memory and time, and the network where it lets a process leave its own. The
+audit hook only sees what goes through Python: it stops a parser that is led astray, not machine code that a file has
+brought with it. So the child also has nothing worth taking: no secrets, no open files, no connection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+
+from conversations.parsing.parsed import ParsingLimits
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NO_NEW_PRIVS = 38
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWNET = 0x40000000
+
+MOST_OPEN_FILES = 64
+NICENESS = 10
+
+REFUSED = (
+    "socket.",
+    "subprocess.",
+    "ctypes.dlopen",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.system",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.mkdir",
+    "os.link",
+    "os.symlink",
+    "os.chmod",
+    "os.truncate",
+    "shutil.",
+    "urllib.",
+    "ftplib.",
+    "smtplib.",
+)
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
+OUR_CODE = Path(__file__).resolve().parents[1]
+
+
+class Refused(PermissionError):
+    """A parser wanted something that reading a document does not need."""
+
+
+def confine(limits: ParsingLimits) -> None:
+    """Give up whatever is not needed to read one document. There is no way back."""
+    _limit_resources(limits)
+    with contextlib.suppress(OSError):
+        os.nice(NICENESS)
+    if sys.platform == "linux":
+        _leave_what_linux_lets_go()
+    sys.addaudithook(_refuse)
+
+
+def _limit_resources(limits: ParsingLimits) -> None:
+    memory_bytes = limits.memory_megabytes * 1024 * 1024
+    for kind, most in (
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_CPU, limits.seconds),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_NOFILE, MOST_OPEN_FILES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(kind, (most, most))
+
+
+def _leave_what_linux_lets_go() -> None:
+    """End with the parent, gain no rights, and see a network without any interface.
+
+    In many containers a process may not leave its network: then only the audit hook and the empty environment stand.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
+        libc.unshare(CLONE_NEWNET)
+
+
+def _refuse(event: str, arguments: tuple[object, ...]) -> None:
+    if event == "open":
+        _refuse_to_open(*arguments)
+    elif event.startswith(REFUSED):
+        raise Refused(event)
+
+
+def _refuse_to_open(path: object, mode: object, flags: object, *_: object) -> None:
+    """Let only the code be read that parsing is made of: no key files, no `.env`, nothing of other processes."""
+    if isinstance(path, int):
+        return
+    if isinstance(flags, int) and flags & WRITING:
+        raise Refused("open for writing")
+    wanted = Path(os.path.realpath(os.fsdecode(path)))  # type: ignore[arg-type]
+    if not any(wanted.is_relative_to(folder) for folder in READABLE):
+        raise Refused("open")
+
+
+READABLE = tuple({OUR_CODE, *(Path(folder).resolve() for folder in (sys.prefix, sys.base_prefix, sys.exec_prefix))})

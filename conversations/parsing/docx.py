@@ -1,0 +1,86 @@
+"""DOCX into blocks: headings by their style, lists, tables row by row. Nothing that it refers to is ever fetched."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+
+import docx
+from docx.table import Table
+from docx.text.paragraph import Paragraph
+
+from conversations.core.errors import DocumentTooCostly
+from conversations.core.splitting import Block
+from conversations.parsing.headings import Headings
+from conversations.parsing.reading import Report
+from conversations.parsing.tables import row_lines
+
+MOST_MEMBERS = 5_000
+MOST_UNPACKED_BYTES = 200 * 1024 * 1024
+MOST_RATIO = 200  # XML is rarely packed to less than a fiftieth
+RATIO_FROM_BYTES = 5 * 1024 * 1024
+
+
+def read_docx(content: bytes, report: Report) -> Iterator[Block]:
+    _check_sizes(content)
+    document = docx.Document(BytesIO(content))
+    parts = list(document.iter_inner_content())
+    reader = _DocxReader()
+    for number, part in enumerate(parts, start=1):
+        yield from reader.table(part) if isinstance(part, Table) else reader.paragraph(part)
+        report(number, len(parts))
+    yield from reader.headings.leave()
+
+
+def _check_sizes(content: bytes) -> None:
+    """Refuse to unpack what would be too large. The sizes may lie: no more than they say is ever unpacked."""
+    members = zipfile.ZipFile(BytesIO(content)).infolist()
+    unpacked = sum(member.file_size for member in members)
+    if len(members) > MOST_MEMBERS or unpacked > MOST_UNPACKED_BYTES:
+        raise DocumentTooCostly
+    if unpacked > RATIO_FROM_BYTES and unpacked > MOST_RATIO * len(content):
+        raise DocumentTooCostly
+
+
+class _DocxReader:
+    """Makes blocks of paragraphs and tables. The level of a style is looked up once."""
+
+    def __init__(self) -> None:
+        self.headings = Headings()
+        self._levels: dict[str, int] = {}
+
+    def paragraph(self, paragraph: Paragraph) -> Iterator[Block]:
+        text = paragraph.text
+        if not text.strip():
+            return
+        if level := self._level(paragraph):
+            yield from self.headings.enter(level, text)
+        else:
+            yield self.headings.block(text, lines=_is_list_item(paragraph))
+
+    def table(self, table: Table) -> Iterator[Block]:
+        rows = ([cell.text for cell in row.cells] for row in table.rows)
+        for line in row_lines(rows):
+            yield self.headings.block(line, lines=True)
+
+    def _level(self, paragraph: Paragraph) -> int:
+        """Return the level of a heading, from 1; 0 for ordinary paragraphs."""
+        # pyright: python-docx has no type for the style's id
+        style_id = str(paragraph._p.style)
+        if style_id not in self._levels:
+            name = (paragraph.style.name if paragraph.style else None) or ""
+            self._levels[style_id] = _heading_level(name.casefold())
+        return self._levels[style_id]
+
+
+def _heading_level(style_name: str) -> int:
+    if style_name == "title":
+        return 1
+    word, _, number = style_name.partition(" ")
+    return int(number) if word == "heading" and number.isascii() and number.isdigit() else 0
+
+
+def _is_list_item(paragraph: Paragraph) -> bool:
+    properties = paragraph._p.pPr
+    return (properties is not None and properties.numPr is not None) or str(paragraph._p.style).startswith("List")

@@ -1,0 +1,110 @@
+"""What the child tells its parent: one JSON object a line. The parent takes nothing in them for granted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from conversations.core.errors import (
+    DocumentDamaged,
+    DocumentEmpty,
+    DocumentEncrypted,
+    DocumentError,
+    DocumentKindUnknown,
+    DocumentScanned,
+    DocumentTooCostly,
+    DocumentTooLong,
+)
+from conversations.core.text import UNSTORABLE
+from conversations.parsing.parsed import (
+    KINDS,
+    LONGEST_HEADING_CHARACTERS,
+    LONGEST_PASSAGE_CHARACTERS,
+    Kind,
+    KindFound,
+    Parsed,
+    ParsedPassage,
+    Progress,
+)
+
+ERRORS: Mapping[str, type[DocumentError]] = {
+    error.code: error
+    for error in (
+        DocumentDamaged,
+        DocumentEmpty,
+        DocumentEncrypted,
+        DocumentKindUnknown,
+        DocumentScanned,
+        DocumentTooCostly,
+        DocumentTooLong,
+    )
+}
+# A character outside the basic plane is written as two escapes of six bytes; the rest is names and numbers.
+LONGEST_LINE_BYTES = 12 * (LONGEST_PASSAGE_CHARACTERS + LONGEST_HEADING_CHARACTERS) + 200
+MOST_TOKENS = 4 * LONGEST_PASSAGE_CHARACTERS  # no token is less than a byte of UTF-8
+
+
+class End:
+    """The child has read the document to its end."""
+
+
+END = End()
+
+
+def write_line(parsed: Parsed | End | DocumentError) -> bytes:
+    """Return *parsed* as a line of ASCII."""
+    return json.dumps(_members(parsed)).encode("ascii") + b"\n"
+
+
+def _members(parsed: Parsed | End | DocumentError) -> dict[str, object]:
+    match parsed:
+        case KindFound(kind):
+            return {"kind": kind}
+        case Progress(percent):
+            return {"percent": percent}
+        case ParsedPassage(heading, text, tokens):
+            return {"heading": heading, "text": text, "tokens": tokens}
+        case DocumentError():
+            return {"error": parsed.code}
+        case End():
+            return {"end": True}
+
+
+def read_line(line: bytes) -> Parsed | End:
+    """Return what a line says. Raises the `DocumentError` that it names; `DocumentDamaged` for a line of no such form.
+
+    A parser that a file has taken over may write whatever it likes: it can get no further than a passage of its own.
+    """
+    try:
+        members = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise DocumentDamaged from error
+    match members:
+        case {"kind": str(kind)} if kind in KINDS:
+            return KindFound(cast(Kind, kind))
+        case {"percent": int(percent)} if 0 <= percent <= 100:
+            return Progress(int(percent))
+        case {"heading": str(heading), "text": str(text), "tokens": int(tokens)} if _is_storable(heading, text, tokens):
+            return ParsedPassage(heading, text, int(tokens))
+        case {"end": True}:
+            return END
+        case {"error": str(code)} if code in ERRORS:
+            raise ERRORS[code]
+    raise DocumentDamaged
+
+
+def _is_storable(heading: str, text: str, tokens: int) -> bool:
+    return (
+        len(heading) <= LONGEST_HEADING_CHARACTERS
+        and 0 < len(text) <= LONGEST_PASSAGE_CHARACTERS
+        and bool(text.strip())
+        and 0 < tokens <= MOST_TOKENS
+        and not UNSTORABLE.search(heading)
+        and not UNSTORABLE.search(text)
+    )
+
+
+def read_order(line: bytes) -> dict[str, Any]:
+    """Return what the parent's first line asks the child for."""
+    return cast(dict[str, Any], json.loads(line))

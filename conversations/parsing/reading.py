@@ -1,0 +1,13 @@
+"""How a reader of one kind of file is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from conversations.core.splitting import Block
+
+Report = Callable[[int, int], None]
+"""Tells how far a reader is: so many of so many, of whatever it counts."""
+
+Read = Callable[[Report], Iterator[Block]]
+"""Yields the blocks of the document that it was made for. Raises a `DocumentError`, or what its parser raises."""
