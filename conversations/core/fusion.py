@@ -16,7 +16,8 @@ from dataclasses import dataclass
 RANK_OFFSET = 60
 SHINGLE_WORDS = 3
 ALIKE = 0.8  # of two texts' shingles those in both, from which on one of them says nothing new
-WORD = re.compile(r"\w+")
+# A character of a script without spaces is a word here.
+WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,27 +68,36 @@ def near_the_best(ranking: Sequence[Candidate], *, share: float) -> list[Candida
 
 
 def _without_duplicates(best_first: Iterable[Candidate]) -> Iterator[Candidate]:
-    kept: list[frozenset[str]] = []
+    kept: list[Fingerprint] = []
     for candidate in best_first:
-        shingles = shingles_of(candidate.text)
-        if not any(are_alike(shingles, other) for other in kept):
-            kept.append(shingles)
+        fingerprint = Fingerprint.of(candidate.text)
+        if not any(map(fingerprint.is_like, kept)):
+            kept.append(fingerprint)
             yield candidate
 
 
-def shingles_of(text: str) -> frozenset[str]:
-    """Return all runs of a few words of *text*, whatever its case; where there are hardly any words, of characters."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    words = WORD.findall(folded)
-    if len(words) < SHINGLE_WORDS:
-        words = list("".join(words) or folded)
-    return frozenset(" ".join(words[at : at + SHINGLE_WORDS]) for at in range(max(1, len(words) - SHINGLE_WORDS + 1)))
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What tells a text from another: all runs of a few words, whatever their case, and its numbers."""
 
+    shingles: frozenset[str]
+    numbers: tuple[str, ...]
 
-def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Tell whether two texts are the same but for a few words, by Jaccard's index of their shingles."""
-    smaller, larger = sorted((len(one), len(other)))
-    if smaller < ALIKE * larger:  # spares most pairs
-        return False
-    both = len(one & other)
-    return both >= ALIKE * (len(one) + len(other) - both)
+    @classmethod
+    def of(cls, text: str) -> Fingerprint:
+        folded = unicodedata.normalize("NFKC", text).casefold()
+        words = WORD.findall(folded) or [folded]
+        runs = range(max(1, len(words) - SHINGLE_WORDS + 1))
+        shingles = frozenset(" ".join(words[start : start + SHINGLE_WORDS]) for start in runs)
+        return cls(shingles, tuple(word for word in words if word[:1].isdecimal()))
+
+    def is_like(self, other: Fingerprint) -> bool:
+        """Tell whether two texts are the same but for a few words, by Jaccard's index of their shingles.
+
+        Another hour, room or price is something new, however few words it takes.
+        """
+        smaller, larger = sorted((len(self.shingles), len(other.shingles)))
+        if smaller < ALIKE * larger or self.numbers != other.numbers:  # spares most pairs
+            return False
+        both = len(self.shingles & other.shingles)
+        return both >= ALIKE * (smaller + larger - both)

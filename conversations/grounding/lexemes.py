@@ -11,8 +11,9 @@ import unicodedata
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.contrib.postgres.search import CombinedSearchVector, SearchVector
+from django.contrib.postgres.search import SearchVector
 from django.db.models import Value
+from django.db.models.expressions import CombinedExpression
 
 # Han with its extensions, Hiragana, Katakana, Bopomofo and Hangul.
 UNSPACED = (
@@ -30,7 +31,7 @@ def search_language() -> str:
     return str(settings.SEARCH_LANGUAGE)
 
 
-def search_vector(*, heading: str, text: str, language: str) -> CombinedSearchVector:
+def search_vector(*, heading: str, text: str, language: str) -> CombinedExpression:
     """Return what `Passage.search` holds, as an expression to be stored: the heading's lexemes have weight A."""
     heading_vector = SearchVector(Value(to_words(heading)), config=language, weight="A")
     return heading_vector + SearchVector(Value(to_words(text)), config=language, weight="D")

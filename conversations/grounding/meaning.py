@@ -37,7 +37,7 @@ def search_by_meaning(
     reply_id: int, vector: Sequence[float], *, model: str, floor: float, most: int
 ) -> list[Candidate]:
     """Return the passages whose similarity with *vector*, made by *model*, is at least *floor*, nearest first."""
-    parameters = {
+    parameters: dict[str, str | int | float] = {
         "reply": reply_id,
         "vector": "[" + ",".join(map(repr, map(float, vector))) + "]",
         "dimensions": len(vector),
