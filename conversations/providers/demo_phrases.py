@@ -33,9 +33,18 @@ ENGLISH = {
         "not a language model. I see {messages}, {tokens} tokens. Try “What is my name?”, “show me markdown”, "
         "“count to 200”.)"
     ),
+    "quote": "“{quote}”",
+    "list": "{count} of the passages I was sent are about that:",
+    "list_of_one": "One of the passages I was sent is about that:",
+    "left_out": "{left_out} more passages were found but did not fit. Ask more narrowly to see them.",
+    "left_out_one": "One more passage was found but did not fit. Ask more narrowly to see it.",
+    "beside": "Also: {others}.",
+    "not_in_sent": (
+        "I can't see that in the {sent} passages I was sent. What answers it may be among the {left_out} that were "
+        "found but did not fit. Ask more narrowly to see them."
+    ),
     "in_message": "message {number} of the {message_count} I was given",
-    "in_passage": "passage [{number}], {source}",
-    "in_nameless_passage": "passage [{number}]",
+    "in_passage": "passage [{number}]",
     "in_system_prompt": "the system prompt",
 }
 
@@ -56,9 +65,18 @@ CHINESE = {
         "我读到了。只要它还在我收到的消息里，我就能引用它。"
         "（我是演示模型，不是语言模型。我收到 {message_count} 条消息。）"
     ),
+    "quote": "“{quote}”",
+    "list": "我收到的段落中有 {count} 个与此有关：",
+    "list_of_one": "我收到的段落中有 1 个与此有关：",
+    "left_out": "另外找到 {left_out} 个段落，但放不下。问得更具体一些就能看到。",
+    "left_out_one": "另外找到 1 个段落，但放不下。问得更具体一些就能看到。",
+    "beside": "另见：{others}。",
+    "not_in_sent": (
+        "在我收到的 {sent} 个段落里看不到这个。答案也许在另外找到但放不下的 {left_out} 个段落里。"
+        "问得更具体一些就能看到。"
+    ),
     "in_message": "我收到的 {message_count} 条消息中的第 {number} 条",
-    "in_passage": "段落 [{number}]（{source}）",
-    "in_nameless_passage": "段落 [{number}]",
+    "in_passage": "段落 [{number}]",
     "in_system_prompt": "系统提示",
 }
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conversations.core.messages import Prompt
-from conversations.core.prompt import GROUNDING_HEADER, QUESTION_HEADER
+
+from .demo_grounding import Grounding, Passage, read_grounding
 
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\w))+[.!?。！？]*")
 _QUESTION = re.compile(
@@ -20,15 +21,6 @@ _QUESTION = re.compile(
     r"|will|would|should|tell me|remind me)\b",
     re.IGNORECASE,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A numbered block of grounding."""
-
-    number: int
-    source: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +51,17 @@ class DemoPrompt:
     @cached_property
     def question(self) -> str:
         """What the person wrote last, without its grounding."""
-        return self._newest[1].strip()
+        return self._grounding.question.strip()
 
-    @cached_property
+    @property
     def passages(self) -> tuple[Passage, ...]:
-        """The passages that were looked up for the question."""
-        return tuple(_passages(self._newest[0]))
+        """The passages that were looked up for the question, and sent."""
+        return self._grounding.passages
+
+    @property
+    def left_out(self) -> int:
+        """How many more passages were looked up and did not fit."""
+        return self._grounding.left_out
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -72,19 +69,14 @@ class DemoPrompt:
         return (*self._of_passages(), *self._of_people(), *self._of_system())
 
     @cached_property
-    def _newest(self) -> tuple[str, str]:
-        """The newest user message in two parts: its grounding and what the person wrote."""
+    def _grounding(self) -> Grounding:
         contents = [message.content for message in self.messages if message.role == "user"]
-        newest = contents[-1] if contents else ""
-        if not newest.startswith(GROUNDING_HEADER):
-            return "", newest
-        grounding, _, question = newest.partition(f"\n\n{QUESTION_HEADER}\n")
-        return grounding, question
+        return read_grounding(contents[-1] if contents else "")
 
     def _of_passages(self) -> Iterator[Sentence]:
         for passage in self.passages:
-            for text in split_sentences(passage.text):
-                yield Sentence(text, passage=passage)
+            for text in passage.fields.values() or [passage.text]:
+                yield from (Sentence(sentence, passage=passage) for sentence in split_sentences(text))
 
     def _of_people(self) -> Iterator[Sentence]:
         conversation = [message for message in self.messages if message.role != "system"]
@@ -103,14 +95,3 @@ class DemoPrompt:
 def split_sentences(text: str) -> list[str]:
     """Split at full stops, question marks and lines; a dot inside a word, as in 3.5 or e.g., splits nothing."""
     return [sentence.strip() for sentence in _SENTENCE.findall(text) if sentence.strip()]
-
-
-def _passages(grounding: str) -> Iterator[Passage]:
-    """Yield the blocks `[1] source⏎text`. Only the number that is due begins one: a passage may cite others."""
-    _, _, rest = grounding.partition("\n\n[1] ")
-    number = 1
-    while rest:
-        block, _, rest = rest.partition(f"\n\n[{number + 1}] ")
-        source, _, text = block.partition("\n")
-        yield Passage(number, source.strip(), text.strip())
-        number += 1

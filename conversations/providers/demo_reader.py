@@ -13,8 +13,7 @@ from .demo_phrases import phrases_for
 from .demo_prompt import DemoPrompt, Sentence
 from .demo_recitals import MARKDOWN_TOUR, count_up_to, recite
 from .demo_search import best_match
-
-LONGEST_QUOTE_CHARACTERS = 300
+from .demo_sources import LONGEST_QUOTE_CHARACTERS, answer_from_passages, may_be_among_left_out
 
 # Gaps are bounded: an open one takes minutes on a text that is nothing but its first word.
 _ASKS_FOR_MARKDOWN = re.compile(
@@ -94,13 +93,20 @@ def _greet(prompt: DemoPrompt) -> str | None:
 
 
 def _look_up(prompt: DemoPrompt) -> str | None:
-    """Answer a question with the sentence that has most of its words; a weak match is called the closest one."""
+    """Answer a question from the passages that were sent, or else with the sentence that has most of its words.
+
+    A weak match is called the closest one, unless something better may have been left out.
+    """
     if not Sentence(prompt.question).is_question:
         return None
+    if from_passages := answer_from_passages(prompt):
+        return from_passages
     match = best_match(prompt.question, prompt.sentences)
-    if match is None:
-        return _phrase(prompt, "not_found")
-    return _phrase(prompt, "found" if match.is_good else "closest", match.sentence)
+    if match and match.is_good:
+        return _phrase(prompt, "found", match.sentence)
+    if might_be := may_be_among_left_out(prompt):
+        return might_be
+    return _phrase(prompt, "closest", match.sentence) if match else _phrase(prompt, "not_found")
 
 
 def _acknowledge(prompt: DemoPrompt) -> str:
@@ -122,8 +128,7 @@ def _phrase(prompt: DemoPrompt, key: str, quoted: Sentence | None = None, **valu
 
 def _place(phrases: dict[str, str], sentence: Sentence, *, message_count: int) -> str:
     if sentence.passage is not None:
-        place = phrases["in_passage"] if sentence.passage.source else phrases["in_nameless_passage"]
-        return place.format(number=sentence.passage.number, source=sentence.passage.source)
+        return phrases["in_passage"].format(number=sentence.passage.number)
     if sentence.message_number is not None:
         return phrases["in_message"].format(number=sentence.message_number, message_count=message_count)
     return phrases["in_system_prompt"]
