@@ -70,8 +70,7 @@ def test_a_paraphrase_shares_no_word_with_its_talks(question):
         assert not stems(question["question"]) & stems(json.dumps(list(TALKS[talk].values()))), TALKS[talk]["title"]
 
 
-def test_talks_that_are_given_twice_have_the_same_title():
-    assert [[TALKS[talk]["title"] for talk in pair] for pair in DATA["same"]] == [
-        ["Cutting Build Times from Forty Minutes to Four"] * 2,
-        ["Retrospectives That Change Something"] * 2,
-    ]
+def test_the_same_talk_given_or_listed_twice_is_named_as_such():
+    abstracts = [[TALKS[talk]["abstract"] for talk in pair] for pair in DATA["same"]]
+    assert len(abstracts) == 4
+    assert all(one == other for one, other in abstracts)
