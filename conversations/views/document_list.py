@@ -12,7 +12,11 @@ from django.urls import reverse
 from conversations.models import Conversation, Document, Scenario
 from conversations.selectors.documents import ShownDocument, documents_of
 from conversations.sentences import Reader
-from conversations.services.documents import Place
+from conversations.services.documents import Place, largest_file_bytes
+
+from .document_words import Look, look_of, note_on, percent_of, size_of, summary_of, words_of
+
+FEW = 3  # that lie above the composer as rows; more of them fold into one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +28,7 @@ class Addresses:
 
     @classmethod
     def of(cls, place: Place) -> Addresses:
-        is_conversation = isinstance(place, Conversation)
-        return cls("conversation", place.public_id) if is_conversation else cls("scenario", place.pk)
+        return cls("conversation", place.public_id) if isinstance(place, Conversation) else cls("scenario", place.pk)
 
     @property
     def list(self) -> str:
@@ -42,10 +45,30 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A document in the list, with its addresses."""
+    """A document in the list, in words and with its addresses."""
 
     shown: ShownDocument
     addresses: Addresses
+
+    @property
+    def look(self) -> Look:
+        return look_of(self.shown)
+
+    @property
+    def size(self) -> str:
+        return size_of(self.shown.document)
+
+    @property
+    def words(self) -> str:
+        return words_of(self.shown)
+
+    @property
+    def note(self) -> str:
+        return note_on(self.shown)
+
+    @property
+    def percent(self) -> int | None:
+        return percent_of(self.shown)
 
     @property
     def download(self) -> str:
@@ -63,10 +86,14 @@ class Row:
 def documents_context(place: Place, reader: Reader) -> dict[str, Any]:
     """The list of documents of *place*. *is_moving*: it will look different soon."""
     shown, addresses = documents_of(place, reader=reader), Addresses.of(place)
+    rows = [Row(each, addresses) for each in shown.documents]
     return {
         **adding_context(addresses),
-        "rows": [Row(each, addresses) for each in shown.documents],
+        "rows": rows,
+        "are_many": len(rows) > FEW,
+        "summary": summary_of(row.look for row in rows),
         "is_moving": shown.is_moving,
+        "finds_by_words_only": any(row.shown.why_by_words == "unconfigured" for row in rows),
         "scenario": place if isinstance(place, Scenario) else place.scenario,
         "conversation": place if isinstance(place, Conversation) else None,
     }
@@ -76,6 +103,7 @@ def adding_context(addresses: Addresses) -> dict[str, Any]:
     """What adding needs, also where no conversation is stored yet."""
     return {
         "addresses": addresses,
+        "most_bytes": largest_file_bytes(),
         "most_megabytes": settings.DOCUMENT_MEGABYTES,
         "most_documents": settings.DOCUMENTS_PER_CONVERSATION,
     }

@@ -16,6 +16,9 @@ from conversations.models import Document
 from conversations.models.document import DocumentState
 from conversations.selectors.documents import ShownDocument
 
+KILOBYTE = 1_000
+MEGABYTE = 1_000_000
+
 
 class Look(StrEnum):
     """What the eye shall tell apart: it is looked in, it will be, or somebody must do something."""
@@ -73,6 +76,15 @@ def percent_of(shown: ShownDocument) -> int | None:
     if shown.why_by_words == "coming":
         return 100 * shown.document.embedded_count // max(1, shown.document.passage_count)
     return None
+
+
+def size_of(document: Document) -> str:
+    """Return the size as limits are counted: in thousands, whole ones where there is no need for more."""
+    if document.size_bytes < KILOBYTE:
+        return gettext("%(count)s bytes") % {"count": _figure(document.size_bytes)}
+    if document.size_bytes < MEGABYTE:
+        return gettext("%(count)s kB") % {"count": _figure(round(document.size_bytes / KILOBYTE))}
+    return gettext("%(count)s MB") % {"count": number_format(document.size_bytes / MEGABYTE, decimal_pos=1)}
 
 
 def summary_of(looks: Iterable[Look]) -> list[tuple[Look, str]]:

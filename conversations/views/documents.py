@@ -71,7 +71,8 @@ def documents(request: PersonRequest, **address: Any) -> HttpResponse:
 
 def _list(request: PersonRequest, place: Place, **beside: object) -> HttpResponse:
     template = "conversations/_documents.html" if request.htmx else "conversations/documents.html"
-    return render(request, template, documents_context(place, reader_of(request)) | beside)
+    context = documents_context(place, reader_of(request)) | {"folded": "folded" in request.GET}
+    return render(request, template, context | beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def _keeper(request: PersonRequest, address: dict[str, Any]) -> Callable[..., Ad
     return lambda **file: add_to_conversation(user=request.user, **beginning, **file)
 
 
-def _sent(file: UploadedFile, keep: Callable[..., AddedDocument]) -> SentFile:
+def _sent(file: UploadedFile[Any], keep: Callable[..., AddedDocument]) -> SentFile:
     """Nothing of a file is read that is larger than a document may be. What is not the file's fault is raised."""
     name = file.name or ""
     try:

@@ -14,6 +14,7 @@ from conversations.models import Conversation, Scenario
 from conversations.models.conversation import UNTITLED
 from conversations.providers.language_models import demo_is_used
 from conversations.selectors.conversations import list_conversations
+from conversations.selectors.documents import scenario_documents_count
 from conversations.selectors.scenarios import list_scenarios
 from conversations.selectors.sight import EVERYTHING, MARK_WORDS, Sight
 from conversations.selectors.thread import thread_page
@@ -23,6 +24,7 @@ from conversations.services.language import language_of
 from conversations.services.limits import person_allowances
 
 from . import parameters
+from .document_list import Addresses, adding_context, documents_context
 from .grouping import group_by_date
 from .money import left_in_words
 from .requests import PersonRequest
@@ -91,6 +93,8 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
         "mark_words": json.dumps({mark: str(words) for mark, words in MARK_WORDS.items()}),
         "parts": LABELS,
         "urls": json.dumps(_urls(public_id)),
+        **adding_context(Addresses("conversation", public_id)),
+        "scenario_documents": scenario_documents_count(scenario),
         "client_id": uuid.uuid4(),
         "money_left": left_in_words(
             person_allowances(request.user, effective_limits(request.user)), reader_of(request)
@@ -103,6 +107,7 @@ def page_context(request: PersonRequest, conversation: Conversation, *, before: 
     return {
         **new_page_context(request, conversation.public_id, conversation.scenario),
         **thread_context(request, conversation, before=before),
+        **documents_context(conversation, reader_of(request)),
         "title": conversation.title or gettext(UNTITLED),
     }
 

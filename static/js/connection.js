@@ -52,9 +52,14 @@ export class Connection {
     const stored = isSent && (await this.#acknowledged(clientId));
     const fields = { ...this.beginning, client_id: clientId, content };
     const answer = stored || (await this.#reach(postForm(this.urls.messages, fields)));
+    this.begin();
+    return answer;
+  }
+
+  /** The conversation is stored from now on. */
+  begin() {
     this.isStored = true;
     this.sync();
-    return answer;
   }
 
   stop(reply, url) {

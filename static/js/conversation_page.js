@@ -6,6 +6,7 @@ import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
 import { startCopying } from "./copy.js";
 import { openWhenFilled } from "./dialogs.js";
+import { startDocuments } from "./documents.js";
 import { Draft } from "./draft.js";
 import { Follow } from "./follow.js";
 import { frameHandlers } from "./frames.js";
@@ -67,6 +68,13 @@ const frames = frameHandlers({
   onHole: () => location.replace(urls.conversation),
 });
 
+const documents = startDocuments(page, {
+  isStored: () => connection.isStored,
+  beginning: () => (connection.isStored ? {} : beginning),
+  onAdded: () => connection.isStored || begun(),
+  say: (sentence) => announcer.say(sentence),
+});
+
 startInspector(document.getElementById("inspector"));
 openWhenFilled(document.getElementById("small-dialog"));
 document.addEventListener("renamed", ({ detail }) => {
@@ -100,6 +108,7 @@ startScenarioChoice(part("scenario"), {
   onRefused: (error) => composer.showFailure(error),
 });
 startShortcuts({
+  KeyA: () => documents.choose(),
   KeyN: () => location.assign(urls.new),
   KeyM: () => composer.focus(),
   KeyS: () => part("stop").click(),
@@ -126,11 +135,24 @@ async function send(content, attempt) {
     return;
   }
   const { cleaned } = await connection.post(content, attempt.clientId);
+  moveIn();
+  follow.toNewest();
+  composer.showError(cleaned ? page.dataset.textCleaned : "");
+}
+
+/** The conversation is stored: from now on the page is its own. */
+function moveIn() {
   part("composer").elements.conversation.value = conversation;
   draft.moveIn();
-  follow.toNewest();
   history.replaceState(null, "", urls.conversation);
-  composer.showError(cleaned ? page.dataset.textCleaned : "");
+}
+
+/** A document has begun the conversation; what is typed meanwhile stays, and the list shows it. */
+function begun() {
+  connection.begin();
+  moveIn();
+  draft.content = composer.field.value;
+  sidebar.showTitle(page.querySelector("[data-conversation-title]").textContent);
 }
 
 /** The first message of another new conversation, whose answer was lost before the page was reloaded: go there. */

@@ -8,6 +8,11 @@ export function openWhenFilled(dialog) {
     }
     dialog.scrollTop = 0;
   });
+  closeByItself(dialog);
+}
+
+/** Let it close when somebody clicks beside it, or what says that it closes. @param {HTMLDialogElement} dialog */
+export function closeByItself(dialog) {
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog || event.target.closest("[data-close]")) {
       event.preventDefault();

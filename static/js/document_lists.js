@@ -1,41 +1,42 @@
 /**
  * The lists of documents on the page, which htmx draws anew while anything in them moves.
  *
- * What became of each document is said once, and nobody loses their place in a list because it is drawn anew.
+ * What becomes of each document is said once, and nobody loses their place in a list because it is drawn anew.
  */
 
-import { refreshDocuments } from "./documents.js";
-
 const LIST = "[data-documents]";
+const CHANGED = "documents-changed"; // on which htmx asks for each list: see _documents.html
 
-/** @param {(sentence: string) => void} say */
-export function startDocumentLists(say) {
+/** Let every list of documents be drawn anew. */
+export function refreshDocuments() {
+  document.body.dispatchEvent(new CustomEvent(CHANGED));
+}
+
+/** @param {{isStored: () => boolean, say: (sentence: string) => void}} options whether there is anything to ask for */
+export function startDocumentLists({ isStored, say }) {
   let states = statesOn(document);
-  let focused = null;
+  let place = null;
 
   document.addEventListener("htmx:beforeRequest", (event) => {
-    const list = event.target;
-    if (list.matches(LIST) && list.querySelector("details[open]")) {
-      event.preventDefault(); // a question is being answered in it
+    if (event.target.matches(LIST) && (!isStored() || isBusy(event.target))) {
+      event.preventDefault();
     }
   });
   document.addEventListener("htmx:beforeSwap", ({ target }) => {
-    focused = target.matches(LIST) && target.contains(document.activeElement) ? placeOf(document.activeElement) : null;
+    place = target.matches(LIST) && target.contains(document.activeElement) ? placeOf(document.activeElement) : null;
   });
-  document.addEventListener("htmx:afterSettle", ({ target, detail }) => {
-    if (!target.matches(LIST)) {
-      return;
+  document.addEventListener("htmx:afterSettle", ({ target }) => {
+    if (target.matches(LIST)) {
+      place && target.querySelector(place)?.focus();
+      const before = states;
+      states = statesOn(document);
+      sayWhatChanged(before, states, say);
     }
-    if (detail.requestConfig.verb === "post") {
-      refreshDocuments(); // the other lists
-    }
-    focused && target.querySelector(focused)?.focus();
-    const before = states;
-    states = statesOn(document);
-    for (const [id, { state, words }] of states) {
-      if (before.has(id) && before.get(id).state !== state) {
-        say(words);
-      }
+  });
+  document.addEventListener("htmx:afterRequest", ({ target, detail }) => {
+    if (detail.requestConfig.verb === "post" && target.closest(LIST)) {
+      target.closest("details")?.removeAttribute("open");
+      refreshDocuments();
     }
   });
   // Another tab may have added or deleted some.
@@ -43,9 +44,21 @@ export function startDocumentLists(say) {
   window.addEventListener("focus", refreshDocuments);
 }
 
+/** Whether a question is being answered in it, or nobody sees it. */
+function isBusy(list) {
+  return Boolean(list.querySelector("details[open]") || list.closest("dialog:not([open])"));
+}
+
 function statesOn(root) {
-  const rows = [...root.querySelectorAll("[data-document]")];
-  return new Map(rows.map(({ dataset }) => [dataset.document, { state: dataset.state, words: dataset.words }]));
+  const rows = [...root.querySelectorAll(`${LIST} [data-document]`)];
+  return new Map(rows.map(({ dataset }) => [dataset.document, dataset]));
+}
+
+function sayWhatChanged(before, now, say) {
+  const changed = [...now].filter(([id, { state }]) => before.has(id) && before.get(id).state !== state);
+  if (changed.length) {
+    say(changed.map(([, { words }]) => words).join(". "));
+  }
 }
 
 /** Return a selector for the same control of the same document. */

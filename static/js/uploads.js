@@ -1,0 +1,80 @@
+/** Files on their way up, one after the other, until the list of documents has them. */
+
+import { upload } from "./upload.js";
+import { UploadRow } from "./upload_row.js";
+
+export class Uploads {
+  /**
+   * @param {HTMLElement} shelf its dataset has the address, the limit and the sentences
+   * @param {object} options
+   * @param {() => Record<string, string>} options.beginning what is sent with each file besides it
+   * @param {() => void} options.onAdded told of each file that is kept now
+   * @param {(sentence: string) => void} options.say
+   */
+  constructor(shelf, { beginning, onAdded, say }) {
+    Object.assign(this, { words: shelf.dataset, beginning, onAdded, say });
+    this.list = shelf.querySelector('[data-part="uploads"]');
+    this.template = shelf.querySelector("template");
+    this.turn = Promise.resolve();
+  }
+
+  /** Send *files* in their order; of one that is too large it is said before anything is sent. */
+  add(files) {
+    for (const file of files) {
+      const row = this.#newRow(file);
+      if (file.size > Number(this.words.mostBytes)) {
+        this.#fail(row, this.words.textTooLarge);
+      } else {
+        this.#queue(row);
+      }
+    }
+  }
+
+  #newRow(file) {
+    const row = new UploadRow(this.template, file, {
+      onAgain: () => this.#queue(row),
+      onTakenAway: () => this.#takeAway(row),
+    });
+    this.list.append(row.element);
+    return row;
+  }
+
+  #queue(row) {
+    row.away = new AbortController();
+    row.wait(this.words.textQueued);
+    const { signal } = row.away;
+    this.turn = this.turn.then(() => signal.aborted || this.#send(row, signal));
+  }
+
+  async #send(row, signal) {
+    const onProgress = (percent) => row.progress(percent, this.words.textUploading.replace("{percent}", percent));
+    onProgress(0);
+    try {
+      const { documents } = await upload(this.words.url, { fields: this.beginning(), file: row.file, onProgress, signal });
+      this.#added(row, documents[0]);
+    } catch (error) {
+      signal.aborted || this.#fail(row, this.#sentenceFor(error), { canTryAgain: true });
+    }
+  }
+
+  #added(row, { created }) {
+    row.remove();
+    this.say(`${row.file.name}: ${created ? this.words.textAdded : this.words.textThere}`);
+    this.onAdded();
+  }
+
+  #fail(row, sentence, { canTryAgain = false } = {}) {
+    row.fail(sentence, { canTryAgain });
+    this.say(`${row.file.name}: ${sentence}`);
+  }
+
+  #takeAway(row) {
+    row.away?.abort();
+    row.remove();
+  }
+
+  /** A proxy before the server may have a lower limit of its own, and answers in its own words. */
+  #sentenceFor({ code, message, status }) {
+    return code ? message : this.words[status === 413 ? "textTooLarge" : "textUnreachable"];
+  }
+}
