@@ -1,4 +1,4 @@
-"""The ASGI application: pages, sockets, and the run worker for as long as the server lives."""
+"""The ASGI application: pages, sockets, and the workers for as long as the server lives."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.sessions import SessionMiddlewareStack  # noqa: E402
 from django.conf import settings  # noqa: E402
 
+from chatsite.body_limit import BodyLimit  # noqa: E402
 from chatsite.origins import SiteOriginValidator  # noqa: E402
 from conversations.routing import websocket_urlpatterns  # noqa: E402
+from conversations.runs.indexer import Indexer  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -25,21 +27,21 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-    """Run the worker inside this process from start-up to shut-down, unless other processes do that."""
-    worker = Worker() if settings.RUN_WORKER else None
+    """Run the workers inside this process from start-up to shut-down, unless other processes do that."""
+    workers = (Indexer(), Worker()) if settings.RUN_WORKER else ()
     await receive()
-    if worker:
+    for worker in workers:
         await worker.start()
     await send({"type": "lifespan.startup.complete"})
     await receive()
-    if worker:
+    for worker in workers:
         await worker.drain()
     await send({"type": "lifespan.shutdown.complete"})
 
 
 application = ProtocolTypeRouter(
     {
-        "http": django_application,
+        "http": BodyLimit(django_application),
         "websocket": SiteOriginValidator(
             SessionMiddlewareStack(URLRouter(websocket_urlpatterns)), settings.WEBSOCKET_ORIGINS
         ),

@@ -215,6 +215,7 @@ MIDDLEWARE = [
     "chatsite.accounts.doors.AdminDoorMiddleware",
     "chatsite.accounts.doors.SecondFactorDoorMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "chatsite.body_limit.refuse_large_bodies",
 ]
 ROOT_URLCONF = "chatsite.urls"
 ASGI_APPLICATION = "chatsite.asgi.application"

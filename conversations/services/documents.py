@@ -121,7 +121,8 @@ def _check_there_is_room(user: User | None, owner: dict[str, Place], *, size_byt
 
 def kept_bytes(user: User) -> int:
     """Return the size of all that the person has added and is still kept, wherever it is."""
-    return Document.objects.filter(uploader=user).aggregate(bytes=Sum("size_bytes", default=0))["bytes"]
+    kept: int = Document.objects.filter(uploader=user).aggregate(bytes=Sum("size_bytes", default=0))["bytes"]
+    return kept
 
 
 def delete_document(document: Document) -> None:

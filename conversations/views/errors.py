@@ -8,7 +8,7 @@ from functools import wraps
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRedirect
@@ -68,7 +68,7 @@ STATUSES: dict[type[ConversationError], int] = {
     CompletionError: 502,
     ConversationError: 500,
 }
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 Refuse = Callable[..., HttpResponse]
 
 
@@ -91,7 +91,7 @@ def answers_errors(*, refuse: Refuse = show_refusal) -> Callable[[View], View]:
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def answer(request: HttpRequest, **kwargs: object) -> HttpResponse:
+        def answer(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
             try:
                 require_admitted(request.user)
                 return view(request, **kwargs)
@@ -104,13 +104,17 @@ def answers_errors(*, refuse: Refuse = show_refusal) -> Callable[[View], View]:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """What Django itself refuses to read; a message of many megabytes is told apart from nonsense."""
+    """What Django itself refuses to read; what is too much of it is told apart from nonsense."""
     if isinstance(exception, RequestDataTooBig):
-        return _refusal(request, RequestTooLarge(), show_refusal, {})
+        return refused(request, RequestTooLarge())
     if isinstance(exception, TooManyFilesSent):
-        too_many = TooManyFiles(most=settings.DATA_UPLOAD_MAX_NUMBER_FILES)
-        return _refusal(request, too_many, show_refusal, {})
+        return refused(request, TooManyFiles(most=settings.DATA_UPLOAD_MAX_NUMBER_FILES))
     return render(request, "400.html", status=400)
+
+
+def refused(request: HttpRequest, error: ConversationError) -> HttpResponse:
+    """Return the answer to a request that no view has seen."""
+    return _refusal(request, error, show_refusal, {})
 
 
 def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwargs: dict[str, object]) -> HttpResponse:
