@@ -18,7 +18,7 @@ from conversations.core.record import WindowRecord
 from conversations.core.window import Turn, compute_window
 from conversations.models import Completion, Conversation, Message, Scenario
 
-LANGUAGE_MODEL = LanguageModel("letters", context_window_tokens=400, reply_reserve_tokens=100, encoding="letters")
+LANGUAGE_MODEL = LanguageModel("letters", context_window_tokens=600, reply_reserve_tokens=100, encoding="letters")
 
 
 def make_person(name: str, **fields: Any) -> User:
@@ -99,5 +99,5 @@ def make_record() -> WindowRecord:
         message(5, "assistant", ""),
         message(4, "user", "c" * 300),
     ]
-    policy = SlidingWindow(grounding_share=0.6)
+    policy = SlidingWindow(grounding_share=0.5)
     return compute_window(turn, older, language_model=LANGUAGE_MODEL, policy=policy, count_text=len).record
