@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from conversations.views import documents, drafting, keeping, marking, reading, scenarios, windows, writing
+from conversations.views import documents, drafting, editing, keeping, marking, reading, scenarios, windows, writing
 
 app_name = "conversations"
 urlpatterns = [
@@ -15,6 +15,8 @@ urlpatterns = [
     path("c/<uuid:public_id>/messages/post/", writing.post, name="post"),
     path("c/<uuid:public_id>/messages/<int:message_id>/pin/", marking.pin, name="pin"),
     path("c/<uuid:public_id>/messages/<int:message_id>/exclude/", marking.exclude, name="exclude"),
+    path("c/<uuid:public_id>/messages/<int:message_id>/edit/", editing.edit, name="edit"),
+    path("c/<uuid:public_id>/messages/<int:message_id>/show/", editing.show, name="show"),
     path("c/<uuid:public_id>/sync/", reading.sync, name="sync"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/stop/", writing.stop, name="stop"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/regenerate/", writing.regenerate, name="regenerate"),

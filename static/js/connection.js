@@ -46,14 +46,22 @@ export class Connection {
    * @returns {Promise<{cleaned: boolean}>} whether characters had to be taken out of it
    */
   async post(content, clientId) {
-    const fits = content.length <= LARGEST_FRAME_CHARACTERS;
-    const frame = { type: "message.post", conversation: this.conversation, client_id: clientId, content };
-    const isSent = this.isStored && fits && this.socket.send(frame);
-    const stored = isSent && (await this.#acknowledged(clientId));
-    const fields = { ...this.beginning, client_id: clientId, content };
-    const answer = stored || (await this.#reach(postForm(this.urls.messages, fields)));
+    const answer = await this.#store("message.post", { client_id: clientId, content }, this.urls.messages);
     this.begin();
     return answer;
+  }
+
+  /** Send a new version of *message*; rejected like `post`, and answered like it. */
+  async edit(message, content, clientId, url) {
+    const answer = await this.#store("message.edit", { message, client_id: clientId, content }, url);
+    this.sync(answer.position);
+    return answer;
+  }
+
+  /** Show the version whose address is *url*. */
+  async show(url) {
+    const { position } = await this.#reach(postForm(url));
+    this.sync(position);
   }
 
   /** The conversation is stored from now on. */
@@ -98,6 +106,15 @@ export class Connection {
         this.onFrame({ type: "error", code: error.code, message: error.message });
       } // otherwise the next poll asks again
     }
+  }
+
+  /** Send by the socket what is to be stored, and by HTTP where that is not open, too narrow or does not answer. */
+  async #store(type, fields, url) {
+    const fits = fields.content.length <= LARGEST_FRAME_CHARACTERS;
+    const frame = { type, conversation: this.conversation, ...fields };
+    const isSent = this.isStored && fits && this.socket.send(frame);
+    const stored = isSent && (await this.#acknowledged(fields.client_id));
+    return stored || this.#reach(postForm(url, { ...this.beginning, ...fields }));
   }
 
   async #act(type, reply, url) {

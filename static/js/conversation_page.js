@@ -8,11 +8,13 @@ import { startCopying } from "./copy.js";
 import { openWhenFilled } from "./dialogs.js";
 import { startDocuments } from "./documents.js";
 import { Draft } from "./draft.js";
+import { startEditing } from "./editing.js";
 import { Follow } from "./follow.js";
 import { frameHandlers } from "./frames.js";
 import { postForm } from "./http.js";
 import { startInspector } from "./inspector.js";
 import { startMarking } from "./marking.js";
+import { startMessageKeys } from "./message_keys.js";
 import { Meter } from "./meter.js";
 import { keepPlaceWhenOlderArrive } from "./older.js";
 import { startReplyActions } from "./reply_actions.js";
@@ -23,6 +25,7 @@ import { Sight } from "./sight.js";
 import { startSources } from "./sources.js";
 import { Thread } from "./thread.js";
 import { localiseTimes } from "./time_zone.js";
+import { startVersions } from "./versions.js";
 
 const page = document.getElementById("main");
 const part = (name) => page.querySelector(`[data-part="${name}"]`);
@@ -100,6 +103,21 @@ startMarking(page, {
 });
 startCitations(page, document.getElementById("passage-card"));
 startSources(page, { onNarrow: (question) => composer.narrow(question) });
+startEditing(page, {
+  template: document.getElementById("editor"),
+  connection,
+  onSent({ cleaned }) {
+    composer.showError(cleaned ? page.dataset.textCleaned : "");
+    announcer.say(page.dataset.textEdited);
+  },
+  onRefused: (error) => composer.showFailure(error),
+});
+startVersions(page, {
+  connection,
+  onShown: () => announcer.say(page.dataset.textShown),
+  onRefused: (error) => composer.showFailure(error),
+});
+startMessageKeys(page, { KeyP: "pin", KeyX: "exclude", KeyE: "edit" });
 startReplyActions(page, { connection, onRefused: (sentence) => composer.showError(sentence) });
 startScenarioChoice(part("scenario"), {
   isStored: () => connection.isStored,

@@ -1,6 +1,6 @@
 /** What each frame from the server does to the page. */
 
-/** @param {{onHole: () => void}} options called when more is new than a snapshot holds */
+/** @param {{onHole: () => void}} options called when more is new than a snapshot holds, or it is above the page */
 export function frameHandlers({ conversation, thread, sight, connection, sidebar, composer, meter, page, onHole }) {
   const sync = ({ position }) => connection.sync(position);
 
@@ -11,8 +11,12 @@ export function frameHandlers({ conversation, thread, sight, connection, sidebar
   }
 
   function takeSnapshot(snapshot) {
-    if (snapshot.from_position > thread.position) {
+    if (snapshot.from_position > thread.position || snapshot.from_position < thread.firstPosition) {
       onHole();
+      return;
+    }
+    if (!thread.continues(snapshot)) {
+      connection.sync(thread.firstPosition);
       return;
     }
     thread.takeSnapshot(snapshot);
@@ -50,6 +54,7 @@ export function frameHandlers({ conversation, thread, sight, connection, sidebar
     "reply.failed": sync,
     "window.recorded": ({ first_position }) => sight.see({ first_position }),
     "message.marked": takeMark,
+    "message.shown": sync,
     "conversation.snapshot": takeSnapshot,
   };
   const ours = Object.entries(handlers).map(([type, handle]) => [

@@ -3,7 +3,6 @@
 import { postForm } from "./http.js";
 
 const FIELDS = { pin: "pinned", exclude: "excluded" };
-const KEYS = { KeyP: "pin", KeyX: "exclude" };
 const BUTTONS = '[data-action="pin"], [data-action="exclude"]';
 
 /**
@@ -17,7 +16,6 @@ const BUTTONS = '[data-action="pin"], [data-action="exclude"]';
  */
 export function startMarking(page, { sight, onChanging, onChanged, onDone, onRefused }) {
   let turn = Promise.resolve();
-  let reachedByKeyboard = null;
 
   async function mark(message, action) {
     const button = page.querySelector(`[data-message="${message}"] [data-action="${action}"]`);
@@ -54,16 +52,6 @@ export function startMarking(page, { sight, onChanging, onChanged, onDone, onRef
       press(event, button);
     }
   });
-  // Keys count where somebody has gone to a message by keyboard; who clicked into one may want to write.
-  page.addEventListener("focusin", ({ target }) => {
-    reachedByKeyboard = target.matches(":focus-visible") ? target : null;
-  });
-  page.addEventListener("keydown", (event) => {
-    const button = event.target === reachedByKeyboard && buttonFor(event);
-    if (button) {
-      press(event, button);
-    }
-  });
 }
 
 /** What is excluded is not pinned any more. */
@@ -73,12 +61,4 @@ function wanted(before, field, isOn) {
 
 function textFor(field, isOn) {
   return { pinned: ["textUnpinned", "textPinned"], excluded: ["textIncluded", "textExcluded"] }[field][Number(isOn)];
-}
-
-function buttonFor({ target, code, altKey, ctrlKey, metaKey, repeat }) {
-  const action = KEYS[code];
-  if (!action || altKey || ctrlKey || metaKey || repeat) {
-    return null;
-  }
-  return target.closest("[data-message]")?.querySelector(`[data-action="${action}"]`);
 }

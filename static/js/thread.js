@@ -33,6 +33,17 @@ export class Thread {
     return unsettled ? Number(unsettled.dataset.position) : 0;
   }
 
+  /** The position of the oldest message on the page. */
+  get firstPosition() {
+    return Number(this.articles[0]?.dataset.position ?? 0);
+  }
+
+  /** Whether a snapshot follows what stands above it here; if not, a new version further up has been missed. */
+  continues({ from_position: position, parent }) {
+    const above = this.articles.findLast((article) => Number(article.dataset.position) < position);
+    return !above || above.dataset.message === String(parent);
+  }
+
   /** Take a piece of a streaming reply; return whether something before it is missing. */
   takePiece(frame) {
     if (this.reply?.article.dataset.message !== String(frame.reply)) {
@@ -49,6 +60,7 @@ export class Thread {
   /** Make the page show *messages* from *position* on, and nothing else there. */
   takeSnapshot({ from_position: position, messages }) {
     const stored = new Set(messages.map(({ id }) => String(id)));
+    const focus = this.#focus();
     for (const article of this.articles) {
       if (Number(article.dataset.position) >= position && !stored.has(article.dataset.message)) {
         article.remove();
@@ -58,6 +70,7 @@ export class Thread {
       this.#put(message);
     }
     this.#follow();
+    this.#restore(focus);
   }
 
   /**
@@ -70,6 +83,18 @@ export class Thread {
     const next = index < 0 ? articles.at(step < 0 ? -1 : articles.length) : articles[index + step];
     next?.focus();
     return Boolean(next);
+  }
+
+  #focus() {
+    const article = document.activeElement.closest("[data-message]");
+    return { position: article?.dataset.position, action: document.activeElement.dataset.action };
+  }
+
+  /** A version that takes the place of another one takes its focus too. */
+  #restore({ position, action }) {
+    if (position && document.activeElement === document.body) {
+      focusOn(this.list.querySelector(`[data-position="${position}"]`), action);
+    }
   }
 
   #put({ id, state, html }) {
@@ -97,9 +122,12 @@ export class Thread {
 
   #replace(old, article) {
     const action = old.contains(document.activeElement) && document.activeElement.dataset.action;
+    const editor = old.querySelector(".editor");
     old.replaceWith(article);
-    if (action) {
-      (article.querySelector(`[data-action="${action}"]`) ?? article).focus();
+    if (editor) {
+      moveEditor(editor, article);
+    } else if (action) {
+      focusOn(article, action);
     }
     if (old.dataset.state === "streaming") {
       this.onEnded(article);
@@ -112,6 +140,18 @@ export class Thread {
       this.reply = article ? new ReplyView(article) : undefined;
     }
   }
+}
+
+function focusOn(article, action) {
+  const button = action && article?.querySelector(`[data-action="${action}"]:not(:disabled)`);
+  (button || article)?.focus();
+}
+
+/** What somebody is writing goes on in the message that takes the place. */
+function moveEditor(editor, article) {
+  article.classList.add("is-edited");
+  article.append(editor);
+  editor.elements.content.focus();
 }
 
 /** Return the message that *html* is, its times in the viewer's words and its links known to htmx. */

@@ -83,7 +83,8 @@ def frame_cells() -> Iterator[FrameCell]:
 
 
 def _ids_of_frame(frame: str) -> tuple[Ids, ...]:
-    return ("alice's", "unknown", "crossed") if frame.startswith("reply.") else ("alice's", "unknown")
+    names_a_part = frame.startswith("reply.") or frame == "message.edit"
+    return ("alice's", "unknown", "crossed") if names_a_part else ("alice's", "unknown")
 
 
 def number_of_cells() -> int:

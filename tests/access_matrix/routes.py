@@ -41,7 +41,7 @@ CONVERSATIONS = {
     Door.PERSON: {"new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"},
     Door.OBJECT: {
         *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
-        *("pin", "exclude"),
+        *("pin", "exclude", "edit", "show"),
         *("scenario", "rename", "delete", "restore", "edit_scenario", "delete_scenario", "export_scenario"),
     },
 }

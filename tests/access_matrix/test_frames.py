@@ -36,6 +36,7 @@ def fields_of(cell: FrameCell, world: World) -> dict[str, Any]:
     values = {
         "conversation": conversation,
         "reply": ids["reply_id"] if cell.ids != "unknown" else UNKNOWN,
+        "message": ids["message_id"],
         "client_id": uuid.uuid4(),
         "content": "Hello",
         "from_position": 0,
@@ -70,7 +71,7 @@ def expected(cell: FrameCell) -> set[int | str]:
     if cell.who in STATES:
         return {SHUT_OUT}
     if cell.who is Who.OWNER and cell.ids == "alice's":
-        return {"conversation.snapshot", "nothing_to_retry", PROBED}
+        return {"conversation.snapshot", "nothing_to_retry", "reply_in_progress", PROBED}
     return NOT_FOUND
 
 

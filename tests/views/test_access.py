@@ -10,7 +10,7 @@ from tests.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OF_A_CONVERSATION = [pattern.name for pattern in urlpatterns if "public_id" in str(pattern.pattern)]
-POSTED = {"scenario", "post", "stop", "regenerate", "delete", "restore", "pin", "exclude"}
+POSTED = {"scenario", "post", "stop", "regenerate", "delete", "restore", "pin", "exclude", "show"}
 FORM = {
     "content": "Hello",
     "client_id": "6f1f0a52-6a3c-4f0e-9d8e-0f4b5f1a2b3c",
@@ -24,7 +24,7 @@ def address(name, posted):
     ids = {"public_id": posted.message.conversation.public_id}
     if name in ("stop", "regenerate", "window", "request"):
         ids["reply_id"] = posted.reply.pk
-    if name in ("pin", "exclude"):
+    if name in ("pin", "exclude", "edit", "show"):
         ids["message_id"] = posted.message.pk
     return reverse(f"conversations:{name}", kwargs=ids)
 
