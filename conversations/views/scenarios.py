@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from conversations.core.errors import ConversationError, ScenarioNotFound
 from conversations.forms import MATTERS_TO, ScenarioFileForm, ScenarioForm
 from conversations.models import Scenario
+from conversations.selectors.documents import scenario_documents_count
 from conversations.selectors.scenarios import (
     find_own_scenario,
     find_scenario,
@@ -69,11 +70,12 @@ def _in_words(scenario: Scenario) -> ListedScenario:
 @answers_errors(refuse=show_missing)
 def new(request: PersonRequest) -> HttpResponse:
     """A new scenario; with one in the query it begins as a copy of that."""
-    instance = Scenario(owner=request.user)
-    if scenario_id := parameters.scenario_id(request):
-        instance = copy_scenario(request.user, find_scenario(request.user, scenario_id))
-        instance.name = gettext("%(name)s (copy)") % {"name": instance.name[:NAME_CHARACTERS]}
-    return _form_page(request, instance)
+    if (scenario_id := parameters.scenario_id(request)) is None:
+        return _form_page(request, Scenario(owner=request.user))
+    copied = find_scenario(request.user, scenario_id)
+    instance = copy_scenario(request.user, copied)
+    instance.name = gettext("%(name)s (copy)") % {"name": instance.name[:NAME_CHARACTERS]}
+    return _form_page(request, instance, documents_left=scenario_documents_count(copied))
 
 
 @require_http_methods(["GET", "POST"])
@@ -85,7 +87,7 @@ def edit(request: PersonRequest, scenario_id: int) -> HttpResponse:
         return _form_page(request, scenario)
 
 
-def _form_page(request: PersonRequest, instance: Scenario) -> HttpResponse:
+def _form_page(request: PersonRequest, instance: Scenario, **beside: object) -> HttpResponse:
     """The form, with what was typed and what is wrong with it until there is nothing wrong."""
     form = ScenarioForm(request.POST if request.method == "POST" else None, instance=instance)
     if form.is_bound and form.is_valid():
@@ -94,7 +96,7 @@ def _form_page(request: PersonRequest, instance: Scenario) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
     title = Scenario.objects.get(pk=instance.pk).name if instance.pk else gettext("New scenario")
-    context = {"form": form, "title": title, "matters_to": MATTERS_TO}
+    context = {"form": form, "title": title, "matters_to": MATTERS_TO} | beside
     return render(request, "conversations/scenario_form.html", context, status=400 if form.errors else 200)
 
 
