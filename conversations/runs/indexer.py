@@ -1,0 +1,224 @@
+"""The indexer, beside the run worker: it reads documents, one at a time, and gets vectors for their passages.
+
+Both stand behind replies: one child process that reads, one request for vectors, and a thread of their own for the
+database, so that whoever is waiting for a reply does not wait for them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+import uuid
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+
+from conversations.core.errors import CompletionError, ConversationError, DocumentError
+from conversations.fanout import DOCUMENTS, Subscriber, subscribe, unsubscribe
+from conversations.parsing import KindFound, Parsed, ParsedPassage, ParsingLimits, Progress, parse_document
+from conversations.providers.embedding_models import embedding_model
+from conversations.services import embed_document, index_document
+from conversations.services.embed_texts import embed_texts
+from conversations.services.index_document import DocumentLost, HeldDocument
+from conversations.threads import in_indexer_thread
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 2.0  # without a word from `fanout` a waiting document is found this late
+KEEP_SECONDS = 2.0
+PASSAGES_AT_ONCE = 25
+BREATH_SECONDS = 0.02  # between two batches, for whoever else needs the process
+REMEMBERED_PEOPLE = 1_000
+LAST_WORDS_SECONDS = 5.0
+
+
+class Turns:
+    """Whose documents had their turn last, the latest at the end."""
+
+    def __init__(self) -> None:
+        self._served: deque[int] = deque(maxlen=REMEMBERED_PEOPLE)
+
+    def all(self) -> list[int]:
+        return list(self._served)
+
+    def give(self, person: int) -> None:
+        with contextlib.suppress(ValueError):
+            self._served.remove(person)
+        self._served.append(person)
+
+
+class Indexer:
+    """`start` and `drain` belong to one event loop."""
+
+    def __init__(self) -> None:
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+        self._read_turns, self._embed_turns = Turns(), Turns()
+        self._to_read, self._to_embed = asyncio.Event(), asyncio.Event()
+        self._subscriber: Subscriber | None = None
+        self._duties: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        self._subscriber = Subscriber(self._hear)
+        subscribe(DOCUMENTS, self._subscriber)
+        self._duties = [
+            asyncio.create_task(_for_ever(self._read_next, self._to_read), name="read documents"),
+            asyncio.create_task(_for_ever(self._embed_next, self._to_embed), name="embed passages"),
+        ]
+
+    async def drain(self) -> None:
+        """Stop at once, and let others begin anew with what is half done: nobody waits for it as for a reply."""
+        if self._subscriber:
+            unsubscribe(DOCUMENTS, self._subscriber)
+        for duty in self._duties:
+            duty.cancel()
+        if self._duties:
+            await asyncio.wait(self._duties, timeout=LAST_WORDS_SECONDS)
+
+    def _hear(self, payload: str) -> None:
+        self._to_read.set()
+        self._to_embed.set()
+
+    async def _read_next(self) -> bool:
+        """Read one document. Returns whether there was one."""
+        claimed = await in_indexer_thread(index_document.claim_document)(self.name, self._read_turns.all())
+        if claimed is None:
+            return False
+        held, person = claimed
+        self._read_turns.give(person)
+        if held:
+            await _read(held)
+            self._to_embed.set()
+        return True
+
+    async def _embed_next(self) -> bool:
+        """Get the vectors of one batch. Returns whether there was one."""
+        if (model := embedding_model()) is None:
+            return False
+        batch = await in_indexer_thread(embed_document.claim_batch)(self.name, self._embed_turns.all(), model)
+        if batch is None:
+            return False
+        self._embed_turns.give(batch.document.uploader_id or 0)
+        await _embed(batch)
+        return True
+
+
+async def _for_ever(work: Callable[[], Awaitable[bool]], more: asyncio.Event) -> None:
+    """Do *work* as long as there is some, then wait for *more*. A database that is away ends nothing."""
+    while True:
+        more.clear()
+        try:
+            found = await work()
+        except Exception:
+            logger.exception("the indexer could not do its work; it will be tried again")
+            found = False
+        if found:
+            await asyncio.sleep(BREATH_SECONDS)
+            continue
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(more.wait(), POLL_SECONDS)
+
+
+async def _read(held: HeldDocument) -> None:
+    """Read one document and write down how that ended; one that is gone ends without a word."""
+    try:
+        await _read_all(held)
+        await in_indexer_thread(index_document.finish_document)(held)
+    except DocumentLost:
+        logger.info("document %d was deleted, or taken over, while it was read", held.id)
+    except asyncio.CancelledError:
+        with contextlib.suppress(DocumentLost):
+            await in_indexer_thread(index_document.release_document)(held)
+        raise
+    except (OperationalError, InterfaceError):
+        raise  # the database is away: the lease runs out, and it is read anew
+    except DocumentError as error:
+        await _fail(held, error)
+    except Exception:
+        logger.exception("document %d could not be read", held.id)
+        await _fail(held, DocumentError())
+
+
+async def _fail(held: HeldDocument, error: DocumentError) -> None:
+    with contextlib.suppress(DocumentLost):
+        await in_indexer_thread(index_document.fail_document)(held, error)
+
+
+async def _read_all(held: HeldDocument) -> None:
+    """Store all passages of the document, while its lease is kept. Raises `DocumentLost` or a `DocumentError`."""
+    content = await in_indexer_thread(index_document.read_file)(held)
+    limits = ParsingLimits(seconds=settings.DOCUMENT_SECONDS, memory_megabytes=settings.DOCUMENT_MEMORY_MEGABYTES)
+    reading = Reading(held, parse_document(content, name=held.name, encoding=held.encoding, limits=limits))
+    storing, keeping = asyncio.create_task(reading.store()), asyncio.create_task(reading.keep())
+    try:
+        await asyncio.wait({storing, keeping}, return_when=asyncio.FIRST_COMPLETED)
+        if keeping.done():  # it only ends by an error
+            keeping.result()
+        await storing
+    finally:
+        storing.cancel()
+        keeping.cancel()
+        await asyncio.gather(storing, keeping, return_exceptions=True)
+
+
+class Reading:
+    """A document on its way from the child process into the database."""
+
+    def __init__(self, held: HeldDocument, parsed: AsyncGenerator[Parsed]) -> None:
+        self._held = held
+        self._parsed = parsed
+        self._percent = 0
+        self._stored = 0
+        self._unstored: list[ParsedPassage] = []
+
+    async def store(self) -> None:
+        """Store what comes, to its end. Closing the generator, which every other end does, ends the child."""
+        async with aclosing(self._parsed) as parsed:
+            async for piece in parsed:
+                await self._take(piece)
+        await self._store_batch()
+
+    async def _take(self, piece: Parsed) -> None:
+        if isinstance(piece, KindFound):
+            await in_indexer_thread(index_document.store_kind)(self._held, piece.kind)
+        elif isinstance(piece, Progress):
+            self._percent = piece.percent
+        else:
+            self._unstored.append(piece)
+            if len(self._unstored) == PASSAGES_AT_ONCE:
+                await self._store_batch()
+                await asyncio.sleep(BREATH_SECONDS)
+
+    async def _store_batch(self) -> None:
+        batch, self._unstored = self._unstored, []
+        if batch:
+            await in_indexer_thread(index_document.store_passages)(self._held, batch, first_number=self._stored)
+            self._stored += len(batch)
+
+    async def keep(self) -> None:
+        """Keep the document by its lease for as long as it is there."""
+        while True:
+            await asyncio.sleep(KEEP_SECONDS)
+            await in_indexer_thread(index_document.keep_document)(self._held, percent=self._percent)
+
+
+async def _embed(batch: embed_document.Batch) -> None:
+    """Get the vectors of one batch and store them, or put it off."""
+    document = batch.document
+    try:
+        vectors = await embed_texts(
+            batch.texts, user=document.uploader, conversation=document.conversation, scenario=document.scenario
+        )
+        await in_indexer_thread(embed_document.store_vectors)(batch, vectors)
+    except ConversationError as error:
+        detail = error.detail if isinstance(error, CompletionError) else ""
+        logger.warning("document %d has no vectors yet: %s %s", document.pk, error.code, detail)
+        await in_indexer_thread(embed_document.postpone)(batch, error)
+    except asyncio.CancelledError:
+        await in_indexer_thread(embed_document.release_batch)(batch)
+        raise

@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import json
+import uuid
+from decimal import Decimal
+
+import pytest
+from django.db.models import F
+from django.db.models.functions import Now
+
+from conversations.models import Completion, Document, Passage
+from conversations.parsing import ParsedPassage
+from conversations.providers.clients import close_clients
+from conversations.providers.embedding_models import embedding_model
+from conversations.runs import indexer as indexing
+from conversations.runs.indexer import Indexer
+from conversations.services import index_document
+from conversations.services.documents import add_document, delete_document
+from conversations.services.embed_document import claim_batch
+from conversations.services.index_document import DocumentLost, claim_document
+from tests.people import begin, make_user
+from tests.waiting import in_thread, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TEXT = "# Trains\n\nThe night train leaves at ten.\n\n# Ships\n\nThe ferry waits for nobody.\n"
+
+
+@pytest.fixture
+async def indexer(transactional_db):
+    indexer = Indexer()
+    await indexer.start()
+    yield indexer
+    await indexer.drain()
+
+
+@pytest.fixture
+async def endpoint(settings, upstream):
+    """Return a function that configures the fake embeddings endpoint with one model, named after its fault."""
+    upstream.reset()
+    settings.OPENAI_EMBEDDING_BASE_URL = upstream.base_url
+
+    def use(model, words="input_usd=1"):
+        settings.OPENAI_EMBEDDING_MODEL = f"{model} {words}"
+
+    yield use
+    await close_clients()
+
+
+def bring(name="trains.md", content=TEXT, person="alice"):
+    conversation = begin(make_user(f"{person}-{uuid.uuid4().hex[:6]}"))
+    return add_document(user=conversation.owner, place=conversation, name=name, content=content.encode()).document
+
+
+def records(count):
+    return json.dumps([{"title": f"Talk {number}", "about": f"words{number} on trains"} for number in range(count)])
+
+
+async def when(document, **fields):
+    """Wait until the document is as *fields* say, and return it."""
+    return await wait_until(lambda: Document.objects.filter(pk=document.pk, **fields).first())
+
+
+async def test_a_file_becomes_passages(indexer):
+    document = await when(await in_thread(bring), state="ready")
+    passages = await in_thread(list, document.passages.all())
+    assert (document.kind, document.percent, document.encoding) == ("markdown", 100, "o200k_base")
+    assert [passage.number for passage in passages] == list(range(document.passage_count))
+    assert document.tokens == sum(passage.tokens for passage in passages) > 0
+    assert (document.attempt, document.worker, document.lease_until) == (0, "", None)
+
+
+async def test_a_passage_is_found_by_its_words(indexer):
+    document = await when(await in_thread(bring), state="ready")
+    found = document.passages.extra(where=["search @@ plainto_tsquery('english', 'leaving trains')"])
+    assert await in_thread(found.exists)
+
+
+async def test_many_records_are_many_passages_in_their_order(indexer):
+    document = await when(await in_thread(bring, "talks.json", records(120)), state="ready")
+    texts = await in_thread(list, document.passages.values_list("text", flat=True))
+    assert document.passage_count == len(texts) == 120
+    assert all(f"words{number} " in text for number, text in enumerate(texts))
+
+
+async def test_what_cannot_be_read_says_why(indexer):
+    document = await when(await in_thread(bring, "talk.pdf", "%PDF-1.7 and no more"), state="failed")
+    assert (document.error_code, document.passage_count) == ("document_damaged", 0)
+
+
+async def test_nobodys_many_files_hold_up_the_first_of_somebody_else():
+    def bring_all():
+        alice, bob = begin(make_user("alice")), begin(make_user("bob"))
+        for owner, count in ((alice, 5), (bob, 1)):
+            for number in range(count):
+                add_document(user=owner.owner, place=owner, name=f"{number}.txt", content=f"text {number}".encode())
+        return alice.owner_id, bob.owner_id
+
+    alice, bob = await in_thread(bring_all)
+    turns = indexing.Turns()
+    served = []
+    while claimed := await in_thread(claim_document, "worker", turns.all()):
+        served.append(claimed[1])
+        turns.give(claimed[1])
+    assert served == [alice, bob, alice, alice, alice, alice]
+
+
+async def test_two_processes_never_get_the_same_document():
+    for _ in range(4):
+        await in_thread(bring)
+    claimed = [await in_thread(claim_document, f"worker {number % 2}", []) for number in range(5)]
+    assert len({held.id for held, _ in claimed[:4]}) == 4
+    assert claimed[4] is None
+
+
+async def test_whoever_has_lost_a_document_writes_nothing_into_it():
+    document = await in_thread(bring)
+    late, _ = await in_thread(claim_document, "late", [])
+    await in_thread(run_out, document)
+    held, _ = await in_thread(claim_document, "next", [])
+    with pytest.raises(DocumentLost):
+        await in_thread(index_document.store_passages, late, [ParsedPassage("", "late", 1)], first_number=0)
+    await in_thread(index_document.store_passages, held, [ParsedPassage("", "mine", 1)], first_number=0)
+    assert await in_thread(list, document.passages.values_list("text", flat=True)) == ["mine"]
+
+
+def run_out(document):
+    """Let the lease of whoever holds it be over."""
+    Document.objects.filter(pk=document.pk).update(lease_until=Now() - index_document.LEASE)
+
+
+async def test_what_a_reader_that_is_gone_has_left_is_read_anew(indexer):
+    def leave_half():
+        document = bring()
+        held, _ = claim_document("gone", [])
+        index_document.store_passages(held, [ParsedPassage("", "half", 1)] * 3, first_number=0)
+        run_out(document)
+        return document
+
+    document = await in_thread(leave_half)
+    document = await when(document, state="ready")
+    assert document.passage_count == await in_thread(document.passages.count)
+    assert not await in_thread(document.passages.filter(text="half").exists)
+
+
+async def test_after_three_readers_were_gone_it_is_given_up():
+    document = await in_thread(bring)
+    for number in range(index_document.MOST_ATTEMPTS):
+        assert (await in_thread(claim_document, f"gone {number}", []))[0]
+        await in_thread(run_out, document)
+    assert (await in_thread(claim_document, "last", []))[0] is None
+    document = await when(document, state="failed")
+    assert document.error_code == "document_reading_interrupted"
+
+
+async def test_a_worker_that_is_told_to_stop_leaves_the_document_to_others(indexer):
+    document = await in_thread(bring, "talks.json", records(5_000))
+    await when(document, passage_count__gt=0)
+    await indexer.drain()
+    document = await when(document, state="waiting")
+    assert (document.attempt, document.worker) == (0, "")
+
+
+async def test_a_document_that_is_deleted_while_it_is_read_leaves_nothing(indexer, caplog):
+    document = await in_thread(bring, "talks.json", records(5_000))
+    await when(document, passage_count__gt=0)
+    await in_thread(delete_document, document)
+    next_one = await in_thread(bring)
+    await when(next_one, state="ready")
+    assert not await in_thread(Passage.objects.filter(document_id=document.pk).exists)
+    assert [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")] == []
+
+
+async def test_vectors_come_behind_and_each_request_is_paid_by_who_sent_the_document(indexer, endpoint):
+    endpoint("words")
+    document = await in_thread(bring, "talks.json", records(70))
+    document = await when(document, embedded_count=70)
+    assert (document.embedding_model, document.attempt, document.worker) == ("words", 0, "")
+    rows = await in_thread(list, Completion.objects.filter(user=document.uploader_id, purpose="embedding"))
+    assert [row.conversation_id for row in rows] == [document.conversation_id] * 3
+
+
+async def test_without_a_model_there_are_none_and_nobody_is_asked(indexer):
+    document = await when(await in_thread(bring), state="ready")
+    assert (document.embedding_model, document.embedded_count) == ("", 0)
+    assert not await in_thread(Completion.objects.exists)
+
+
+@pytest.fixture
+def hurry(monkeypatch):
+    """Let what failed be tried again at once."""
+    monkeypatch.setattr("conversations.services.embed_document.SHORTEST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("conversations.runs.indexer.POLL_SECONDS", 0.05)
+
+
+@pytest.mark.parametrize(("model", "code"), [("status-401", "credentials_rejected"), ("nan", "embeddings_malformed")])
+async def test_an_endpoint_that_fails_leaves_it_to_be_found_by_words(indexer, endpoint, model, code):
+    endpoint(model)
+    document = await when(await in_thread(bring), embedding_error_code=code)
+    assert (document.state, document.embedded_count, document.attempt) == ("ready", 0, 1)
+    assert document.lease_until > document.ready_at
+
+
+async def test_what_is_there_stays_when_the_endpoint_fails_in_the_middle(indexer, endpoint, hurry, upstream):
+    endpoint("too-few-after-1")
+    document = await in_thread(bring, "talks.json", records(70))
+    document = await when(document, embedding_error_code="embeddings_malformed")
+    assert document.embedded_count == 32
+    upstream.reset()
+    await when(document, embedded_count=64)
+
+
+async def test_a_length_that_changes_in_the_middle_begins_anew(indexer, endpoint, hurry, upstream):
+    endpoint("grows-after-1")
+    document = await in_thread(bring, "talks.json", records(70))
+    document = await when(document, embedded_count=70)
+    lengths = await in_thread(lambda: {len(each.embedding) for each in document.passages.all()})
+    assert lengths == {65}
+    assert document.embedding_error_code == ""
+
+
+async def test_another_model_makes_all_vectors_anew(indexer, endpoint):
+    endpoint("words")
+    document = await when(await in_thread(bring), embedded_count=F("passage_count"), state="ready")
+    endpoint("words-16")
+    document = await when(document, embedding_model="words-16", embedded_count=F("passage_count"))
+    assert {len(each.embedding) for each in await in_thread(list, document.passages.all())} == {16}
+
+
+async def test_without_money_it_waits_and_says_so(indexer, endpoint, settings):
+    settings.MONEY_PER_DAY_USD = Decimal("0.000001")
+    endpoint("words", "input_usd=1000")
+    document = await when(await in_thread(bring), embedding_error_code="reply_too_expensive")
+    assert document.state == "ready"
+    assert not await in_thread(Completion.objects.exists)
+
+
+async def test_two_processes_never_ask_for_the_same_vectors(endpoint):
+    endpoint("words")
+
+    def ready():
+        document = bring()
+        held, _ = claim_document("reader", [])
+        index_document.store_passages(held, [ParsedPassage("", "one", 1)], first_number=0)
+        index_document.finish_document(held)
+        return document
+
+    document = await in_thread(ready)
+    batch = await in_thread(claim_batch, "one", [], embedding_model())
+    assert batch.document == document
+    assert await in_thread(claim_batch, "two", [], embedding_model()) is None
