@@ -47,14 +47,17 @@ def words_of(shown: ShownDocument) -> str:
 
 
 def _words_of_ready(document: Document) -> str:
-    passages = ngettext(
-        "%(count)s\N{NO-BREAK SPACE}passage", "%(count)s\N{NO-BREAK SPACE}passages", document.passage_count
-    )
-    tokens = ngettext("%(count)s\N{NO-BREAK SPACE}token", "%(count)s\N{NO-BREAK SPACE}tokens", document.tokens)
+    passages = ngettext("%(count)s passage", "%(count)s passages", document.passage_count)
+    tokens = ngettext("%(count)s token", "%(count)s tokens", document.tokens)
     return gettext("Ready · %(passages)s, %(tokens)s") % {
-        "passages": passages % {"count": _figure(document.passage_count)},
-        "tokens": tokens % {"count": _figure(document.tokens)},
+        "passages": _together(passages % {"count": _figure(document.passage_count)}),
+        "tokens": _together(tokens % {"count": _figure(document.tokens)}),
     }
+
+
+def _together(words: str) -> str:
+    """Keep a figure and what it counts on one line."""
+    return words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def note_on(shown: ShownDocument) -> str:
