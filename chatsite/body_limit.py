@@ -22,7 +22,7 @@ from django.http import HttpRequest, HttpResponseBase, parse_cookie
 from django.urls import Resolver404, resolve
 from django.utils.decorators import sync_and_async_middleware
 
-from conversations.core.errors import FilesTooLarge, RequestTooLarge
+from conversations.core.errors import FilesTooLarge, RequestTooLarge, SignInRequired
 from conversations.threads import in_thread
 from conversations.views.errors import refused
 
@@ -149,5 +149,7 @@ def refuse_large_bodies(get_response):
 
 
 def _refusal(request: HttpRequest) -> HttpResponseBase:
-    error = FilesTooLarge(megabytes=most_megabytes()) if takes_files(request.path_info) else RequestTooLarge()
-    return refused(request, error)
+    if not takes_files(request.path_info):
+        return refused(request, RequestTooLarge())
+    is_signed_in = request.user.is_authenticated
+    return refused(request, FilesTooLarge(megabytes=most_megabytes()) if is_signed_in else SignInRequired())

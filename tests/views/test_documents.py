@@ -1,0 +1,194 @@
+"""Documents over HTTP: by a page without a script, and by scripts."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from conversations.models import Conversation, Document, Scenario
+from tests.documents import add, make_failed
+from tests.people import begin, make_user
+
+pytestmark = pytest.mark.django_db
+JSON = {"HTTP_ACCEPT": "application/json"}
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+def client_of(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def files(*names):
+    return {"files": [SimpleUploadedFile(name, f"The text of {name}".encode()) for name in names]}
+
+
+def adding_to(place):
+    if isinstance(place, Scenario):
+        return reverse("conversations:add_scenario_documents", args=[place.pk])
+    return reverse("conversations:add_conversation_documents", args=[place.public_id])
+
+
+def address(action, document):
+    place = document.conversation or document.scenario
+    kind = "conversation" if document.conversation else "scenario"
+    key = place.public_id if document.conversation else place.pk
+    return reverse(f"conversations:{action}_{kind}_document", args=[key, document.public_id])
+
+
+@pytest.fixture(params=["conversation", "scenario"])
+def place(request, alice):
+    return begin(alice) if request.param == "conversation" else Scenario.objects.create(name="Guide", owner=alice)
+
+
+def test_a_script_is_told_what_became_of_each_file(alice, place):
+    answer = client_of(alice).post(adding_to(place), files("a.txt", "b.txt"), **JSON)
+    assert answer.status_code == 201
+    told = answer.json()["documents"]
+    assert [(each["name"], each["created"]) for each in told] == [("a.txt", True), ("b.txt", True)]
+    assert {each["document"] for each in told} == {str(each.public_id) for each in place.documents.all()}
+
+
+def test_what_is_there_already_is_no_new_document(alice, place):
+    client = client_of(alice)
+    first = client.post(adding_to(place), files("a.txt"), **JSON).json()["documents"][0]
+    again = client.post(adding_to(place), files("a.txt"), **JSON)
+    assert again.status_code == 200
+    assert again.json()["documents"][0] == first | {"created": False}
+
+
+def test_of_several_files_those_are_kept_that_can_be(alice, place, settings):
+    settings.DOCUMENTS_PER_CONVERSATION = 1
+    answer = client_of(alice).post(adding_to(place), files("a.txt", "b.txt"), **JSON)
+    assert answer.status_code == 201
+    kept, refused = answer.json()["documents"]
+    assert kept["created"]
+    assert (refused["error"], "document" in refused) == ("documents_too_many", False)
+    assert "1 documents here" in refused["message"]
+
+
+def test_where_nothing_is_kept_the_answer_is_the_first_refusal(alice, place, settings):
+    settings.DOCUMENT_MEGABYTES = 0
+    answer = client_of(alice).post(adding_to(place), files("a.txt"), **JSON)
+    assert answer.status_code == 413
+    assert answer.json()["code"] == answer.json()["documents"][0]["error"] == "document_too_large"
+
+
+def test_a_form_without_a_script_leads_back_to_where_it_was(alice):
+    conversation, scenario = begin(alice), Scenario.objects.create(name="Guide", owner=alice)
+    client = client_of(alice)
+    assert client.post(adding_to(conversation), files("a")).url == f"/c/{conversation.public_id}/"
+    assert client.post(adding_to(scenario), files("a")).url == f"/scenarios/{scenario.pk}/documents/"
+
+
+def test_a_form_without_a_script_says_what_was_refused(alice, place, settings):
+    settings.DOCUMENTS_PER_CONVERSATION = 1
+    answer = client_of(alice).post(adding_to(place), files("a.txt", "b.txt"))
+    assert answer.status_code == 201
+    assert "b.txt" in answer.text
+    assert "that is the most" in answer.text
+
+
+def test_a_form_without_a_file_is_told_so(alice, place):
+    answer = client_of(alice).post(adding_to(place))
+    assert answer.status_code == 400
+    assert "There is no file to add" in answer.text
+
+
+def test_the_first_file_begins_a_conversation_with_the_chosen_scenario(alice):
+    scenario, public_id = Scenario.objects.create(name="Guide", owner=alice), uuid.uuid4()
+    path = reverse("conversations:add_conversation_documents", args=[public_id])
+    client_of(alice).post(path, files("a.txt") | {"scenario": scenario.pk}, **JSON)
+    conversation = Conversation.objects.get(public_id=public_id)
+    assert (conversation.scenario, conversation.documents.count()) == (scenario, 1)
+
+
+def test_a_file_that_is_refused_begins_nothing(alice, settings):
+    settings.DOCUMENT_MEGABYTES = 0
+    path = reverse("conversations:add_conversation_documents", args=[uuid.uuid4()])
+    answer = client_of(alice).post(path, files("a.txt"))
+    assert answer.status_code == 413
+    assert "larger than 0 MB" in answer.text
+    assert not Conversation.objects.exists()
+
+
+def test_more_files_than_one_request_may_have_are_refused_in_words(alice, place, settings):
+    settings.DATA_UPLOAD_MAX_NUMBER_FILES = 3
+    answer = client_of(alice).post(adding_to(place), files("a", "b", "c", "d"), **JSON)
+    assert answer.status_code == 413
+    assert answer.json() == {
+        "code": "files_too_many",
+        "message": "More than 3 files can't be sent at once. Send them in parts.",
+    }
+    assert not Document.objects.exists()
+
+
+def test_the_list_names_each_document_and_goes_where_it_is_asked_for(alice, place):
+    document = add(alice, place, "plan.txt")
+    path = adding_to(place).removesuffix("add/")
+    page, piece = client_of(alice).get(path), client_of(alice).get(path, HTTP_HX_REQUEST="true")
+    for answer in (page, piece):
+        assert "plan.txt" in answer.text
+        assert address("download", document) in answer.text
+    assert "<html" in page.text
+    assert "<html" not in piece.text
+
+
+def test_a_deleted_document_is_gone_and_the_page_shows_the_rest(alice, place):
+    gone, stays = add(alice, place, "gone.txt", b"1"), add(alice, place, "stays.txt", b"2")
+    answer = client_of(alice).post(address("delete", gone), HTTP_HX_REQUEST="true")
+    assert "stays.txt" in answer.text
+    assert "gone.txt" not in answer.text
+    assert list(Document.objects.all()) == [stays]
+    assert client_of(alice).post(address("delete", gone)).status_code == 404
+
+
+def test_without_a_script_one_is_led_to_the_list(alice, place):
+    document = make_failed(add(alice, place), "document_too_costly")
+    answer = client_of(alice).post(address("read_again", document))
+    assert answer.url == adding_to(place).removesuffix("add/")
+    document.refresh_from_db()
+    assert document.state == "waiting"
+
+
+# Who may
+
+
+def test_an_admin_fills_the_scenarios_of_the_site_and_nobody_elses(alice):
+    ada, of_the_site = make_user("ada", role="admin"), Scenario.objects.create(name="Guide", offered=True)
+    own = Scenario.objects.create(name="Own", owner=alice, offered=True)
+    assert client_of(ada).post(adding_to(of_the_site), files("a"), **JSON).status_code == 201
+    assert client_of(ada).post(adding_to(own), files("a"), **JSON).status_code == 404
+    assert client_of(alice).post(adding_to(of_the_site), files("a"), **JSON).status_code == 404
+
+
+def test_whoever_may_use_a_scenario_sees_no_file_of_it(alice):
+    scenario = Scenario.objects.create(name="Guide", offered=True)
+    document = add(make_user("ada", role="admin"), scenario)
+    client = client_of(alice)
+    assert client.get(f"/scenarios/{scenario.pk}/documents/").status_code == 404
+    assert client.get(address("download", document)).status_code == 404
+    assert client.post(address("delete", document)).status_code == 404
+    assert Document.objects.exists()
+
+
+def test_a_document_is_not_found_below_something_else_of_ones_own(alice):
+    document, other = add(alice, begin(alice)), begin(alice)
+    path = reverse("conversations:download_conversation_document", args=[other.public_id, document.public_id])
+    assert client_of(alice).get(path).status_code == 404
+
+
+def test_documents_of_a_deleted_conversation_are_not_found(alice):
+    document = add(alice, begin(alice))
+    Conversation.objects.update(deleted_at="2026-01-01T00:00Z")
+    assert client_of(alice).get(address("download", document)).status_code == 404
+    assert client_of(alice).post(adding_to(document.conversation), files("b"), **JSON).status_code == 404
