@@ -11,6 +11,8 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, register
 
 from conversations.core.errors import PolicyFailed
+from conversations.providers.egress import EgressRefused, named_destination
+from conversations.providers.embedding_models import embedding_base_url, has_endpoint, parse_embedding_model
 from conversations.providers.language_models import language_models
 from conversations.window_policies import make_policy
 
@@ -23,6 +25,41 @@ def check_language_models(app_configs: Sequence[AppConfig] | None, **kwargs: Any
     except ValueError as error:
         hint = "LANGUAGE_MODELS=gpt-4o-mini, or with what is not known: LANGUAGE_MODELS=qwen3:8b context_window=40960"
         return [Error(str(error), hint=hint, id="conversations.E001")]
+    return []
+
+
+@register
+def check_embedding_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse to start with an embeddings model that can't be read or asked; warn of one that nobody will ask."""
+    if not settings.OPENAI_EMBEDDING_MODEL:
+        return _check_lonely_endpoint()
+    hint = "OPENAI_EMBEDDING_MODEL=text-embedding-3-small, or a name with words: nomic-embed-text context_window=2048"
+    try:
+        parse_embedding_model(settings.OPENAI_EMBEDDING_MODEL, base_url=embedding_base_url())
+    except ValueError as error:
+        return [Error(str(error), hint=hint, id="conversations.E003")]
+    if not has_endpoint():
+        text = "OPENAI_EMBEDDING_MODEL is set, but there is no provider: the demo model has no embeddings."
+        return [checks.Warning(text, hint="Set OPENAI_EMBEDDING_BASE_URL, or a provider.", id="conversations.W002")]
+    return _check_embedding_address()
+
+
+def _check_lonely_endpoint() -> list[CheckMessage]:
+    if not settings.OPENAI_EMBEDDING_BASE_URL and not settings.OPENAI_EMBEDDING_API_KEY:
+        return []
+    text = "There is an embeddings endpoint or key, but OPENAI_EMBEDDING_MODEL is empty: nobody will ask it."
+    return [checks.Warning(text, hint="Set OPENAI_EMBEDDING_MODEL, or remove the other.", id="conversations.W003")]
+
+
+def _check_embedding_address() -> list[CheckMessage]:
+    try:
+        named_destination(embedding_base_url())
+    except EgressRefused as error:
+        hint = "OPENAI_EMBEDDING_BASE_URL=https://api.example.org/v1, or http://localhost:11434/v1 on this machine."
+        return [Error(f"The embeddings endpoint: {error}", hint=hint, id="conversations.E004")]
+    if settings.OPENAI_EMBEDDING_API_KEY and not settings.OPENAI_EMBEDDING_BASE_URL:
+        text = "OPENAI_EMBEDDING_API_KEY goes to the provider of replies: OPENAI_EMBEDDING_BASE_URL is empty."
+        return [checks.Warning(text, hint="Set OPENAI_EMBEDDING_BASE_URL, or remove the key.", id="conversations.W004")]
     return []
 
 

