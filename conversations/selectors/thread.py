@@ -32,9 +32,9 @@ class ThreadMessage:
 
     *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
     point *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply.
-    *sources* tell what was looked up for it, and *question* is what it answers, if that is on the same page. *error* is
-    the sentence that says why a reply is not whole, or nothing. *mark* says whether the model sees it. *parent* is the
-    message that it follows, and *versions* are there if something else was said in its place.
+    *sources* tell what was looked up for it, and *question* is what it answers. *error* is the sentence that says why a
+    reply is not whole, or nothing. *mark* says whether the model sees it. *parent* is the message that it follows, and
+    *versions* are there if something else was said in its place.
     """
 
     pk: int
@@ -105,7 +105,7 @@ def thread_from(
 def _page(oldest_first: Iterable[Message], reader: Reader, sight: Sight) -> ThreadPage:
     messages = list(oldest_first)
     completions = _last_completions(messages)
-    questions = {message.pk: message.content for message in messages if message.role == "user"}
+    questions = _questions(messages)
     versions = versions_of(messages)
     shown = [
         _shown(
@@ -119,6 +119,16 @@ def _page(oldest_first: Iterable[Message], reader: Reader, sight: Sight) -> Thre
         for message in messages
     ]
     return ThreadPage(shown, has_older=bool(messages) and messages[0].position > 0)
+
+
+def _questions(oldest_first: list[Message]) -> dict[int | None, str]:
+    """Return what was asked, by id; a page or a snapshot may begin with the reply to it."""
+    first = oldest_first[:1]
+    asked = Message.objects.filter(pk__in=[message.parent_id for message in first if message.role == "assistant"])
+    return {
+        **dict(asked.values_list("pk", "content")),
+        **{message.pk: message.content for message in oldest_first if message.role == "user"},
+    }
 
 
 def _last_completions(messages: Iterable[Message]) -> dict[int, Completion]:

@@ -18,7 +18,7 @@ from conversations.selectors.sources import (
     sources_of,
     summary_of,
 )
-from conversations.selectors.thread import thread_page
+from conversations.selectors.thread import thread_from, thread_page
 from conversations.sentences import Reader
 from tests.admin.stored import make_completion, make_conversation, say
 from tests.people import make_user
@@ -107,6 +107,11 @@ def test_a_reply_in_the_thread_cites_what_it_was_sent_and_a_question_cites_nothi
     assert shown[1].sources == SourcesSummary(2, 2)
     assert shown[1].question == "Does it rain?"
     assert "data-citation" not in shown[0].html + shown[2].html
+
+
+def test_the_question_is_known_where_a_page_begins_with_its_reply(conversation):
+    (reply,) = thread_from(conversation, 1, reader=READER).messages
+    assert reply.question == "Does it rain?"
 
 
 def test_a_page_of_the_thread_takes_as_many_queries_however_many_replies_have_sources(conversation):
