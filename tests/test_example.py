@@ -11,7 +11,7 @@ from conversations.example import CAP_TOKENS, SCHEDULE
 from conversations.providers.tokenizer import count_text
 
 TALKS = json.loads(SCHEDULE.read_text(encoding="utf-8"))
-FIELDS = ["id", "title", "speakers", "track", "room", "day", "start", "minutes", "level", "abstract"]
+FIELDS = ["id", "title", "type", "speakers", "track", "room", "day", "start", "minutes", "level", "abstract"]
 
 
 def span(talk):
