@@ -1,0 +1,217 @@
+"""A person brings documents: to a conversation and to a scenario, by every way in, and sees what becomes of each."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from .talking import CONVERSATION_PATH, composer, messages, say
+
+NOTES = ("notes.md", "# Lights\n\nThe lighthouse of Amrum burns since 1875.")
+DROP = """([selector, type, names]) => {
+  const transfer = new DataTransfer();
+  for (const name of names) transfer.items.add(new File([`What ${name} says.`], name));
+  const how = { bubbles: true, cancelable: true, dataTransfer: transfer, clipboardData: transfer };
+  const event = type === "paste" ? new ClipboardEvent(type, how) : new DragEvent(type, how);
+  document.querySelector(selector).dispatchEvent(event);
+}"""
+
+
+def file(name: str, content: str) -> dict[str, object]:
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": content.encode()}
+
+
+def add(page: Page, *files: tuple[str, str]) -> None:
+    with page.expect_file_chooser() as chosen:
+        page.get_by_role("button", name="Add documents").first.click()
+    chosen.value.set_files([file(*each) for each in files])
+
+
+def drop(page: Page, kind: str, *names: str) -> None:
+    page.evaluate(DROP, ["#main", kind, names])
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.locator("[data-document]", has_text=name)
+
+
+def announcer(page: Page) -> Locator:
+    return page.locator('[data-part="announcer"]')
+
+
+def test_a_document_is_added_by_the_button_and_said_to_be_ready(page):
+    add(page, NOTES)
+    expect(row(page, "notes.md")).to_contain_text("Ready · 1 passage", use_inner_text=True)
+    expect(announcer(page)).to_contain_text("notes.md: Ready")
+
+
+def test_a_document_begins_the_conversation_and_what_was_typed_stays(page):
+    composer(page).fill("half a question")
+    add(page, NOTES)
+    expect(page).to_have_url(CONVERSATION_PATH)
+    page.reload()
+    expect(row(page, "notes.md")).to_be_visible()
+    expect(composer(page)).to_have_value("half a question")
+    expect(page.locator("[data-entry]")).to_have_text(["New conversation"])
+
+
+def test_a_question_goes_on_with_the_conversation_that_a_document_began(page):
+    add(page, NOTES)
+    expect(row(page, "notes.md")).to_contain_text("Ready")
+    say(page, "Since when does the lighthouse burn?")
+    expect(messages(page)).to_have_count(2)
+    expect(page.get_by_role("navigation").get_by_role("link", name="Since when")).to_have_count(1)
+
+
+def test_the_chooser_opens_by_keyboard(page):
+    with page.expect_file_chooser():
+        page.keyboard.press("Alt+a")
+
+
+def test_files_are_dropped_anywhere_and_the_page_shows_where(page):
+    zone = page.locator('[data-part="drop-zone"]')
+    drop(page, "dragover", "one.txt")
+    expect(zone).to_be_visible()
+    drop(page, "drop", "one.txt", "two.txt")
+    expect(zone).to_be_hidden()
+    expect(row(page, "one.txt")).to_contain_text("Ready")
+    expect(row(page, "two.txt")).to_contain_text("Ready")
+
+
+def test_a_file_is_pasted(page):
+    drop(page, "paste", "pasted.txt")
+    expect(row(page, "pasted.txt")).to_be_visible()
+
+
+def test_many_documents_fold_into_one_line_that_opens_them(page):
+    add(page, *[(f"chapter {number}.txt", f"Chapter {number} is short.") for number in range(5)])
+    expect(page.get_by_text("5 documents 5 ready")).to_be_visible()
+    page.get_by_text("5 documents").click()
+    panel = page.get_by_role("dialog", name="Documents")
+    expect(panel.locator("[data-document]")).to_have_count(5)
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+
+
+def test_what_cannot_be_read_says_why(page):
+    add(page, ("blank.txt", " \n "))
+    expect(row(page, "blank.txt")).to_contain_text("There is no text in this document")
+
+
+def test_what_is_refused_says_why_and_can_be_taken_away(page):
+    add(page, ("empty.txt", ""))
+    refused = page.locator(".uploads .document", has_text="empty.txt")
+    expect(refused).to_contain_text("There is no text in this document")
+    refused.get_by_role("button", name="Take it away").click()
+    expect(refused).to_have_count(0)
+
+
+def test_a_file_that_is_too_large_is_not_sent(page):
+    sent = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.locator('[data-part="shelf"]').evaluate("shelf => { shelf.dataset.mostBytes = 10 }")
+    add(page, NOTES)
+    expect(page.locator(".uploads")).to_contain_text("which is the most that a document may be here")
+    assert not [url for url in sent if url.endswith("/documents/add/")]
+
+
+def test_a_file_is_sent_again_once_the_server_is_back(page):
+    page.route("**/documents/add/", lambda route: route.abort())
+    add(page, NOTES)
+    expect(page.locator(".uploads")).to_contain_text("could not be reached")
+    page.unroute("**/documents/add/")
+    page.get_by_role("button", name="Send it again").click()
+    expect(row(page, "notes.md")).to_be_visible()
+    expect(page.locator(".uploads .document")).to_have_count(0)
+
+
+def test_a_document_is_deleted_after_a_question(page):
+    add(page, NOTES)
+    expect(row(page, "notes.md")).to_contain_text("Ready")
+    page.locator("summary", has=page.locator("use[href='#icon-delete']")).click()
+    expect(page.get_by_text("Delete it for good?")).to_be_visible()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(row(page, "notes.md")).to_have_count(0)
+    page.reload()
+    expect(row(page, "notes.md")).to_have_count(0)
+
+
+def test_a_document_is_downloaded_as_it_was_sent(page):
+    add(page, NOTES)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download notes.md").click()
+    assert download.value.suggested_filename == "notes.md"
+    assert download.value.path().read_text() == NOTES[1]
+
+
+def test_another_tab_sees_it_when_somebody_comes_back_to_it(page):
+    say(page, "A conversation")
+    other = page.context.new_page()
+    other.goto(page.url)
+    add(page, NOTES)
+    expect(row(page, "notes.md")).to_be_visible()
+    other.evaluate("window.dispatchEvent(new Event('focus'))")
+    expect(row(other, "notes.md")).to_be_visible()
+
+
+def test_nothing_is_asked_for_while_nothing_moves(page):
+    add(page, NOTES)
+    expect(row(page, "notes.md")).to_contain_text("Ready")
+    assert "every" not in str(page.locator("#main [data-documents]").get_attribute("hx-trigger"))
+
+
+def test_a_document_is_added_and_deleted_without_javascript(page, open_page):
+    plain = open_page("/", java_script_enabled=False, storage_state=page.context.storage_state())
+    plain.locator("summary", has_text="Add documents").click()
+    plain.get_by_label("Files").set_input_files(file(*NOTES))
+    plain.get_by_role("button", name="Add documents").click()
+    expect(plain).to_have_url(CONVERSATION_PATH)
+    expect(row(plain, "notes.md")).to_be_visible()
+    plain.locator("summary", has=plain.locator("use[href='#icon-delete']")).click()
+    plain.get_by_role("button", name="Delete", exact=True).click()
+    expect(row(plain, "notes.md")).to_have_count(0)
+
+
+@pytest.fixture
+def scenario_page(page):
+    """The documents of a scenario that the person has just made."""
+    page.goto("/scenarios/new/")
+    page.get_by_label("Name").fill("Guide")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Documents of Guide").click()
+    return page
+
+
+def test_a_scenario_brings_its_documents_to_its_conversations(scenario_page):
+    page = scenario_page
+    add(page, NOTES)
+    expect(row(page, "notes.md")).to_contain_text("Ready")
+    page.goto("/scenarios/")
+    page.get_by_role("link", name="Start a conversation with Guide").click()
+    expect(page.get_by_text("Looks in 1 document of “Guide”")).to_be_visible()
+
+
+def test_a_copy_of_a_scenario_says_that_documents_stay(scenario_page):
+    page = scenario_page
+    add(page, NOTES)
+    expect(row(page, "notes.md")).to_be_visible()
+    page.goto("/scenarios/")
+    page.get_by_role("link", name="Copy Guide").click()
+    expect(page.get_by_text("brings 1 document, which stays with it")).to_be_visible()
+
+
+def test_the_pages_with_documents_fit_a_telephone(signed_in):
+    page = signed_in(viewport={"width": 390, "height": 800})
+    add(page, ("long " * 40 + ".txt", "A name of 200 characters."), ("דוח שנתי.txt", "Read from the right."))
+    expect(row(page, "דוח")).to_contain_text("Ready")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.goto(f"{page.url}documents/")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_nothing_is_asked_of_anybody_else(page, site):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    add(page, NOTES)
+    expect(row(page, "notes.md")).to_contain_text("Ready")
+    assert [url for url in asked if not url.startswith((site.address, "blob:"))] == []
