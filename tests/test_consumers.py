@@ -6,8 +6,10 @@ import uuid
 import pytest
 from django.contrib.sessions.models import Session
 
+from conversations.core.frames import FROM_PAGE
 from conversations.models import Message
 from conversations.runs.worker import Worker
+from conversations.services.switch_version import switch_version
 from tests.people import begin, make_user, post
 from tests.sockets import Page, handshake, sign_in
 from tests.waiting import in_thread
@@ -107,6 +109,31 @@ async def test_a_reply_can_be_made_again(worker, page, conversation):
     assert (await page.receive(*FINAL))["reply"] == started["reply"] != first["reply"]
 
 
+async def test_an_edited_message_is_answered_anew(worker, page, conversation):
+    await say(page, conversation, "one")
+    first = await page.receive("message.stored")
+    await page.receive(*FINAL)
+    edit = {"conversation": conversation.public_id, "message": first["message"], "content": "1"}
+    edit["client_id"] = uuid.uuid4()
+    await page.send("message.edit", **edit)
+    stored = await page.receive("message.stored")
+    assert (stored["position"], stored["message"] != first["message"]) == (first["position"], True)
+    assert (await page.receive(*FINAL))["reply"] == stored["reply"]
+    await page.send("message.edit", **edit)
+    assert await page.receive("message.stored") == stored
+
+
+async def test_the_pages_are_told_that_another_version_is_shown(worker, page, conversation):
+    await say(page, conversation)
+    first = await page.receive("message.stored")
+    await page.receive(*FINAL)
+    await page.send("reply.regenerate", conversation=conversation.public_id, reply=first["reply"])
+    await page.receive(*FINAL)
+    await in_thread(switch_version, conversation=conversation, message_id=first["reply"])
+    shown = await page.receive("message.shown")
+    assert (shown["message"], shown["position"]) == (first["reply"], 1)
+
+
 async def test_what_is_refused_names_the_message(page, conversation):
     client_id = uuid.uuid4()
     await say(page, conversation, " ", client_id=client_id)
@@ -156,12 +183,13 @@ async def test_binary_is_not_a_frame(page):
     assert (await page.receive("error"))["code"] == "frame_invalid"
 
 
-@pytest.mark.parametrize("verb", ["message.post", "reply.stop", "reply.regenerate", "conversation.sync"])
+@pytest.mark.parametrize("verb", FROM_PAGE)
 async def test_somebody_elses_conversation_is_not_found(page, verb):
     charlie = await in_thread(make_user, "charlie")
     posted = await in_thread(lambda: post(begin(charlie), "secret"))
     fields = {
         "message.post": {"client_id": uuid.uuid4(), "content": "Hello"},
+        "message.edit": {"message": posted.message.pk, "client_id": uuid.uuid4(), "content": "Hello"},
         "reply.stop": {"reply": posted.reply.pk},
         "reply.regenerate": {"reply": posted.reply.pk},
         "conversation.sync": {"from_position": 0},

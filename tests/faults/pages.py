@@ -95,6 +95,9 @@ class Page:
         self.send("message.post", content=content, client_id=client_id)
         return content
 
+    def edit(self, message: int, content: str, *, client_id: str) -> None:
+        self.send("message.edit", message=message, content=content, client_id=client_id)
+
     def ask(self, content: str = "") -> int:
         """Post a message and return its reply's id once the page is told that both are stored."""
         self.post(content)

@@ -66,6 +66,7 @@ def test_someone_elses_conversation_does_not_exist(site, page):
     for frame_type, fields in (
         ("conversation.sync", {"from_position": 0}),
         ("message.post", {"content": "Hello", "client_id": ID}),
+        ("message.edit", {"message": 1, "content": "Hello", "client_id": ID}),
         ("reply.stop", {"reply": 1}),
         ("reply.regenerate", {"reply": 1}),
     ):

@@ -78,3 +78,17 @@ def test_the_same_client_id_never_stores_a_second_content(site, page, other_cont
     reply = page.wait_for("message.stored")["reply"]
     page.send("message.post", content=other_content or content, client_id=client_id)
     assert is_answered_once(site, content, reply)
+
+
+def test_an_edit_sent_again_is_the_same_version_and_asked_once(site, page, shared_browser, chance):
+    site.answer_with("ok")
+    page.post()
+    first = page.wait_for("message.stored")
+    page.wait_for_end(first["reply"])
+    content, client_id = f"in other words {uuid.uuid4()}", str(uuid.uuid4())
+    pages = [page, site.open_page(shared_browser, page.conversation)]
+    at_once(lambda sender: sender.edit(first["message"], content, client_id=client_id), pages)
+    replies = {stored(sender.wait_for("message.stored")) for sender in pages}
+    page.edit(first["message"], content, client_id=client_id)
+    assert replies == {stored(page.wait_for("message.stored"))}
+    assert is_answered_once(site, content, replies.pop()[1])
