@@ -16,63 +16,14 @@ from conversations.parsing.tables import row_lines
 BLANKS = re.compile(r"\s+")
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 PASSED_OVER = frozenset(
-    [
-        "script",
-        "style",
-        "nav",
-        "template",
-        "noscript",
-        "head",
-        "svg",
-        "math",
-        "iframe",
-        "object",
-        "button",
-        "select",
-        "textarea",
-        "datalist",
-        "dialog",
-    ]
+    {"script", "style", "nav", "template", "noscript", "head", "svg", "math", "iframe", "object"}
+    | {"button", "select", "textarea", "datalist", "dialog"}
 )
 INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "data",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "q",
-        "rp",
-        "rt",
-        "ruby",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-        "img",
-    ]
+    {"a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins"}
+    | {"kbd", "label", "mark", "q", "rp", "rt", "ruby", "s", "samp", "small", "span", "strike", "strong", "sub"}
+    | {"sup", "time", "tt", "u", "var", "wbr"}
+    | {"script", "style", "template", "svg", "math", "button", "select", "textarea"}  # left out in mid-sentence
 )
 
 

@@ -10,9 +10,11 @@ import os
 import signal
 import sys
 import time
+from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
+from typing import cast
 
 from conversations.core.errors import DocumentDamaged, DocumentTooCostly, DocumentTooLong
 from conversations.parsing.lines import LONGEST_LINE_BYTES, End, read_line
@@ -26,6 +28,8 @@ from conversations.parsing.parsed import (
     Progress,
 )
 
+Pipes = tuple[StreamWriter, StreamReader, StreamReader]
+
 logger = logging.getLogger(__name__)
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -33,7 +37,6 @@ PROJECT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-P", "-B", "-m", "conversations.parsing.child")
 ENVIRONMENT = {"PYTHONPATH": str(PROJECT), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 MOST_LOGGED_BYTES = 2_000
-MOST_PROGRESS = 100
 DEATHS_BY_COST = {-signal.SIGKILL, -signal.SIGXCPU, -signal.SIGABRT}  # a library in C aborts when memory is refused
 
 
@@ -47,10 +50,11 @@ async def parse_document(
     """
     child = await _start()
     order = {"name": name, "encoding": encoding, "seconds": limits.seconds, "memory_megabytes": limits.memory_megabytes}
-    helpers = [asyncio.create_task(_feed(child, order, content)), asyncio.create_task(_log(child))]
+    stdin, stdout, stderr = cast(Pipes, (child.stdin, child.stdout, child.stderr))
+    helpers = [asyncio.create_task(_feed(stdin, order, content)), asyncio.create_task(_log(stderr))]
     try:
         check = _Check()
-        async for line in _lines(child, seconds=limits.seconds):
+        async for line in _lines(stdout, seconds=limits.seconds):
             parsed = read_line(line)
             if isinstance(parsed, End):
                 return
@@ -74,34 +78,31 @@ async def _start() -> Process:
     )
 
 
-async def _feed(child: Process, order: dict[str, object], content: bytes) -> None:
+async def _feed(stdin: StreamWriter, order: dict[str, object], content: bytes) -> None:
     """Send the file; a child that has died or decided already does not take all of it."""
-    assert child.stdin is not None
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        child.stdin.write(json.dumps(order).encode("ascii") + b"\n")
-        child.stdin.write(content)
-        await child.stdin.drain()
-        child.stdin.close()
-        await child.stdin.wait_closed()
+        stdin.write(json.dumps(order).encode("ascii") + b"\n")
+        stdin.write(content)
+        await stdin.drain()
+        stdin.close()
+        await stdin.wait_closed()
 
 
-async def _log(child: Process) -> None:
+async def _log(stderr: StreamReader) -> None:
     """Log how the child failed: it names classes of errors, never what stands in the document."""
-    assert child.stderr is not None
-    said = await child.stderr.read(MOST_LOGGED_BYTES)
+    said = await stderr.read(MOST_LOGGED_BYTES)
     if said:
         logger.info("reading a document: %s", said.decode("ascii", "backslashreplace").strip())
-    while await child.stderr.read(MOST_LOGGED_BYTES):
+    while await stderr.read(MOST_LOGGED_BYTES):
         pass
 
 
-async def _lines(child: Process, *, seconds: float) -> AsyncIterator[bytes]:
+async def _lines(stdout: StreamReader, *, seconds: float) -> AsyncIterator[bytes]:
     """Yield the child's lines until it is silent for good. Only the time that it is waited for counts."""
-    assert child.stdout is not None
     while seconds > 0:
         started = time.monotonic()
         try:
-            line = await asyncio.wait_for(child.stdout.readline(), seconds)
+            line = await asyncio.wait_for(stdout.readline(), seconds)
         except TimeoutError as error:
             raise DocumentTooCostly from error
         except ValueError as error:  # longer than any line may be
