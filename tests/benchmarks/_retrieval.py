@@ -15,7 +15,7 @@ from typing import Any
 
 DIMENSIONS = 512
 GRAM_CHARACTERS = (3, 4, 5)
-EMBEDDING_FLOOR = 0.32
+EMBEDDING_FLOOR = 0.12
 # Words that every sentence has: without them the n-grams of a question would be those of any other question.
 EMPTY_WORDS = frozenset(
     """

@@ -18,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from chatsite.accounts.models import SiteBudget
 from conversations.consumers import _find
 from conversations.core.usage import Usage
+from conversations.grounding.scope import read_question
 from conversations.models import Conversation, Scenario
 from conversations.runs.claim import claim_runs
 from conversations.services.calibration import learn
@@ -29,7 +30,7 @@ from conversations.services.prepare_reply import prepare_reply
 from tests.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
-STATEMENTS = {"find": 4, "post": 12, "claim": 4, "prepare": 2, "open": 7, "settle": 1, "end": 2}
+STATEMENTS = {"find": 4, "post": 12, "claim": 4, "look_up": 1, "prepare": 2, "open": 7, "settle": 1, "end": 2}
 ENDED = Outcome(text="Good morning.", usage=Usage(10, 3), finish_reason="stop")
 Taken = dict[str, list[str]]  # the statements of each step
 
@@ -66,6 +67,8 @@ def talk(conversation) -> Callable[[], Taken]:
             posted = post_message(user=found.owner, conversation=found, content="Good morning?", client_id=uuid.uuid4())
         with step(taken, "claim"):
             assert claim_runs("worker", limit=1)
+        with step(taken, "look_up"):  # which without documents is at its end after this
+            assert read_question(posted.reply.pk) is None
         with step(taken, "prepare"):
             prepared = prepare_reply(posted.reply.pk)
         with step(taken, "open"):
