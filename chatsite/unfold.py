@@ -105,6 +105,7 @@ UNFOLD: dict[str, Any] = {
                 "items": [
                     _page("Conversations", "forum", "conversations.conversation"),
                     _page("Messages", "chat_bubble", "conversations.message"),
+                    _page("Documents", "description", "conversations.document"),
                     _page("Completions", "receipt_long", "conversations.completion"),
                     _page("Runs", "cycle", "conversations.run"),
                     _page("Calibration", "straighten", "conversations.calibration"),

@@ -10,12 +10,16 @@ from django.db import transaction
 from django.db.models import ForeignKey, Model, QuerySet
 from django.forms import ModelForm
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from conversations.admin.filters import LanguageModelFilter
 from conversations.admin.review import LargeListAdmin
 from conversations.admin.scenario_form import ScenarioForm
 from conversations.models import Scenario
+from conversations.templatetags import figures
 
 MOST_DIGITS = 18  # of an id
 
@@ -38,9 +42,11 @@ class ScenarioAdmin(LargeListAdmin):
     list_select_related = ["owner"]
     autocomplete_fields = ["owner"]
     actions = None
+    readonly_fields = ["documents"]
     warn_unsaved_form = True
     fieldsets = [
         (None, {"fields": ["name", "system_prompt", "language_model", "sampling"]}),
+        ("Documents", {"fields": ["documents"]}),
         ("Who may use it", {"fields": ["offered", "is_default", "owner"]}),
         (
             "Window policy",
@@ -69,6 +75,18 @@ class ScenarioAdmin(LargeListAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Scenario]:
         return super().get_queryset(request).order_by("name", "pk")
+
+    @display(description="looked up for each question")
+    def documents(self, scenario: Scenario) -> SafeString | str:
+        """How many there are, and the way to them: for what is the site's, the page where an admin adds more."""
+        if not scenario.pk:
+            return "Save the scenario first; then documents can be added to it."
+        count = scenario.documents.count()
+        if scenario.owner_id is None:
+            url = reverse("conversations:scenario_documents", args=[scenario.pk])
+            return format_html('{} · <a href="{}">See, add and delete</a>', figures.count(count), url)
+        url = reverse("admin:conversations_document_changelist", query={"scenario": scenario.pk})
+        return format_html('{} · <a href="{}">What they are</a>', figures.count(count), url)
 
     @display(description="language model", ordering="language_model")
     def shown_language_model(self, scenario: Scenario) -> str:

@@ -17,6 +17,7 @@ from django.db.models import Sum
 from chatsite.accounts.models import User
 from conversations.access import lock_admitted
 from conversations.core.errors import (
+    ConversationNotFound,
     DocumentEmpty,
     DocumentError,
     DocumentReadingInterrupted,
@@ -69,6 +70,8 @@ def add_to_conversation(
     *, user: User, public_id: uuid.UUID, name: str, content: bytes, scenario_id: int | None = None
 ) -> AddedDocument:
     """Keep a file in the person's conversation, which begins with the first that is kept. Raises as both do."""
+    if Conversation.objects.filter(public_id=public_id).exclude(owner=user, deleted_at=None).exists():
+        raise ConversationNotFound
     _check_file(user, content)
     with transaction.atomic():
         conversation = start_conversation(user=user, public_id=public_id, scenario_id=scenario_id)

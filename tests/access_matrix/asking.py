@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.db.models import Model
 from django.http import HttpResponse
@@ -23,8 +24,8 @@ STATUSES = {
     **{404: Answer.NOT_FOUND, 403: Answer.FORBIDDEN, 405: Answer.WRONG_METHOD},
     **dict.fromkeys((400, 409, 413, 429), Answer.REFUSED),
 }
-# The first message begins a conversation, so an id that nobody has is as good as any.
-BEGINS_WITH_ANY_ID = {"conversations:post"}
+# The first message, or document, begins a conversation, so an id that nobody has is as good as any.
+BEGINS_WITH_ANY_ID = {"conversations:post", "conversations:add_conversation_documents"}
 OTHER_PARAMETERS = {"provider_id": "oidc", "uidb36": "1", "key": "key", "app_label": "conversations"}
 
 
@@ -49,9 +50,14 @@ def path_of(cell: PathCell, world: World) -> str:
 def ids_of(cell: PathCell, world: World) -> dict[str, Any]:
     if cell.ids == "unknown":
         return unknown_ids()
+    ids = dict(world.alices.ids)
+    in_scenario = "scenario_id" in cell.route.parameters
+    if in_scenario:
+        ids["document_id"] = ids["scenario_document_id"]
     if cell.ids == "crossed":
-        return world.alices.ids | {"public_id": world.others(cell.who).ids["public_id"]}
-    return world.alices.ids
+        above = "scenario_id" if in_scenario else "public_id"
+        ids[above] = world.others(cell.who).ids[above]
+    return ids
 
 
 def admin_ids(name: str, world: World) -> dict[str, Any]:
@@ -71,8 +77,12 @@ def ask(client: Client, method: str, path: str, fields: dict[str, Any]) -> HttpR
 
 def fields_of(world: World, who: Who) -> dict[str, Any]:
     """Return what forms send, with a scenario of the person's own."""
-    fields = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen", "name": "Stolen"}
-    return fields | {"scenario": world.own(who).ids["scenario_id"], "pinned": "true", "excluded": "true"}
+    fields: dict[str, Any] = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen", "name": "Stolen"}
+    return (
+        fields
+        | {"scenario": world.own(who).ids["scenario_id"], "pinned": "true", "excluded": "true"}
+        | {"files": SimpleUploadedFile("hello.txt", b"Hello")}
+    )
 
 
 def ask_as(cell: PathCell, world: World) -> tuple[Answer, str | None]:

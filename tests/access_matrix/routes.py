@@ -42,6 +42,10 @@ CONVERSATIONS = {
     Door.OBJECT: {
         *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
         *("pin", "exclude", "edit", "show"),
+        *(f"{kind}_documents" for kind in ("conversation", "scenario")),
+        *(f"add_{kind}_documents" for kind in ("conversation", "scenario")),
+        *(f"{verb}_conversation_document" for verb in ("download", "delete", "read_again")),
+        *(f"{verb}_scenario_document" for verb in ("download", "delete", "read_again")),
         *("scenario", "rename", "delete", "restore", "edit_scenario", "delete_scenario", "export_scenario"),
     },
 }

@@ -18,11 +18,12 @@ from django.test import Client
 from django.utils import timezone
 
 from chatsite.accounts.models import Gate, GateRule, Invitation, Limits, SiteBudget, User
-from conversations.models import Calibration, Conversation, Message, Price, Run, Scenario
+from conversations.models import Calibration, Conversation, Document, Message, Price, Run, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.prepare_reply import prepare_reply
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
+from tests.documents import add
 from tests.people import begin, make_user, post
 from tests.sockets import sign_in
 
@@ -110,11 +111,14 @@ def belongings_of(user: User, content: str) -> Belongings:
     make_completion(user, reply=posted.reply, window=prepared.window.record.to_json(), request={"model": "demo"})
     end_reply(posted.reply.pk, COMPLETE, content=f"Indeed, {content}")
     scenario = Scenario.objects.create(name=f"{user.name}’s {content}", owner=user)
+    documents = [add(user, place, f"{content}.txt", content.encode()) for place in (conversation, scenario)]
     ids = {
         "public_id": conversation.public_id,
         "reply_id": posted.reply.pk,
         "message_id": posted.message.pk,
         "scenario_id": scenario.pk,
+        "document_id": documents[0].public_id,
+        "scenario_document_id": documents[1].public_id,
         "pk": make_passkey(user).pk,
     }
     return Belongings(user, ids)
@@ -126,6 +130,7 @@ def unknown_ids() -> dict[str, Any]:
         "reply_id": UNKNOWN,
         "message_id": UNKNOWN,
         "scenario_id": UNKNOWN,
+        "document_id": uuid.uuid4(),
         "pk": UNKNOWN,
     }
 
@@ -136,6 +141,7 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     Message: lambda world: Message.objects.get(pk=world.alices.ids["message_id"]),
     Run: lambda world: Run.objects.get(reply_id=world.alices.ids["reply_id"]),
     apps.get_model("conversations", "Completion"): lambda world: world.alices.owner.completions.get(),
+    Document: lambda world: Document.objects.get(public_id=world.alices.ids["document_id"]),
     Scenario: lambda world: Scenario.objects.get(pk=world.alices.ids["scenario_id"]),
     Calibration: lambda world: Calibration.objects.get_or_create(language_model="letters")[0],
     Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),

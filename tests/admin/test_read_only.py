@@ -8,10 +8,11 @@ import pytest
 from django.forms.models import model_to_dict
 from django.urls import reverse
 
-from conversations.models import Calibration, Completion, Conversation, Message, Run
+from conversations.models import Calibration, Completion, Conversation, Document, Message, Run
 from tests.admin.stored import make_conversation
+from tests.documents import add
 
-MODELS = [Conversation, Message, Completion, Run, Calibration]
+MODELS = [Conversation, Message, Completion, Run, Calibration, Document]
 FORGED = {
     "title": "forged",
     "content": "forged",
@@ -25,6 +26,7 @@ FORGED = {
 @pytest.fixture(autouse=True)
 def _rows(alice):
     reply = make_conversation(alice).head
+    add(alice, reply.conversation)
     Run.objects.create(reply=reply)
     Calibration.objects.create(language_model="letters", limit_tokens=2_000)
 
