@@ -1,5 +1,7 @@
 /** The row of one file on its way up: its name, how far it is, and what was wrong. */
 
+const BYTES_PER_MEGABYTE = 1_000_000;
+
 export class UploadRow {
   /**
    * @param {HTMLTemplateElement} template
@@ -14,6 +16,7 @@ export class UploadRow {
     this.bar = this.#part("progress");
     this.again = this.#part("[data-again]");
     this.#part("[data-name]").textContent = this.#part("[data-name]").title = file.name;
+    this.#part("[data-size]").textContent = sizeInWords(file);
     this.again.addEventListener("click", onAgain);
     this.#part("[data-take-away]").addEventListener("click", onTakenAway);
   }
@@ -48,4 +51,10 @@ export class UploadRow {
   #part(selector) {
     return this.element.querySelector(selector);
   }
+}
+
+function sizeInWords({ size }) {
+  const [unit, count] = size < BYTES_PER_MEGABYTE ? ["kilobyte", size / 1_000] : ["megabyte", size / BYTES_PER_MEGABYTE];
+  const figures = { style: "unit", unit, maximumFractionDigits: 1 };
+  return new Intl.NumberFormat(document.documentElement.lang, figures).format(count);
 }
