@@ -105,7 +105,12 @@ def search_by_words(reply_id: int, question: str, *, most: int) -> list[Candidat
     if not words:
         return []
     subject = [word for word in words if word.casefold() not in PLACES] or words
-    parameters = {"reply": reply_id, "words": " ".join(words), "subject": " ".join(subject), "most": most}
+    parameters: dict[str, str | int] = {
+        "reply": reply_id,
+        "words": " ".join(words),
+        "subject": " ".join(subject),
+        "most": most,
+    }
     with connection.cursor() as cursor:
         cursor.execute(SEARCH, parameters)
         found = [candidate_of(*row) for row in cursor.fetchall()]

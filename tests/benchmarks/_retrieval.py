@@ -99,25 +99,32 @@ async def embed(texts: Sequence[str], **_payer: object) -> list[list[float]]:
 
 
 class Site:
-    """A conversation with the records as its document, of which anything can be asked."""
+    """A site with the records as the document of its conversations, of which anything can be asked."""
 
     def __init__(self, records: Records) -> None:
-        from tests.people import begin, make_user, post
+        from tests.people import post
 
         self.passages = asyncio.run(_parsed(records.rows))
         self.ids = _ids_of(self.passages, records)
-        conversation = begin(make_user("alice"))
+        conversation = self.begin()
         self._reply = post(conversation, "?").reply
-        self._store(conversation)
+        self._store(conversation.scenario)
 
-    def _store(self, conversation: Any) -> None:
+    def begin(self) -> Any:
+        """Return another person's conversation, with the same document."""
+        from chatsite.accounts.models import User
+        from tests.people import begin, make_user
+
+        return begin(make_user(f"person{User.objects.count()}"))
+
+    def _store(self, scenario: Any) -> None:
         from conversations.providers.embedding_models import embedding_model
         from tests.grounding.documents import store_document
 
         pairs = [(passage.heading, passage.text) for passage in self.passages]
         model = embedding_model()
         store_document(
-            conversation,
+            scenario,
             pairs,
             name="records.json",
             vectors=[vector_of(f"{heading}\n{text}") for heading, text in pairs],

@@ -105,3 +105,17 @@ def test_the_text_that_is_sent_is_the_text_that_was_counted(passages, limit_toke
     assert packed.text.endswith(QUESTION)
     assert len(packed.included) + len(packed.left_out) == len(passages)
     assert packed.text == render_question(QUESTION, packed.included, left_out=len(packed.left_out))
+
+
+def test_packing_counts_little_more_than_it_sends():
+    """Of fifty candidates those that do not fit by far are never counted, and the joined text only a few times."""
+    counted = []
+
+    def count_text(text):
+        counted.append(len(text))
+        return len(text)
+
+    passages = [Passage("It is far. " * 150, f"{number}.txt") for number in range(50)]
+    packed = pack(*passages, limit_tokens=20 * 1_650, count_text=count_text)
+    assert len(packed.included) == 20
+    assert sum(counted) < 15 * len(packed.text)
