@@ -18,7 +18,7 @@ export function startCitations(page, card) {
   page.addEventListener("pointerout", ({ target }) => citationAt(target) && shown.leave());
   page.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && shown.peek(citationAt(target)));
   page.addEventListener("focusout", ({ target }) => citationAt(target) && shown.leave());
-  page.addEventListener("scroll", ({ target }) => target.matches?.('[data-part="scroller"]') && shown.close(), true);
+  page.addEventListener("scroll", ({ target }) => target.matches?.('[data-part="scroller"]') && shown.follow(), true);
 }
 
 function citationAt(element) {
@@ -74,6 +74,16 @@ class PassageCard {
     this.card.hidePopover();
   }
 
+  /** Stay beside the number while the page scrolls, as it does to a number that gets the focus out of view. */
+  follow() {
+    const at = this.citation?.getBoundingClientRect();
+    if (at && (at.bottom < 0 || at.top > innerHeight)) {
+      this.close();
+    } else if (at) {
+      this.#place(at);
+    }
+  }
+
   #forget() {
     this.citation?.classList.remove("is-shown");
     this.citation = undefined;
@@ -107,14 +117,15 @@ class PassageCard {
     }
   }
 
-  /** Below the number, or above it where there is no room below. */
+  /** Below the number, or above it where there is more room; never upon it. */
   #place(at) {
-    const { offsetWidth: width, offsetHeight: height, style } = this.card;
-    const below = at.bottom + GAP;
-    const fitsBelow = below + height + MARGIN <= innerHeight;
-    const left = Math.max(MARGIN, Math.min(at.left, innerWidth - width - MARGIN));
-    style.setProperty("--card-left", `${left}px`);
-    style.setProperty("--card-top", `${fitsBelow ? below : Math.max(MARGIN, at.top - GAP - height)}px`);
+    const { card, card: { style } } = this;
+    style.removeProperty("--card-room");
+    const [above, below] = [at.top - GAP - MARGIN, innerHeight - at.bottom - GAP - MARGIN];
+    const isBelow = card.offsetHeight <= below || below >= above;
+    style.setProperty("--card-room", `${isBelow ? below : above}px`);
+    style.setProperty("--card-top", `${isBelow ? at.bottom + GAP : at.top - GAP - card.offsetHeight}px`);
+    style.setProperty("--card-left", `${Math.max(MARGIN, Math.min(at.left, innerWidth - card.offsetWidth - MARGIN))}px`);
   }
 }
 
