@@ -11,6 +11,7 @@ import contextlib
 import logging
 import os
 import socket
+import time
 import uuid
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -33,7 +34,7 @@ logger = logging.getLogger(__name__)
 POLL_SECONDS = 2.0  # without a word from `fanout` a waiting document is found this late
 KEEP_SECONDS = 2.0
 PASSAGES_AT_ONCE = 25
-BREATH_SECONDS = 0.02  # between two batches, for whoever else needs the process
+BREATH_SECONDS = 0.02  # between two batches, for whoever else needs the process; longer, if those take longer
 REMEMBERED_PEOPLE = 1_000
 LAST_WORDS_SECONDS = 5.0
 
@@ -191,8 +192,9 @@ class Reading:
         else:
             self._unstored.append(piece)
             if len(self._unstored) == PASSAGES_AT_ONCE:
+                began = time.monotonic()
                 await self._store_batch()
-                await asyncio.sleep(BREATH_SECONDS)
+                await asyncio.sleep(max(BREATH_SECONDS, time.monotonic() - began))
 
     async def _store_batch(self) -> None:
         batch, self._unstored = self._unstored, []
