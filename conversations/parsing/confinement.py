@@ -56,11 +56,11 @@ class Refused(PermissionError):
 
 def confine(limits: ParsingLimits) -> None:
     """Give up whatever is not needed to read one document. There is no way back."""
-    _limit_resources(limits)
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
     if sys.platform == "linux":
         _leave_what_linux_lets_go()
+    _limit_resources(limits)
     sys.addaudithook(_refuse)
 
 
@@ -72,6 +72,7 @@ def _limit_resources(limits: ParsingLimits) -> None:
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NOFILE, MOST_OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NPROC, 0),  # no other process, no thread; root is exempt
     ):
         resource.setrlimit(kind, (most, most))
 

@@ -83,10 +83,10 @@ def read_line(line: bytes) -> Parsed | End:
     match members:
         case {"kind": str(kind)} if kind in KINDS:
             return KindFound(cast(Kind, kind))
-        case {"percent": int(percent)} if 0 <= percent <= 100:
-            return Progress(int(percent))
+        case {"percent": int(percent)} if not isinstance(percent, bool) and 0 <= percent <= 100:
+            return Progress(percent)
         case {"heading": str(heading), "text": str(text), "tokens": int(tokens)} if _is_storable(heading, text, tokens):
-            return ParsedPassage(heading, text, int(tokens))
+            return ParsedPassage(heading, text, tokens)
         case {"end": True}:
             return END
         case {"error": str(code)} if code in ERRORS:
@@ -99,6 +99,7 @@ def _is_storable(heading: str, text: str, tokens: int) -> bool:
         len(heading) <= LONGEST_HEADING_CHARACTERS
         and 0 < len(text) <= LONGEST_PASSAGE_CHARACTERS
         and bool(text.strip())
+        and not isinstance(tokens, bool)
         and 0 < tokens <= MOST_TOKENS
         and not UNSTORABLE.search(heading)
         and not UNSTORABLE.search(text)

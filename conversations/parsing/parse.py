@@ -37,6 +37,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 COMMAND = (sys.executable, "-P", "-B", "-m", "conversations.parsing.child")
 ENVIRONMENT = {"PYTHONPATH": str(PROJECT), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 MOST_LOGGED_BYTES = 2_000
+END_SECONDS = 5
 DEATHS_BY_COST = {-signal.SIGKILL, -signal.SIGXCPU, -signal.SIGABRT}  # a library in C aborts when memory is refused
 
 
@@ -57,12 +58,13 @@ async def parse_document(
         async for line in _lines(stdout, seconds=limits.seconds):
             parsed = read_line(line)
             if isinstance(parsed, End):
+                check.finish()
                 return
             check.take(parsed)
             yield parsed
         await _raise_for_death(child)
     finally:
-        await _end(child, helpers)
+        await _end(child, stdout, helpers)
 
 
 async def _start() -> Process:
@@ -102,7 +104,8 @@ async def _lines(stdout: StreamReader, *, seconds: float) -> AsyncIterator[bytes
     while seconds > 0:
         started = time.monotonic()
         try:
-            line = await asyncio.wait_for(stdout.readline(), seconds)
+            async with asyncio.timeout(seconds):
+                line = await stdout.readline()
         except TimeoutError as error:
             raise DocumentTooCostly from error
         except ValueError as error:  # longer than any line may be
@@ -137,6 +140,11 @@ class _Check:
             if self._passages > MOST_PASSAGES or self._characters > MOST_CHARACTERS:
                 raise DocumentTooLong
 
+    def finish(self) -> None:
+        """Raise if nothing has come: a child says so itself when there is nothing in a document."""
+        if not self._passages:
+            raise DocumentDamaged
+
 
 async def _raise_for_death(child: Process) -> None:
     """Raise what the end of a child means that has not said so itself."""
@@ -145,10 +153,15 @@ async def _raise_for_death(child: Process) -> None:
     raise DocumentTooCostly if code in DEATHS_BY_COST else DocumentDamaged
 
 
-async def _end(child: Process, helpers: list[asyncio.Task[None]]) -> None:
+async def _end(child: Process, stdout: StreamReader, helpers: list[asyncio.Task[None]]) -> None:
+    """Kill the child with all that it has started. Its last words are read, because asyncio waits for their end."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     for helper in helpers:
         helper.cancel()
     await asyncio.gather(*helpers, return_exceptions=True)
-    await child.wait()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(END_SECONDS):
+            while await stdout.read(LONGEST_LINE_BYTES):
+                pass
+            await child.wait()
