@@ -10,9 +10,7 @@ class ConversationsConfig(AppConfig):
     def ready(self) -> None:
         from . import checks  # noqa: F401  # registers them
         from .services.forget_words import forget_words
-        from .services.index_document import hold_for_deletion
         from .services.spending import forget_payer
 
-        pre_delete.connect(hold_for_deletion, sender="conversations.Document")
         pre_delete.connect(forget_payer, sender=settings.AUTH_USER_MODEL)
         pre_delete.connect(forget_words, sender="conversations.Document")

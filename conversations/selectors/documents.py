@@ -10,6 +10,7 @@ from django.db.models.functions import Substr
 
 from conversations.models import Conversation, Document, DocumentFile, Scenario
 from conversations.models.document import DocumentState
+from conversations.providers.embedding_models import embedding_model
 from conversations.sentences import Reader, stored_sentence
 from conversations.services.documents import can_be_read_again
 
@@ -22,21 +23,26 @@ class ShownDocument:
     """One document: *name*, *state*, *percent*, *tokens* and all the rest are in the row.
 
     *error* is the sentence that says why it could not be read, *embedding_error* why vectors are missing.
+    *embedding_model* is the label of the one that the site has now; blank for none, so that its words are all there is.
     """
 
     document: Document
     error: str
     embedding_error: str
+    embedding_model: str
 
     @property
     def why_by_words(self) -> WhyByWords:
-        """Whether no embeddings model was there, vectors are still coming, or asking for them has failed."""
+        """Whether there is no embeddings model, vectors of it are still coming, or asking for them has failed."""
         document = self.document
-        if not document.is_ready or (document.embedding_model and document.embedded_count == document.passage_count):
+        if not document.is_ready:
             return ""
-        if document.embedding_error_code:
-            return "failed"
-        return "coming" if document.embedding_model else "unconfigured"
+        if not self.embedding_model:
+            return "unconfigured"
+        is_of_this_model = document.embedding_model == self.embedding_model
+        if is_of_this_model and document.embedded_count == document.passage_count:
+            return ""
+        return "failed" if is_of_this_model and document.embedding_error_code else "coming"
 
     @property
     def is_moving(self) -> bool:
@@ -61,7 +67,9 @@ class ShownDocuments:
 
 def documents_of(place: Conversation | Scenario, *, reader: Reader) -> ShownDocuments:
     """Return the documents of *place*, without those that a conversation has from its scenario."""
-    return ShownDocuments(tuple(_shown(document, reader) for document in _documents_in(place)))
+    model = embedding_model()
+    label = model.label if model else ""
+    return ShownDocuments(tuple(_shown(document, reader, label) for document in _documents_in(place)))
 
 
 def scenario_documents_count(scenario: Scenario) -> int:
@@ -73,12 +81,15 @@ def _documents_in(place: Conversation | Scenario) -> QuerySet[Document]:
     return place.documents.order_by("id")
 
 
-def _shown(document: Document, reader: Reader) -> ShownDocument:
+def _shown(document: Document, reader: Reader, label: str) -> ShownDocument:
     def sentence(code: str, params: dict[str, object]) -> str:
         return stored_sentence(code, params, reader) if code else ""
 
     return ShownDocument(
-        document, sentence(document.error_code, document.error_params), sentence(document.embedding_error_code, {})
+        document,
+        error=sentence(document.error_code, document.error_params),
+        embedding_error=sentence(document.embedding_error_code, {}),
+        embedding_model=label,
     )
 
 

@@ -2,7 +2,8 @@
 
 It may be deleted by itself, with its conversation, its scenario or its owner. A look-up holds the documents whose words
 it stores, by a lock on their rows; this lock waits for it, and takes out what it has stored. A look-up that comes later
-finds no document. Locks are taken in one order: documents, then messages.
+finds no document. Locks are taken in one order: documents, then messages. Whoever stores passages takes the document's
+row first, too, so none are stored behind the back of a deletion.
 """
 
 from __future__ import annotations

@@ -162,12 +162,3 @@ def _update(held: HeldDocument, columns: Mapping[str, Any]) -> None:
     mine = Document.objects.filter(pk=held.id, worker=held.worker, state=DocumentState.READING)
     if not mine.update(**columns):
         raise DocumentLost
-
-
-def hold_for_deletion(instance: Document, **signal: object) -> None:
-    """Take the row of a document that is about to be deleted, before its passages go.
-
-    Whoever stores passages takes that row first too. In the other order some could be stored behind the deletion's
-    back, and it would fail on them.
-    """
-    Document.objects.select_for_update().filter(pk=instance.pk).first()

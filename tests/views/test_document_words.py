@@ -10,7 +10,8 @@ from conversations.views.document_words import Look, look_of, note_on, percent_o
 
 
 def shown(*, error="", embedding_error="", **fields):
-    return ShownDocument(Document(name="a.txt", **fields), error, embedding_error)
+    document = Document(name="a.txt", **fields)
+    return ShownDocument(document, error, embedding_error, embedding_model=document.embedding_model)
 
 
 def ready(**fields):

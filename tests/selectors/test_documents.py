@@ -1,0 +1,99 @@
+"""Documents as people see them."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.selectors.documents import documents_of, read_piece
+from conversations.sentences import Reader
+from tests.documents import add, make_failed, make_ready
+from tests.people import begin, make_user
+
+pytestmark = pytest.mark.django_db
+READER = Reader("en")
+MODEL = "embedder"
+
+
+@pytest.fixture
+def conversation():
+    return begin(make_user("alice"))
+
+
+@pytest.fixture
+def embedder(settings):
+    settings.OPENAI_EMBEDDING_MODEL = MODEL
+    settings.OPENAI_EMBEDDING_BASE_URL = "http://localhost:9/v1"
+
+
+def shown(conversation, reader=READER):
+    [document] = documents_of(conversation, reader=reader).documents
+    return document
+
+
+def ready(conversation, **columns):
+    return make_ready(add(conversation.owner, conversation), "one", "two", **columns)
+
+
+def test_they_come_in_the_order_in_which_they_were_added(conversation):
+    for name in ("b", "a", "c"):
+        add(conversation.owner, conversation, name, name.encode())
+    listed = documents_of(conversation, reader=READER).documents
+    assert [each.document.name for each in listed] == ["b", "a", "c"]
+
+
+def test_a_place_is_moving_until_all_have_been_read(conversation):
+    assert not documents_of(conversation, reader=READER).is_moving
+    document = add(conversation.owner, conversation)
+    assert documents_of(conversation, reader=READER).is_moving
+    make_ready(document)
+    assert not documents_of(conversation, reader=READER).is_moving
+
+
+def test_what_is_wrong_is_said_in_the_readers_language(conversation):
+    make_failed(add(conversation.owner, conversation), "document_encrypted")
+    assert shown(conversation).error.startswith("This document is protected by a password")
+    assert shown(conversation, Reader("zh-hans")).error.startswith("此文档有密码保护")
+
+
+@pytest.mark.parametrize(
+    ("code", "may_help"),
+    [("document_too_costly", True), ("document_reading_interrupted", True), ("document_scanned", False)],
+)
+def test_reading_again_is_offered_where_it_may_help(conversation, code, may_help):
+    make_failed(add(conversation.owner, conversation), code)
+    assert shown(conversation).can_be_read_again is may_help
+
+
+def test_without_an_embeddings_model_words_are_all_there_is(conversation):
+    ready(conversation, embedding_model="of before", embedding_error_code="provider_unavailable")
+    assert (shown(conversation).why_by_words, shown(conversation).is_moving) == ("unconfigured", False)
+
+
+@pytest.mark.parametrize(
+    ("columns", "why", "is_moving"),
+    [
+        ({}, "coming", True),
+        ({"embedding_model": "of before", "embedded_count": 2}, "coming", True),
+        ({"embedding_model": MODEL, "embedded_count": 1}, "coming", True),
+        (
+            {"embedding_model": MODEL, "embedded_count": 1, "embedding_error_code": "provider_unavailable"},
+            "failed",
+            False,
+        ),
+        ({"embedding_model": MODEL, "embedded_count": 2}, "", False),
+    ],
+)
+def test_with_one_it_is_told_how_far_its_vectors_are(conversation, embedder, columns, why, is_moving):
+    ready(conversation, **columns)
+    assert (shown(conversation).why_by_words, shown(conversation).is_moving) == (why, is_moving)
+
+
+def test_a_file_is_read_in_pieces(conversation):
+    document = add(conversation.owner, conversation, content=bytes(range(10)))
+    assert [read_piece(document.pk, start=start, size=4) for start in (0, 4, 8, 12)] == [
+        bytes(range(4)), bytes(range(4, 8)), bytes(range(8, 10)), b""
+    ]  # fmt: skip
+
+
+def test_of_a_deleted_file_nothing_is_read(conversation):
+    assert read_piece(0, start=0, size=4) == b""
