@@ -9,7 +9,14 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as effort
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from conversations.core.errors import NothingToRetry, ReplyInProgress
 from conversations.models import Conversation, Message
@@ -23,6 +30,7 @@ from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 CHOICES = st.integers(0, 1_000)  # which of those that there are
+ENDS = st.sampled_from([True, True, True, False])  # whether the reply is made at once
 
 
 @dataclass
@@ -53,17 +61,22 @@ class Talk(RuleBasedStateMachine):
 
     # What a person does
 
-    @rule()
-    def post(self):
+    @initialize()
+    def talk(self):
+        self.post(ends=True)
+        self.post(ends=True)
+
+    @rule(ends=ENDS)
+    def post(self, ends):
         if self.is_writing:
             with pytest.raises(ReplyInProgress):
                 post(self.conversation, "too early")
             return
-        self._asked(post(self.conversation, self._new_words()), self._last)
+        self._asked(post(self.conversation, self._new_words()), self._last, ends)
 
     @precondition(lambda self: self._shown("user"))
-    @rule(choice=CHOICES)
-    def edit(self, choice):
+    @rule(choice=CHOICES, ends=ENDS)
+    def edit(self, choice, ends):
         edited = self._choose(self._shown("user"), choice)
         if self.is_writing:
             with pytest.raises(ReplyInProgress):
@@ -73,11 +86,11 @@ class Talk(RuleBasedStateMachine):
         above = self.path[place - 1] if place else self.root
         posted = self._edit(edited, self._new_words())
         del self.path[place:]
-        self._asked(posted, above)
+        self._asked(posted, above, ends)
 
     @precondition(lambda self: self.path)
-    @rule(choice=CHOICES)
-    def regenerate(self, choice):
+    @rule(choice=CHOICES, ends=ENDS)
+    def regenerate(self, choice, ends):
         reply = self._choose(self._shown("assistant"), choice)
         is_last = reply is self.path[-1]
         if self.is_writing and is_last:
@@ -89,16 +102,16 @@ class Talk(RuleBasedStateMachine):
         else:
             again = self._regenerate(reply)
             self.path.pop()
-            self._written(again)
+            self._written(again, ends)
             return
         with pytest.raises(expected):
             self._regenerate(reply)
 
-    @precondition(lambda self: self.path)
-    @rule(choice=CHOICES)
-    def switch(self, choice):
-        above, shown = self._choose(list(zip([self.root, *self.path], self.path, strict=False)), choice)
-        version = self._choose(above.children, choice // 7)
+    @precondition(lambda self: self._places_with_versions())
+    @rule(choice=CHOICES, version=CHOICES)
+    def switch(self, choice, version):
+        above, shown = self._choose(self._places_with_versions(), choice)
+        version = self._choose(above.children, version)
         if version is not shown and self.is_writing:
             with pytest.raises(ReplyInProgress):
                 switch_version(conversation=self.conversation, message_id=version.pk)
@@ -165,6 +178,11 @@ class Talk(RuleBasedStateMachine):
     def _shown(self, role: str) -> list[Node]:
         return [node for node in self.path if node.role == role]
 
+    def _places_with_versions(self) -> list[tuple[Node, Node]]:
+        """Return what stands above, and what is shown, at each place where something else was said too."""
+        places = zip([self.root, *self.path], self.path, strict=False)
+        return [(above, shown) for above, shown in places if len(above.children) > 1]
+
     def _choose(self, things, choice):
         return things[choice % len(things)]
 
@@ -188,17 +206,19 @@ class Talk(RuleBasedStateMachine):
     def _regenerate(self, reply: Node) -> Message:
         return regenerate_reply(user=self.conversation.owner, conversation=self.conversation, reply_id=reply.pk)
 
-    def _asked(self, posted, above: Node) -> None:
+    def _asked(self, posted, above: Node, ends: bool) -> None:
         question = Node(posted.message.pk, posted.message.content, "user")
         above.children.append(question)
         self.path.append(question)
-        self._written(posted.reply)
+        self._written(posted.reply, ends)
 
-    def _written(self, reply: Message) -> None:
+    def _written(self, reply: Message, ends: bool) -> None:
         node = Node(reply.pk, "", "assistant")
         self._last.children.append(node)
         self.path.append(node)
         self.is_writing = True
+        if ends:
+            self.finish()
 
     def _go_down(self, node: Node) -> None:
         """Show *node* and, after each message, the one on the way to the newest."""
@@ -211,5 +231,5 @@ def test_whatever_a_person_does_the_path_is_one_line_and_nothing_is_lost(setting
     settings.MESSAGES_PER_MINUTE = 0
     slow = [HealthCheck.too_slow]
     run_state_machine_as_test(
-        Talk, settings=effort(max_examples=15, stateful_step_count=20, deadline=None, suppress_health_check=slow)
+        Talk, settings=effort(max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=slow)
     )
