@@ -1,0 +1,109 @@
+"""What passes the limit of bodies, and who waits there. Real uploads are in tests/faults/test_uploads.py."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from chatsite import body_limit
+from chatsite.body_limit import LARGE_BODIES_AT_ONCE, MARK, BodyLimit, declared_bytes, takes_files
+
+MANY = b"20000000"
+
+
+def scope_with(**headers):
+    named = [(name.replace("_", "-").encode(), value) for name, value in headers.items()]
+    return {"type": "http", "path": "/", "headers": named}
+
+
+@pytest.mark.parametrize(
+    ("headers", "declared"),
+    [
+        ({}, 0),
+        ({"content_length": b"17"}, 17),
+        ({"transfer_encoding": b"chunked"}, None),
+        ({"transfer_encoding": b"chunked", "content_length": b"17"}, None),
+        ({"content_length": b"-1"}, None),
+        ({"content_length": b"x"}, None),
+    ],
+)
+def test_a_length_is_believed_only_where_it_is_one(headers, declared):
+    assert declared_bytes(scope_with(**headers)) == declared
+
+
+@pytest.mark.parametrize(
+    ("path", "takes"),
+    [
+        ("/c/7b0b6f2e-6b7d-4a39-9a44-5a8e1f1b9f10/documents/add/", True),
+        ("/scenarios/5/documents/add/", True),
+        ("/scenarios/5/documents/", False),
+        ("/scenarios/from-file/", False),
+        ("/nowhere", False),
+    ],
+)
+def test_few_addresses_take_files(path, takes):
+    assert takes_files(path) is takes
+
+
+async def answer_of(scope, *bodies):
+    """Let a request come in pieces through the limit; return the body that got through."""
+    pieces = [{"type": "http.request", "body": body, "more_body": True} for body in bodies]
+    coming = iter([*pieces, {"type": "http.request", "body": b"", "more_body": False}])
+    read = []
+
+    async def receive():
+        return next(coming)
+
+    async def application(scope, receive, send):
+        while (message := await receive())["more_body"]:
+            read.append(message["body"])
+
+    await BodyLimit(application)(scope, receive, None)
+    return b"".join(read)
+
+
+async def test_what_is_small_enough_passes_as_it_is(settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 6
+    scope = scope_with(transfer_encoding=b"chunked")
+    assert await answer_of(scope, b"abc", b"def") == b"abcdef"
+    assert MARK not in scope
+
+
+async def test_what_gets_too_large_ends_before_the_piece_that_is_too_much(settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 5
+    scope = scope_with(transfer_encoding=b"chunked")
+    assert await answer_of(scope, b"abc", b"def", b"ghi") == b"abc"
+    assert scope[MARK]
+
+
+async def test_of_what_says_that_it_is_too_large_nothing_is_read(settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 5
+    scope = scope_with(content_length=b"6")
+    assert await answer_of(scope, b"abcdef") == b""
+    assert scope[MARK]
+
+
+async def test_only_so_many_large_requests_are_read_at_once(monkeypatch):
+    monkeypatch.setattr(body_limit, "may_send_files", _everybody_may)
+    inside, way_out = [], asyncio.Event()
+
+    async def application(scope, receive, send):
+        inside.append(scope)
+        await way_out.wait()
+
+    limit = BodyLimit(application)
+    requests = [
+        asyncio.create_task(limit(scope_with(content_length=MANY), None, None)) for _ in range(LARGE_BODIES_AT_ONCE + 1)
+    ]
+    small = asyncio.create_task(limit(scope_with(), None, None))
+    while len(inside) < LARGE_BODIES_AT_ONCE + 1:
+        await asyncio.sleep(0)
+    assert [scope for scope in inside if not scope["headers"]]
+    way_out.set()
+    await asyncio.gather(*requests, small)
+    assert len(inside) == LARGE_BODIES_AT_ONCE + 2
+
+
+async def _everybody_may(scope):
+    return True
