@@ -33,7 +33,7 @@ class PassageCard {
     card.addEventListener("pointerenter", () => clearTimeout(this.timer));
     card.addEventListener("pointerleave", () => this.leave());
     card.addEventListener("beforetoggle", ({ newState }) => newState === "closed" && this.#forget());
-    card.addEventListener("toggle", () => (this.isClosing = false));
+    card.addEventListener("toggle", () => this.#goBack());
   }
 
   /** Show it once the pointer has been there for a moment: who only passes by is not held up. */
@@ -85,10 +85,20 @@ class PassageCard {
   }
 
   #forget() {
+    this.returnTo = this.card.contains(document.activeElement) ? this.citation : undefined;
     this.citation?.classList.remove("is-shown");
     this.citation = undefined;
     this.isPressed = false;
     this.isClosing = true;
+  }
+
+  /** The number has the focus again that the card took it from, or the one in its place. */
+  #goBack() {
+    if (this.isClosing && this.returnTo) {
+      const { id } = this.returnTo.closest("[data-message]");
+      document.querySelector(`#${id} [data-citation="${this.returnTo.dataset.citation}"]`)?.focus();
+    }
+    this.isClosing = false;
   }
 
   async #show(citation) {

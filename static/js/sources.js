@@ -33,6 +33,24 @@ export function startSources(page, { onNarrow }) {
   });
 }
 
+/** Return what somebody reads in *article*: whether the list is open, and which number or line has the focus. */
+export function readingIn(article) {
+  const focused = article.querySelector("summary:focus, [data-citation]:focus");
+  const citation = focused?.dataset.citation;
+  return {
+    isListOpen: Boolean(article.querySelector("[data-sources-list][open]")),
+    focus: focused && (citation ? `[data-citation="${citation}"]` : "summary"),
+  };
+}
+
+/** Let it go on in the *article* that has taken the place. */
+export function readOn({ isListOpen, focus }, article) {
+  article.querySelector("[data-sources-list]")?.toggleAttribute("open", isListOpen);
+  if (focus) {
+    article.querySelector(focus)?.focus();
+  }
+}
+
 /** Until it is there, and where it can't be fetched, the link to it stands in its place. */
 async function fill(list) {
   const passages = await passagesOf(list.closest("[data-sources]")).catch(() => undefined);

@@ -1,6 +1,7 @@
 /** The messages on the page, kept the same as what is stored. */
 
 import { ReplyView } from "./reply_view.js";
+import { readingIn, readOn } from "./sources.js";
 import { localiseTimes } from "./time_zone.js";
 
 export class Thread {
@@ -123,7 +124,9 @@ export class Thread {
   #replace(old, article) {
     const action = old.contains(document.activeElement) && document.activeElement.dataset.action;
     const editor = old.querySelector(".editor");
+    const reading = readingIn(old);
     old.replaceWith(article);
+    readOn(reading, article);
     if (editor) {
       moveEditor(editor, article);
     } else if (action) {
