@@ -89,7 +89,7 @@ def size_of(document: Document) -> str:
         return gettext("%(count)s bytes") % {"count": _figure(document.size_bytes)}
     if document.size_bytes < MEGABYTE:
         return gettext("%(count)s kB") % {"count": _figure(round(document.size_bytes / KILOBYTE))}
-    return gettext("%(count)s MB") % {"count": number_format(document.size_bytes / MEGABYTE, decimal_pos=1)}
+    return gettext("%(count)s MB") % {"count": number_format(round(document.size_bytes / MEGABYTE, 1), decimal_pos=1)}
 
 
 def summary_of(looks: Iterable[Look]) -> list[tuple[Look, str]]:

@@ -1,6 +1,10 @@
 /** The row of one file on its way up: its name, how far it is, and what was wrong. */
 
-const BYTES_PER_MEGABYTE = 1_000_000;
+const SIZES = [
+  { from: 1_000_000, unit: "megabyte" },
+  { from: 1_000, unit: "kilobyte" },
+  { from: 0, unit: "byte", unitDisplay: "long" },
+];
 
 export class UploadRow {
   /**
@@ -54,7 +58,7 @@ export class UploadRow {
 }
 
 function sizeInWords({ size }) {
-  const [unit, count] = size < BYTES_PER_MEGABYTE ? ["kilobyte", size / 1_000] : ["megabyte", size / BYTES_PER_MEGABYTE];
-  const figures = { style: "unit", unit, maximumFractionDigits: 1 };
-  return new Intl.NumberFormat(document.documentElement.lang, figures).format(count);
+  const { from, ...unit } = SIZES.find(({ from }) => size >= from);
+  const figures = { style: "unit", maximumFractionDigits: from >= 1_000_000 ? 1 : 0, ...unit };
+  return new Intl.NumberFormat(document.documentElement.lang, figures).format(size / (from || 1));
 }

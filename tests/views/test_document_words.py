@@ -60,7 +60,7 @@ def test_of_nothing_special_nothing_is_noted(fields):
 
 
 @pytest.mark.parametrize(
-    ("size_bytes", "words"), [(0, "0 bytes"), (999, "999 bytes"), (123_456, "123 kB"), (20_000_000, "20.0 MB")]
+    ("size_bytes", "words"), [(0, "0 bytes"), (999, "999 bytes"), (123_456, "123 kB"), (1_680_000, "1.7 MB")]
 )
 def test_a_size_is_told_as_limits_are(size_bytes, words):
     assert size_of(Document(size_bytes=size_bytes)) == words
