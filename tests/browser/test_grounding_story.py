@@ -16,7 +16,7 @@ import time
 from django.core.management import call_command
 from conversations.models import Document
 call_command("load_example")
-deadline = time.monotonic() + 60
+deadline = time.monotonic() + 120
 while not Document.objects.get(scenario__name="Conference guide").is_ready and time.monotonic() < deadline:
     time.sleep(0.1)
 print(Document.objects.get(scenario__name="Conference guide").state)
@@ -88,3 +88,14 @@ def test_what_was_found_for_one_question_is_not_sent_with_the_next(asking):
     say(asking, BUILD_TIMES)
     reply = say(asking, "thanks")
     expect(sources(reply)).not_to_contain_text("passages fit")
+
+
+def test_the_passage_of_a_number_that_is_tabbed_to_stays_beside_it(asking):
+    citations = say(asking, MOBILE).locator("[data-citation]")
+    citations.last.focus()
+    for _ in range(citations.count() - 1):
+        asking.keyboard.press("Shift+Tab")
+    expect(citations.first).to_be_focused()
+    expect(card(asking)).to_contain_text("speakers:")
+    number, shown = citations.first.bounding_box(), card(asking).bounding_box()
+    assert shown["y"] >= number["y"] + number["height"] or shown["y"] + shown["height"] <= number["y"]
