@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from contextlib import asynccontextmanager
 from decimal import Decimal
 
 import pytest
@@ -25,12 +26,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 TEXT = "# Trains\n\nThe night train leaves at ten.\n\n# Ships\n\nThe ferry waits for nobody.\n"
 
 
-@pytest.fixture
-async def indexer(transactional_db):
+@asynccontextmanager
+async def running():
     indexer = Indexer()
     await indexer.start()
     yield indexer
     await indexer.drain()
+
+
+@pytest.fixture
+async def indexer(transactional_db):
+    async with running() as indexer:
+        yield indexer
 
 
 @pytest.fixture
@@ -57,7 +64,7 @@ def records(count):
 
 async def when(document, **fields):
     """Wait until the document is as *fields* say, and return it."""
-    return await wait_until(lambda: Document.objects.filter(pk=document.pk, **fields).first())
+    return await wait_until(lambda: Document.objects.filter(pk=document.pk, **fields).first(), patience_seconds=60)
 
 
 async def test_a_file_becomes_passages(indexer):
@@ -128,7 +135,7 @@ def run_out(document):
     Document.objects.filter(pk=document.pk).update(lease_until=Now() - index_document.LEASE)
 
 
-async def test_what_a_reader_that_is_gone_has_left_is_read_anew(indexer):
+async def test_what_a_reader_that_is_gone_has_left_is_read_anew():
     def leave_half():
         document = bring()
         held, _ = claim_document("gone", [])
@@ -137,7 +144,8 @@ async def test_what_a_reader_that_is_gone_has_left_is_read_anew(indexer):
         return document
 
     document = await in_thread(leave_half)
-    document = await when(document, state="ready")
+    async with running():
+        document = await when(document, state="ready")
     assert document.passage_count == await in_thread(document.passages.count)
     assert not await in_thread(document.passages.filter(text="half").exists)
 
