@@ -11,8 +11,8 @@ from functools import partial
 from io import BytesIO
 from pathlib import PurePath
 
-from conversations.core.errors import DocumentDamaged, DocumentEmpty, DocumentKindUnknown
-from conversations.parsing.parsed import Kind
+from conversations.core.errors import DocumentDamaged, DocumentEmpty, DocumentKindUnknown, DocumentTooLong
+from conversations.parsing.parsed import MOST_CHARACTERS, Kind
 from conversations.parsing.plain import read_markdown, read_text
 from conversations.parsing.reading import Read
 from conversations.parsing.records import are_records, load_json, load_json_lines, read_json, read_records
@@ -50,6 +50,8 @@ def open_document(content: bytes, *, name: str) -> tuple[Kind, Read]:
         raise DocumentKindUnknown
     if not text.strip():
         raise DocumentEmpty
+    if len(text) > MOST_CHARACTERS:
+        raise DocumentTooLong
     return _open_text(text, PurePath(name.casefold()).suffix)
 
 

@@ -16,7 +16,7 @@ import psutil
 
 from conversations.core.errors import DocumentError
 from conversations.parsing import ParsedPassage, ParsingLimits, parse_document
-from tests.parsing.bombs import BOMBS, MEGABYTE, Bomb
+from tests.parsing.bombs import BOMBS, LARGE_BOMBS, MEGABYTE, Bomb
 
 LIMITS = ParsingLimits(seconds=60, memory_megabytes=1024)
 LOOK_EVERY_SECONDS = 0.01
@@ -79,7 +79,7 @@ async def main() -> None:
     arguments = parser.parse_args()
     print(f"{'':<28}{'file KB':>10}{'seconds':>9}{'child MB':>10}{'parent +MB':>11}{'passages':>10}  answer")
     rows = []
-    for bomb in BOMBS:
+    for bomb in BOMBS + LARGE_BOMBS:
         rows.append(await measure(bomb))
         show(rows[-1])
     if arguments.json:

@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 from conversations.parsing import KindFound, Parsed, ParsedPassage, ParsingLimits, Progress, parse_document
 
-LIMITS = ParsingLimits(seconds=60, memory_megabytes=1024)
+LIMITS = ParsingLimits(seconds=300, memory_megabytes=1024)
 ENCODING = "o200k_base"
 
 

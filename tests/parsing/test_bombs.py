@@ -13,7 +13,7 @@ from conversations.parsing import ParsingLimits
 from tests.parsing.bombs import BOMBS, external_entity, external_template, names_that_lead_out
 from tests.parsing.parsed_documents import parse_all, passages_of
 
-LIMITS = ParsingLimits(seconds=60, memory_megabytes=1024)
+LIMITS = ParsingLimits(seconds=300, memory_megabytes=1024)
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=str)
