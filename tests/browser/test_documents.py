@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from .talking import CONVERSATION_PATH, composer, messages, say
 
 NOTES = ("notes.md", "# Lights\n\nThe lighthouse of Amrum burns since 1875.")
+READING_MS = 60_000
 DROP = """([selector, type, names]) => {
   const transfer = new DataTransfer();
   for (const name of names) transfer.items.add(new File([`What ${name} says.`], name));
@@ -35,13 +36,19 @@ def row(page: Page, name: str) -> Locator:
     return page.locator("[data-document]", has_text=name)
 
 
+def wait_until_read(page: Page, name: str) -> None:
+    """Each document is read by a process of its own, which takes its time on a busy machine."""
+    expect(row(page, name)).to_contain_text("Ready", timeout=READING_MS)
+
+
 def announcer(page: Page) -> Locator:
     return page.locator('[data-part="announcer"]')
 
 
 def test_a_document_is_added_by_the_button_and_said_to_be_ready(page):
     add(page, NOTES)
-    expect(row(page, "notes.md")).to_contain_text("Ready · 1 passage", use_inner_text=True)
+    wait_until_read(page, "notes.md")
+    expect(row(page, "notes.md")).to_contain_text("1 passage")
     expect(announcer(page)).to_contain_text("notes.md: Ready")
 
 
@@ -57,7 +64,7 @@ def test_a_document_begins_the_conversation_and_what_was_typed_stays(page):
 
 def test_a_question_goes_on_with_the_conversation_that_a_document_began(page):
     add(page, NOTES)
-    expect(row(page, "notes.md")).to_contain_text("Ready")
+    wait_until_read(page, "notes.md")
     say(page, "Since when does the lighthouse burn?")
     expect(messages(page)).to_have_count(2)
     expect(page.get_by_role("navigation").get_by_role("link", name="Since when")).to_have_count(1)
@@ -74,8 +81,8 @@ def test_files_are_dropped_anywhere_and_the_page_shows_where(page):
     expect(zone).to_be_visible()
     drop(page, "drop", "one.txt", "two.txt")
     expect(zone).to_be_hidden()
-    expect(row(page, "one.txt")).to_contain_text("Ready")
-    expect(row(page, "two.txt")).to_contain_text("Ready")
+    wait_until_read(page, "one.txt")
+    wait_until_read(page, "two.txt")
 
 
 def test_a_file_is_pasted(page):
@@ -85,8 +92,7 @@ def test_a_file_is_pasted(page):
 
 def test_many_documents_fold_into_one_line_that_opens_them(page):
     add(page, *[(f"chapter {number}.txt", f"Chapter {number} is short.") for number in range(5)])
-    expect(page.get_by_text("5 documents 5 ready")).to_be_visible()
-    page.get_by_text("5 documents").click()
+    page.get_by_role("link", name="5 documents").click()
     panel = page.get_by_role("dialog", name="Documents")
     expect(panel.locator("[data-document]")).to_have_count(5)
     page.keyboard.press("Escape")
@@ -95,7 +101,7 @@ def test_many_documents_fold_into_one_line_that_opens_them(page):
 
 def test_what_cannot_be_read_says_why(page):
     add(page, ("blank.txt", " \n "))
-    expect(row(page, "blank.txt")).to_contain_text("There is no text in this document")
+    expect(row(page, "blank.txt")).to_contain_text("There is no text in this document", timeout=READING_MS)
 
 
 def test_what_is_refused_says_why_and_can_be_taken_away(page):
@@ -127,7 +133,7 @@ def test_a_file_is_sent_again_once_the_server_is_back(page):
 
 def test_a_document_is_deleted_after_a_question(page):
     add(page, NOTES)
-    expect(row(page, "notes.md")).to_contain_text("Ready")
+    wait_until_read(page, "notes.md")
     page.locator("summary", has=page.locator("use[href='#icon-delete']")).click()
     expect(page.get_by_text("Delete it for good?")).to_be_visible()
     page.get_by_role("button", name="Delete", exact=True).click()
@@ -156,7 +162,7 @@ def test_another_tab_sees_it_when_somebody_comes_back_to_it(page):
 
 def test_nothing_is_asked_for_while_nothing_moves(page):
     add(page, NOTES)
-    expect(row(page, "notes.md")).to_contain_text("Ready")
+    wait_until_read(page, "notes.md")
     assert "every" not in str(page.locator("#main [data-documents]").get_attribute("hx-trigger"))
 
 
@@ -185,7 +191,7 @@ def scenario_page(page):
 def test_a_scenario_brings_its_documents_to_its_conversations(scenario_page):
     page = scenario_page
     add(page, NOTES)
-    expect(row(page, "notes.md")).to_contain_text("Ready")
+    wait_until_read(page, "notes.md")
     page.goto("/scenarios/")
     page.get_by_role("link", name="Start a conversation with Guide").click()
     expect(page.get_by_text("Looks in 1 document of “Guide”")).to_be_visible()
@@ -203,7 +209,7 @@ def test_a_copy_of_a_scenario_says_that_documents_stay(scenario_page):
 def test_the_pages_with_documents_fit_a_telephone(signed_in):
     page = signed_in(viewport={"width": 390, "height": 800})
     add(page, ("long " * 40 + ".txt", "A name of 200 characters."), ("דוח שנתי.txt", "Read from the right."))
-    expect(row(page, "דוח")).to_contain_text("Ready")
+    wait_until_read(page, "דוח")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.goto(f"{page.url}documents/")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -213,5 +219,5 @@ def test_nothing_is_asked_of_anybody_else(page, site):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     add(page, NOTES)
-    expect(row(page, "notes.md")).to_contain_text("Ready")
+    wait_until_read(page, "notes.md")
     assert [url for url in asked if not url.startswith((site.address, "blob:"))] == []
