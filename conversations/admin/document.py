@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.decorators import display
 
-from conversations.admin.labels import STATES
+from conversations.admin.labels import LINK, STATES
 from conversations.admin.review import ReviewAdmin
 from conversations.core.stored_errors import sentence_for
 from conversations.models import Document
@@ -48,7 +48,7 @@ class DocumentAdmin(ReviewAdmin):
         place = document.conversation or document.scenario
         kind = "conversation" if document.conversation else "scenario"
         url = reverse(f"admin:conversations_{kind}_change", args=[place.pk if place else None])
-        return format_html('{} <a href="{}"><bdi>{}</bdi></a>', kind, url, place)
+        return format_html('{} <a class="{}" href="{}"><bdi>{}</bdi></a>', kind, LINK, url, place)
 
     @display(ordering="size_bytes")
     def size(self, document: Document) -> str:

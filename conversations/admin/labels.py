@@ -1,4 +1,7 @@
-"""Colours of the states, as Unfold's `display(label=…)` takes them. What ended well stays grey: exceptions show."""
+"""Colours of the states, as Unfold's `display(label=…)` takes them. What ended well stays grey: exceptions show.
+
+And the classes that Unfold gives its own links.
+"""
 
 STATES = {
     "streaming": "info",
@@ -12,3 +15,5 @@ STATES = {
 }
 
 PRICES = {"in force": "success", "to come": "info"}
+
+LINK = "text-primary-600 dark:text-primary-500"

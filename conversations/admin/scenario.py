@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from conversations.admin.filters import LanguageModelFilter
+from conversations.admin.labels import LINK
 from conversations.admin.review import LargeListAdmin
 from conversations.admin.scenario_form import ScenarioForm
 from conversations.models import Scenario
@@ -84,9 +85,9 @@ class ScenarioAdmin(LargeListAdmin):
         count = scenario.documents.count()
         if scenario.owner_id is None:
             url = reverse("conversations:scenario_documents", args=[scenario.pk])
-            return format_html('{} · <a href="{}">See, add and delete</a>', figures.count(count), url)
+            return format_html('{} · <a class="{}" href="{}">See, add and delete</a>', figures.count(count), LINK, url)
         url = reverse("admin:conversations_document_changelist", query={"scenario": scenario.pk})
-        return format_html('{} · <a href="{}">What they are</a>', figures.count(count), url)
+        return format_html('{} · <a class="{}" href="{}">What they are</a>', figures.count(count), LINK, url)
 
     @display(description="language model", ordering="language_model")
     def shown_language_model(self, scenario: Scenario) -> str:
