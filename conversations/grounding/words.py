@@ -39,8 +39,8 @@ PLACES = frozenset(
 # With them people greet, thank and ask, whatever it is they ask about.
 COURTESIES = frozenset(
     """
-    also anything bye else everything explain find give good great hello help hey hi list lot many nice no ok okay one ones please show something
-    sorry tell thank thanks today tomorrow want yes yesterday
+    also anything bye else everything explain find give good great hello help hey hi lot many nice no ok okay one ones
+    please show something sorry tell thank thanks today tomorrow want yes yesterday
     你好 谢谢 请问 再见 今天 什么 怎么 有没 没有 哪些 哪里 告诉 诉我
     """.split()  # noqa: SIM905  # fifty quoted words are no easier to read
 )

@@ -7,6 +7,7 @@ import pytest
 from conversations.core.prompt import GROUNDING_HEADER, QUESTION_HEADER
 from conversations.models import Document, Message
 from conversations.runs.worker import Worker
+from conversations.selectors.sent_request import sent_request
 from conversations.services.documents import delete_document
 from conversations.services.regenerate_reply import regenerate_reply
 from tests.grounding.documents import store_document
@@ -81,3 +82,6 @@ async def test_a_document_deleted_after_an_answer_is_in_no_prompt_any_more(worke
     await ended((await in_thread(post, conversation, "And herons now?")).reply)
     assert len(upstream.log()) == 2
     assert SECRET not in str(upstream.log())
+    shown = await in_thread(lambda: sent_request(first.completions.get()))
+    assert not shown.is_exact  # and says so
+    assert SECRET not in str(shown.body)
