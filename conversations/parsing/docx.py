@@ -66,7 +66,6 @@ class _DocxReader:
 
     def _level(self, paragraph: Paragraph) -> int:
         """Return the level of a heading, from 1; 0 for ordinary paragraphs."""
-        # pyright: python-docx has no type for the style's id
         style_id = str(paragraph._p.style)
         if style_id not in self._levels:
             name = (paragraph.style.name if paragraph.style else None) or ""
