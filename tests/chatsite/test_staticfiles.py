@@ -7,7 +7,7 @@ from django.core.management import call_command
 
 from tests.source import PROJECT
 
-IMPORT = re.compile(r"""^(?:import|export)\b[^"';]*["'](\.[^"']+)["']""", re.MULTILINE)
+IMPORT = re.compile(r"""^(?:import|export)\b[^"';(]*["'](\.[^"']+)["']""", re.MULTILINE)
 HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
 
 
