@@ -11,9 +11,6 @@ import unicodedata
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.contrib.postgres.search import SearchVector
-from django.db.models import Value
-from django.db.models.expressions import CombinedExpression
 
 # Han with its extensions, Hiragana, Katakana, Bopomofo and Hangul.
 UNSPACED = (
@@ -29,12 +26,6 @@ LONGEST_WORD = 100  # characters; what is longer is no word, and PostgreSQL refu
 def search_language() -> str:
     """Return the text search configuration in which documents are indexed from now on."""
     return str(settings.SEARCH_LANGUAGE)
-
-
-def search_vector(*, heading: str, text: str, language: str) -> CombinedExpression:
-    """Return what `Passage.search` holds, as an expression to be stored: the heading's lexemes have weight A."""
-    heading_vector = SearchVector(Value(to_words(heading)), config=language, weight="A")
-    return heading_vector + SearchVector(Value(to_words(text)), config=language, weight="D")
 
 
 def to_words(text: str) -> str:

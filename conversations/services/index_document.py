@@ -16,7 +16,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from conversations.core.errors import DocumentError, DocumentReadingInterrupted
-from conversations.grounding.lexemes import search_language, search_vector
+from conversations.grounding.lexemes import search_language
+from conversations.grounding.passages import insert_passages
 from conversations.models import Document, DocumentFile, Passage, Scenario
 from conversations.models.document import DocumentState
 from conversations.parsing import ParsedPassage
@@ -120,21 +121,9 @@ def keep_document(held: HeldDocument, *, percent: int) -> None:
 def store_passages(held: HeldDocument, passages: Sequence[ParsedPassage], *, first_number: int) -> None:
     """Store the next passages. Raises `DocumentLost`."""
     tokens = sum(passage.tokens for passage in passages)
-    rows = [_row(held, number, passage) for number, passage in enumerate(passages, start=first_number)]
     with transaction.atomic():
-        _update(held, {"passage_count": F("passage_count") + len(rows), "tokens": F("tokens") + tokens})
-        Passage.objects.bulk_create(rows)
-
-
-def _row(held: HeldDocument, number: int, parsed: ParsedPassage) -> Passage:
-    return Passage(
-        document_id=held.id,
-        number=number,
-        heading=parsed.heading,
-        text=parsed.text,
-        tokens=parsed.tokens,
-        search=search_vector(heading=parsed.heading, text=parsed.text, language=held.search_language),
-    )
+        _update(held, {"passage_count": F("passage_count") + len(passages), "tokens": F("tokens") + tokens})
+        insert_passages(held.id, passages, search_language=held.search_language, first_number=first_number)
 
 
 def finish_document(held: HeldDocument) -> None:

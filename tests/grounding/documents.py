@@ -8,8 +8,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from conversations.grounding.lexemes import search_vector
-from conversations.models import Conversation, Document, Passage, Scenario
+from conversations.grounding.passages import insert_passages
+from conversations.models import Conversation, Document, Scenario
+from conversations.parsing import ParsedPassage
 
 
 def store_document(
@@ -33,16 +34,8 @@ def store_document(
     }
     digest = hashlib.sha256(f"{name} {pairs}".encode()).hexdigest()
     document = Document.objects.create(name=name, size_bytes=1, digest=digest, **where, **(values | fields))
-    Passage.objects.bulk_create(
-        Passage(
-            document=document,
-            number=number,
-            heading=heading,
-            text=text,
-            tokens=len(text.split()),
-            search=search_vector(heading=heading, text=text, language=document.search_language),
-            embedding=vectors[number] if vectors else None,
-        )
-        for number, (heading, text) in enumerate(pairs)
-    )
+    pieces = [ParsedPassage(heading, text, len(text.split())) for heading, text in pairs]
+    insert_passages(document.pk, pieces, search_language=document.search_language)
+    for number, vector in enumerate(vectors):
+        document.passages.filter(number=number).update(embedding=vector)
     return document
