@@ -67,7 +67,11 @@ class DocumentAdmin(ReviewAdmin):
         return figures.count(document.tokens)
 
     def error(self, document: Document) -> str:
-        return sentence_for(document.error_code, document.error_params) if document.error_code else ""
+        return _sentence(document.error_code, document)
 
     def embedding_error(self, document: Document) -> str:
-        return sentence_for(document.embedding_error_code, {}) if document.embedding_error_code else ""
+        return _sentence(document.embedding_error_code, document)
+
+
+def _sentence(code: str, document: Document) -> str:
+    return sentence_for(code, document.error_params) if code else ""

@@ -37,7 +37,8 @@ class Document(models.Model):
 
     *embedding_model* is the one whose vectors its passages have or are getting, blank where none is configured;
     *embedded_count* of *passage_count* passages have theirs. Where that has failed *embedding_error_code* says why, and
-    the document is found by its words.
+    the document is found by its words. *error_params* fill the sentence of whichever code there is: of two there is one,
+    because only what has been read gets embeddings.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

@@ -88,7 +88,7 @@ def _shown(document: Document, reader: Reader, label: str) -> ShownDocument:
     return ShownDocument(
         document,
         error=sentence(document.error_code, document.error_params),
-        embedding_error=sentence(document.embedding_error_code, {}),
+        embedding_error=sentence(document.embedding_error_code, document.error_params),
         embedding_model=label,
     )
 

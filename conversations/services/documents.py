@@ -145,8 +145,8 @@ def read_again(document: Document) -> None:
     if not can_be_read_again(document):
         return
     as_it_was = {"state": document.state, "embedding_error_code": document.embedding_error_code}
-    columns = {"embedding_error_code": "", "attempt": 0, "worker": "", "lease_until": None}
+    columns = {"embedding_error_code": "", "error_params": {}, "attempt": 0, "worker": "", "lease_until": None}
     if document.state == DocumentState.FAILED:
-        columns |= {"state": DocumentState.WAITING, "percent": 0, "error_code": "", "error_params": {}}
+        columns |= {"state": DocumentState.WAITING, "percent": 0, "error_code": ""}
     if Document.objects.filter(pk=document.pk, **as_it_was).update(**columns):
         transaction.on_commit(partial(publish, DOCUMENTS, "waiting"))

@@ -91,8 +91,8 @@ def claim_batch(worker: str, served: Sequence[int], model: ConfiguredEmbeddingMo
 def _forget_vectors(document: Document, label: str) -> None:
     document.passages.exclude(embedding=None).update(embedding=None)
     document.embedding_model, document.embedded_count = label, 0
-    document.embedding_error_code, document.attempt = "", 0
-    document.save(update_fields=["embedding_model", "embedded_count", "embedding_error_code", "attempt"])
+    document.embedding_error_code, document.error_params, document.attempt = "", {}, 0
+    document.save(update_fields=["embedding_model", "embedded_count", "attempt", *_NO_ERROR])
 
 
 def store_vectors(batch: Batch, vectors: Sequence[Vector]) -> None:
@@ -101,7 +101,7 @@ def store_vectors(batch: Batch, vectors: Sequence[Vector]) -> None:
     Raises `EmbeddingsChanged` if those that it has are of another length.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        if not _update(batch, {**_LET_GO, "embedding_error_code": ""}):
+        if not _update(batch, {**_LET_GO, **_NO_ERROR}):
             return
         stored = cursor.execute(STORED_LENGTH, [batch.document.pk]).fetchone()
         if stored and vectors and stored[0] != len(vectors[0]):
@@ -122,7 +122,8 @@ def postpone(batch: Batch, error: ConversationError) -> None:
     """Leave the document alone for a while, and say why. Vectors of a length that nobody makes any more are no use."""
     attempt = min(batch.document.attempt + 1, MOST_DOUBLINGS)
     pause = dt.timedelta(seconds=_pause_seconds(attempt))
-    columns = {"worker": "", "lease_until": Now() + pause, "attempt": attempt, "embedding_error_code": error.code}
+    told = {"embedding_error_code": error.code, "error_params": error.params}
+    columns = {**_LET_GO, **told, "lease_until": Now() + pause, "attempt": attempt}
     with transaction.atomic():
         if _update(batch, columns) and isinstance(error, EmbeddingsChanged):
             batch.document.passages.update(embedding=None)
@@ -141,6 +142,7 @@ def release_batch(batch: Batch) -> None:
 
 
 _LET_GO: Mapping[str, Any] = {"worker": "", "lease_until": None}
+_NO_ERROR: Mapping[str, Any] = {"embedding_error_code": "", "error_params": {}}
 
 
 def _update(batch: Batch, columns: Mapping[str, Any]) -> bool:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import datetime as dt
 import json
 import uuid
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ import pytest
 from django.db.models import F
 from django.db.models.functions import Now
 
+from conversations.core.errors import MoneyUsedUp
 from conversations.models import Completion, Document, Passage
 from conversations.parsing import ParsedPassage
 from conversations.providers.clients import close_clients
@@ -16,8 +18,8 @@ from conversations.providers.embedding_models import embedding_model
 from conversations.runs import indexer as indexing
 from conversations.runs.indexer import Indexer
 from conversations.services import index_document
-from conversations.services.documents import add_document, delete_document
-from conversations.services.embed_document import claim_batch
+from conversations.services.documents import add_document, delete_document, read_again
+from conversations.services.embed_document import claim_batch, postpone
 from conversations.services.index_document import DocumentLost, claim_document
 from tests.people import begin, make_user
 from tests.waiting import in_thread, wait_until
@@ -242,17 +244,29 @@ async def test_without_money_it_waits_and_says_so(indexer, endpoint, settings):
     assert not await in_thread(Completion.objects.exists)
 
 
+def bring_and_read():
+    document = bring()
+    held, _ = claim_document("reader", [])
+    index_document.store_passages(held, [ParsedPassage("", "one", 1)], first_number=0)
+    index_document.finish_document(held)
+    return document
+
+
+async def test_when_there_is_money_again_is_told_until_there_is(endpoint):
+    endpoint("words")
+    document = await in_thread(bring_and_read)
+    batch = await in_thread(claim_batch, "one", [], embedding_model())
+    refused = MoneyUsedUp(opens_at=dt.datetime(2026, 11, 22, tzinfo=dt.UTC))
+    await in_thread(postpone, batch, refused)
+    document = await when(document, embedding_error_code="money_used_up")
+    assert document.error_params == refused.params
+    await in_thread(read_again, document)
+    assert (await when(document, embedding_error_code="")).error_params == {}
+
+
 async def test_two_processes_never_ask_for_the_same_vectors(endpoint):
     endpoint("words")
-
-    def ready():
-        document = bring()
-        held, _ = claim_document("reader", [])
-        index_document.store_passages(held, [ParsedPassage("", "one", 1)], first_number=0)
-        index_document.finish_document(held)
-        return document
-
-    document = await in_thread(ready)
+    document = await in_thread(bring_and_read)
     batch = await in_thread(claim_batch, "one", [], embedding_model())
     assert batch.document == document
     assert await in_thread(claim_batch, "two", [], embedding_model()) is None

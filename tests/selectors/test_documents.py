@@ -88,6 +88,12 @@ def test_with_one_it_is_told_how_far_its_vectors_are(conversation, embedder, col
     assert (shown(conversation).why_by_words, shown(conversation).is_moving) == (why, is_moving)
 
 
+def test_why_vectors_are_missing_is_said_with_when_that_ends(conversation, embedder):
+    why = {"embedding_error_code": "money_used_up", "error_params": {"opens_at": "2026-11-22T00:00:00+00:00"}}
+    ready(conversation, embedding_model=MODEL, **why)
+    assert shown(conversation).embedding_error.endswith("It opens again at 2026-11-22 00:00 UTC.")
+
+
 def test_a_file_is_read_in_pieces(conversation):
     document = add(conversation.owner, conversation, content=bytes(range(10)))
     assert [read_piece(document.pk, start=start, size=4) for start in (0, 4, 8, 12)] == [
