@@ -13,6 +13,7 @@ import pytest
 from .processes import wait_for
 
 RECORDS = 2_000
+MANY_RECORDS = 6_000  # so that they are read for longer than the second process takes to look for some
 ADD = """
 WITH place AS (SELECT id, owner_id FROM conversations_conversation WHERE public_id = %s),
 document AS (
@@ -29,9 +30,9 @@ STATE = "SELECT state, attempt, passage_count, worker, error_code FROM conversat
 NUMBERS = "SELECT number FROM conversations_passage WHERE document_id = %s ORDER BY number"
 
 
-def add(site: Any, name: str) -> int:
+def add(site: Any, name: str, *, records: int = RECORDS) -> int:
     """Bring a document of many records to a conversation of the person who signed up last."""
-    content = json.dumps([{"title": f"{name} {number}", "about": "trains and ships"} for number in range(RECORDS)])
+    content = json.dumps([{"title": f"{name} {number}", "about": "trains and ships"} for number in range(records)])
     return site.database.value(ADD, site.begin(), name, content.encode())
 
 
@@ -51,6 +52,11 @@ def wait_until_ready(site: Any, document: int) -> dict[str, Any]:
 
 def numbers(site: Any, document: int) -> list[int]:
     return [row["number"] for row in site.database.rows(NUMBERS, document)]
+
+
+def readers(site: Any, documents: list[int]) -> set[str]:
+    """Return who reads the documents at this moment."""
+    return {state_of(site, document)["worker"] for document in documents} - {""}
 
 
 def is_reading(pid: int) -> bool:
@@ -93,11 +99,9 @@ def test_two_processes_read_one_document_each(new_site):
     site = new_site(RUN_WORKER="off")
     site.serve()
     site.sign_up()
-    documents = [add(site, "one"), add(site, "two")]
     site.run_worker()
     site.run_worker()
+    documents = [add(site, name, records=MANY_RECORDS) for name in ("one", "two")]
+    wait_for(lambda: len(readers(site, documents)) == 2, what="both are read at once")
     for document in documents:
-        wait_for_passages(site, document)
-    assert len({state_of(site, document)["worker"] for document in documents} - {""}) == 2
-    for document in documents:
-        assert wait_until_ready(site, document)["passage_count"] == RECORDS == len(numbers(site, document))
+        assert wait_until_ready(site, document)["passage_count"] == MANY_RECORDS == len(numbers(site, document))
