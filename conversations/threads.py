@@ -3,7 +3,7 @@
 Sockets share the loop's own threads. The run worker has a crew of its own: when every other thread waits for the
 database, replies must still be saved and leases prolonged. And so has what renders many messages at once: somebody's
 long conversation must not keep the others from sending. The indexer has one thread: whatever is there to be indexed, it
-takes no more of the process than that.
+takes no more of the process than that. Looking up has its own, too: people may keep millions of words to look in.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ R = TypeVar("R")
 
 _rendering_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="rendering")
 _indexer_threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="indexer")
+_look_up_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="look-up")
 _worker_threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="run-worker")
 
 
@@ -40,6 +41,11 @@ def in_worker_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
 def in_indexer_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
     """Return *function* to be awaited, for the indexer."""
     return _in(_indexer_threads, function)
+
+
+def in_look_up_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
+    """Return *function* to be awaited, for searches among passages."""
+    return _in(_look_up_threads, function)
 
 
 def _in(crew: ThreadPoolExecutor | None, function: Callable[P, R]) -> Callable[P, Awaitable[R]]:

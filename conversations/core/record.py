@@ -41,14 +41,15 @@ class LeftOutMessage:
 class LookUp:
     """How passages were looked up in *documents* documents. What was not found by meaning says *why_by_words_only*.
 
-    That is the code of an error, or blank where no embeddings model is configured or no vector is there yet. *unread*
-    documents were still being read, and could not be looked in.
+    That is the code of an error, or blank where no embeddings model is configured or no vector is there yet, and so is
+    *why_not_by_words*. *unread* documents were still being read, and could not be looked in.
     """
 
     documents: int
     searched_by: Literal["words", "words_and_meaning"] = "words"
     why_by_words_only: str = ""
     unread: int = 0
+    why_not_by_words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db import connection
-
 from conversations.core.fusion import Candidate
 
 from .scope import SCOPE
-from .words import candidate_of
+from .search import search
 
 SEARCH = f"""
 WITH {SCOPE},
@@ -36,7 +34,10 @@ LIMIT %(most)s
 def search_by_meaning(
     reply_id: int, vector: Sequence[float], *, model: str, floor: float, most: int
 ) -> list[Candidate]:
-    """Return the passages whose similarity with *vector*, made by *model*, is at least *floor*, nearest first."""
+    """Return the passages whose similarity with *vector*, made by *model*, is at least *floor*, nearest first.
+
+    Raises `LookUpTooCostly`.
+    """
     parameters: dict[str, str | int | float] = {
         "reply": reply_id,
         "vector": "[" + ",".join(map(repr, map(float, vector))) + "]",
@@ -45,6 +46,4 @@ def search_by_meaning(
         "floor": floor,
         "most": most,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(SEARCH, parameters)
-        return [candidate_of(*row) for row in cursor.fetchall()]
+    return search(SEARCH, parameters)

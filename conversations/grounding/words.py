@@ -12,12 +12,11 @@ nowhere in scope little is covered, by whatever words they were asked for. What 
 
 from __future__ import annotations
 
-from django.db import connection
-
 from conversations.core.fusion import Candidate, near_the_best
 
 from .lexemes import to_words
 from .scope import SCOPE
+from .search import search
 
 K1 = 1.2
 B = 0.75
@@ -100,7 +99,7 @@ LIMIT %(most)s
 
 
 def search_by_words(reply_id: int, question: str, *, most: int) -> list[Candidate]:
-    """Return the passages that have enough of the question's words, best first."""
+    """Return the passages that have enough of the question's words, best first. Raises `LookUpTooCostly`."""
     words = [word for word in to_words(question[:MOST_CHARACTERS]).split() if word.casefold() not in COURTESIES]
     if not words:
         return []
@@ -111,13 +110,4 @@ def search_by_words(reply_id: int, question: str, *, most: int) -> list[Candidat
         "subject": " ".join(subject),
         "most": most,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(SEARCH, parameters)
-        found = [candidate_of(*row) for row in cursor.fetchall()]
-    return near_the_best(found, share=BESIDE_THE_BEST)
-
-
-def candidate_of(id_: int, public_id: object, name: str, heading: str, text: str, rating: float) -> Candidate:
-    """Return a row of a search as a candidate; its source is the document's name and the path of headings."""
-    source = f"{name} › {heading}" if heading else name
-    return Candidate(id_, str(public_id), source, text, float(rating))
+    return near_the_best(search(SEARCH, parameters), share=BESIDE_THE_BEST)

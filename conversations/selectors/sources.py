@@ -19,7 +19,7 @@ class SourcesSummary:
     """What one line says of the passages that were *found*: *included* of them were sent, the last perhaps not whole.
 
     *unread* documents could not be looked in yet. *by_words_because* is the sentence that says why nothing was looked
-    for by meaning, or nothing.
+    for by meaning, *not_by_words_because* why the search by words came to no end; or nothing.
     """
 
     found: int
@@ -27,6 +27,7 @@ class SourcesSummary:
     documents: int = 0
     unread: int = 0
     by_words_because: str = ""
+    not_by_words_because: str = ""
 
     @property
     def left_out(self) -> int:
@@ -87,13 +88,14 @@ def summary_of(record: GroundingRecord, reader: Reader) -> SourcesSummary | None
     look_up = record.look_up
     if not look_up:
         return SourcesSummary(record.found, len(record.included)) if record.found else None
-    code = look_up.why_by_words_only
+    by_words_only, not_by_words = look_up.why_by_words_only, look_up.why_not_by_words
     return SourcesSummary(
         found=record.found,
         included=len(record.included),
         documents=look_up.documents,
         unread=look_up.unread,
-        by_words_because=stored_sentence(code, {}, reader) if code else "",
+        by_words_because=stored_sentence(by_words_only, {}, reader) if by_words_only and not not_by_words else "",
+        not_by_words_because=stored_sentence(not_by_words, {}, reader) if not_by_words else "",
     )
 
 

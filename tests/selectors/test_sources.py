@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.core.errors import ConversationNotFound, ProviderUnavailable
+from conversations.core.errors import ConversationNotFound, LookUpTooCostly, ProviderUnavailable
 from conversations.core.record import GroundingPassage, GroundingRecord, LookUp
 from conversations.selectors.sources import (
     SourcePassage,
@@ -72,6 +72,12 @@ def test_why_it_was_by_words_only_is_a_sentence():
     found = summary_of(record(documents=1, why_by_words_only=ProviderUnavailable.code), READER)
     assert found
     assert found.by_words_because == ProviderUnavailable.template
+
+
+def test_why_not_all_was_looked_up_is_a_sentence():
+    found = summary_of(record(documents=1, why_not_by_words=LookUpTooCostly.code), READER)
+    assert found
+    assert found.not_by_words_because == LookUpTooCostly.template
 
 
 @pytest.mark.parametrize(("included", "left_out", "mostly"), [(1, 1, False), (1, 2, True), (0, 1, True), (3, 0, False)])

@@ -83,6 +83,8 @@ def test_what_a_document_says_is_text_and_nothing_else(client, conversation):
         ({"included": ()}, ["Looked in 2 documents and found nothing that fits the question"]),
         ({"included": (), "documents": 0, "unread": 1}, ["One document was still being read"]),
         ({"why_by_words_only": "provider_unavailable"}, ["Looked up by words only. The"]),
+        ({"why_not_by_words": "look_up_too_costly"}, ["Sources: 3 passages", "Not all was looked up. There"]),
+        ({"included": (), "why_not_by_words": "look_up_too_costly"}, ["Not all was looked up. There"]),
     ],
 )
 def test_the_line_under_a_reply_says_what_was_found(client, conversation, looked_up, words):

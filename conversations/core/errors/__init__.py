@@ -15,6 +15,7 @@
     ├ DocumentError                   a document can't be read; what else is there goes on
     │ ├ DocumentEmpty, DocumentEncrypted, DocumentScanned, DocumentDamaged, DocumentKindUnknown
     │ └ DocumentTooLong, DocumentTooCostly, DocumentReadingInterrupted
+    ├ LookUpTooCostly                 too many passages; the reply goes on without
     ├ CompletionError                 the provider failed
     │ ├ ProviderUnavailable           retryable
     │ │ └ ProviderTimedOut, StreamBroken
@@ -107,6 +108,7 @@ from .documents import (
     DocumentTooLong,
     FileMissing,
     FilesTooLarge,
+    LookUpTooCostly,
     TooManyDocuments,
     TooManyFiles,
 )
@@ -170,6 +172,7 @@ __all__ = [
     "InvalidHistory",
     "LanguageModelNotFound",
     "LimitReached",
+    "LookUpTooCostly",
     "MalformedEmbeddings",
     "MalformedStream",
     "MessageExcluded",

@@ -59,6 +59,13 @@ class DocumentReadingInterrupted(DocumentError):
     template = "Reading this document was interrupted again and again. Delete it, and send it once more."
 
 
+class LookUpTooCostly(ConversationError):
+    """A search ended before it had gone through all passages; the reply goes on without what it would have found."""
+
+    code = "look_up_too_costly"
+    template = "There is more to look through than a reply can wait for. Delete documents that are not needed."
+
+
 # It is not kept at all
 
 

@@ -1,0 +1,76 @@
+"""A search takes no longer than a reply waits for it, however much somebody keeps to look through."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from conversations.core.errors import LookUpTooCostly
+from conversations.core.record import LookUp
+from conversations.grounding import look_up as looking
+from conversations.grounding import search
+from tests.grounding.documents import store_document
+from tests.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SLOW = "SELECT 1, 'document', 'name', '', 'text', 1.0 FROM pg_sleep(%(seconds)s)"
+
+
+@pytest.fixture
+def reply():
+    conversation = begin(make_user("alice"))
+    store_document(conversation, ["Herons stand."])
+    return post(conversation, "Where do herons stand?").reply
+
+
+def sleep(*_args, seconds=2, **_kwargs):
+    return search.search(SLOW, {"seconds": seconds})
+
+
+def test_what_takes_too_long_is_ended_by_the_database(monkeypatch):
+    monkeypatch.setattr(search, "MOST_SECONDS", 0.05)
+    began = time.monotonic()
+    with pytest.raises(LookUpTooCostly):
+        sleep()
+    assert time.monotonic() - began < 1
+
+
+def test_the_limit_ends_with_the_search(monkeypatch):
+    monkeypatch.setattr(search, "MOST_SECONDS", 0.05)
+    sleep(seconds=0)
+    monkeypatch.setattr(search, "MOST_SECONDS", 60)
+    assert len(sleep(seconds=0.1)) == 1
+
+
+async def test_a_reply_goes_on_without_what_takes_too_long_and_says_so(monkeypatch, reply):
+    monkeypatch.setattr(search, "MOST_SECONDS", 0.05)
+    monkeypatch.setattr(looking, "search_by_words", sleep)
+    looked_up = await looking.look_up(reply.pk)
+    assert looked_up.passages == ()
+    assert looked_up.look_up == LookUp(documents=1, why_not_by_words="look_up_too_costly")
+
+
+async def test_who_asks_much_at_once_waits_for_themselves(monkeypatch, reply):
+    """Of one person's look-ups one goes on at a time, so the threads for them are not all taken."""
+    going_on = most = 0
+
+    def search_by_words(*_args, **_kwargs):
+        nonlocal going_on, most
+        going_on += 1
+        most = max(most, going_on)
+        time.sleep(0.02)
+        going_on -= 1
+        return []
+
+    monkeypatch.setattr(looking, "search_by_words", search_by_words)
+    await asyncio.gather(*(looking.look_up(reply.pk) for _ in range(5)))
+    assert most == 1
+
+
+async def test_who_waits_too_long_for_their_turn_does_without(monkeypatch, reply):
+    monkeypatch.setattr(looking, "LONGEST_TURN_SECONDS", 0.1)
+    monkeypatch.setattr(looking, "search_by_words", lambda *_args, **_kwargs: time.sleep(0.3) or [])
+    looked_up = await looking.look_up(reply.pk)
+    assert looked_up.look_up.why_not_by_words == "look_up_too_costly"
