@@ -6,7 +6,7 @@
 | `words-N` | the same with N numbers |
 | `too-few`, `too-many` | a vector less, or more, than texts |
 | `uneven` | the last vector is shorter |
-| `empty`, `zero`, `nan`, `huge`, `texts` | vectors without numbers, of zeros, NaN, 1e39, text |
+| `empty`, `zero`, `nan`, `huge`, `truths`, `texts` | vectors without numbers, of zeros, NaN, 1e39, true, text |
 | `no-index` | vectors that do not say whose they are |
 | `shuffled` | the vectors of `words` in another order, with their index |
 | `no-usage` | `words` without usage |
@@ -55,6 +55,7 @@ SPOILED: dict[str, Callable[[Vectors], Any]] = {
     "zero": lambda vectors: _data([[0.0] * DIMENSIONS for _ in vectors]),
     "nan": lambda vectors: _data([[float("nan")] * DIMENSIONS for _ in vectors]),
     "huge": lambda vectors: _data([[1e39] * DIMENSIONS for _ in vectors]),
+    "truths": lambda vectors: _data([[True] * DIMENSIONS for _ in vectors]),
     "texts": lambda vectors: _data(["AACAPw==" for _ in vectors]),
     "no-index": lambda vectors: [{"embedding": each} for each in vectors],
     "shuffled": lambda vectors: _data(vectors)[::-1],

@@ -28,6 +28,7 @@ MOST_TEXTS = 32
 MOST_TOKENS = 32_000
 MOST_ANSWER_BYTES = 32 * MOST_DIMENSIONS * MOST_TEXTS
 CONNECT_SECONDS = 10.0
+NUMBERS = frozenset((int, float))  # of JSON; true and false pass for 1 and 0 here, and nowhere else
 LARGEST_NUMBER = 3e38  # pgvector keeps single precision
 
 Vector = list[float]
@@ -141,7 +142,7 @@ def _vectors(answer: object, count: int) -> list[Any]:
 
 def _is_wrong(vector: object) -> bool:
     """Tell whether *vector* can't be kept, or has no direction."""
-    if not isinstance(vector, list) or len(vector) > MOST_DIMENSIONS:
+    if not isinstance(vector, list) or len(vector) > MOST_DIMENSIONS or not NUMBERS.issuperset(map(type, vector)):
         return True
     try:
         return not any(vector) or not all(map(math.isfinite, vector)) or max(map(abs, vector)) > LARGEST_NUMBER

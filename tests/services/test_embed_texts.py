@@ -115,6 +115,7 @@ async def test_what_is_too_long_after_all_is_cut_further(endpoint, upstream):
         "zero",
         "nan",
         "huge",
+        "truths",
         "texts",
         "no-index",
         "no-data",
