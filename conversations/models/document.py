@@ -6,6 +6,11 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from conversations.core.errors import DocumentError, DocumentReadingInterrupted, DocumentTooCostly
+
+# What may not be the file's fault: it took too long on a busy machine, say.
+WORTH_READING_AGAIN = [kind.code for kind in (DocumentReadingInterrupted, DocumentTooCostly, DocumentError)]
+
 
 class DocumentKind(models.TextChoices):
     """What a file is, decided by its content. *records* are a JSON list of which each member is one passage."""
@@ -37,8 +42,8 @@ class Document(models.Model):
 
     *embedding_model* is the one whose vectors its passages have or are getting, blank where none is configured;
     *embedded_count* of *passage_count* passages have theirs. Where that has failed *embedding_error_code* says why, and
-    the document is found by its words. *error_params* fill the sentence of whichever code there is: of two there is one,
-    because only what has been read gets embeddings.
+    the document is found by its words. *error_params* fill the sentence of whichever of the
+    two codes there is: only what has been read gets embeddings.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -105,6 +110,13 @@ class Document(models.Model):
     @property
     def is_ready(self) -> bool:
         return self.state == DocumentState.READY
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """Whether another try may help: to read it, or to get the vectors that it lacks."""
+        if self.state == DocumentState.FAILED:
+            return self.error_code in WORTH_READING_AGAIN
+        return self.is_ready and bool(self.embedding_error_code)
 
 
 class DocumentFile(models.Model):

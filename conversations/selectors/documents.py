@@ -12,7 +12,6 @@ from conversations.models import Conversation, Document, DocumentFile, Scenario
 from conversations.models.document import DocumentState
 from conversations.providers.embedding_models import embedding_model
 from conversations.sentences import Reader, stored_sentence
-from conversations.services.documents import can_be_read_again
 
 # Why a document that is ready is found by its words alone: it is found by its meaning too if there is no reason.
 WhyByWords = Literal["", "unconfigured", "coming", "failed"]
@@ -48,10 +47,6 @@ class ShownDocument:
     def is_moving(self) -> bool:
         """Whether it will look different soon, by itself."""
         return self.document.state in (DocumentState.WAITING, DocumentState.READING) or self.why_by_words == "coming"
-
-    @property
-    def can_be_read_again(self) -> bool:
-        return can_be_read_again(self.document)
 
 
 @dataclass(frozen=True, slots=True)

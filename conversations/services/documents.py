@@ -19,10 +19,7 @@ from conversations.access import lock_admitted
 from conversations.core.errors import (
     ConversationNotFound,
     DocumentEmpty,
-    DocumentError,
-    DocumentReadingInterrupted,
     DocumentStorageFull,
-    DocumentTooCostly,
     DocumentTooLarge,
     ScenarioNotFound,
     TooManyDocuments,
@@ -38,8 +35,6 @@ from .uploads import count_upload
 
 BYTES_PER_MEGABYTE = 1_000_000
 Place = Conversation | Scenario
-# What may not be the file's fault: it took too long on a busy machine, say.
-WORTH_READING_AGAIN = [kind.code for kind in (DocumentReadingInterrupted, DocumentTooCostly, DocumentError)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +128,9 @@ def delete_document(document: Document) -> None:
     document.delete()
 
 
-def can_be_read_again(document: Document) -> bool:
-    """Whether another try may help: to read it, or to get the vectors that it lacks."""
-    if document.state == DocumentState.FAILED:
-        return document.error_code in WORTH_READING_AGAIN
-    return document.is_ready and bool(document.embedding_error_code)
-
-
 def read_again(document: Document) -> None:
     """Try again where that may help; where it can't, or somebody else was first, nothing changes."""
-    if not can_be_read_again(document):
+    if not document.can_be_read_again:
         return
     as_it_was = {"state": document.state, "embedding_error_code": document.embedding_error_code}
     columns = {"embedding_error_code": "", "error_params": {}, "attempt": 0, "worker": "", "lease_until": None}

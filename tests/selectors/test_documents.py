@@ -61,7 +61,7 @@ def test_what_is_wrong_is_said_in_the_readers_language(conversation):
 )
 def test_reading_again_is_offered_where_it_may_help(conversation, code, may_help):
     make_failed(add(conversation.owner, conversation), code)
-    assert shown(conversation).can_be_read_again is may_help
+    assert shown(conversation).document.can_be_read_again is may_help
 
 
 def test_without_an_embeddings_model_words_are_all_there_is(conversation):
