@@ -64,7 +64,8 @@ hits AS MATERIALIZED (
     JOIN asked ON asked.language = scope.search_language
     JOIN conversations_passage passage ON passage.document_id = scope.id AND passage.search @@ asked.query
     CROSS JOIN LATERAL unnest(passage.search) AS hit (lexeme, positions, weights)
-    WHERE hit.lexeme = ANY (asked.lexemes)
+    -- By a hash first, which IN makes: a pasted question has hundreds of lexemes, and so has a passage.
+    WHERE CASE WHEN hit.lexeme IN (SELECT unnest(lexemes) FROM asked) THEN hit.lexeme = ANY (asked.lexemes) END
 ),
 lexemes AS (
     SELECT language, lexeme, is_subject, ln(1 + (passages - df + 0.5) / (df + 0.5)) AS idf

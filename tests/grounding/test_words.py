@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 
-from conversations.grounding.words import search_by_words
+from conversations.grounding.words import SEARCH, search_by_words
 from tests.grounding.documents import store_document
 from tests.people import begin, make_user, post
 
@@ -83,3 +84,12 @@ def test_a_question_of_many_words_finds_what_has_a_few_of_them(conversation):
     store_document(conversation, TALKS)
     pasted = " ".join(f"unheard{number}" for number in range(300))
     assert found(conversation, f"monorepo builds in minutes by Nora Lind {pasted}") == ["guide.md › Build times"]
+
+
+def test_the_words_of_a_long_question_are_not_tried_one_by_one(conversation):
+    """With 300 of them and 20,000 passages that takes seconds."""
+    reply = post(conversation, "herons").reply
+    with connection.cursor() as cursor:
+        given = {"reply": reply.pk, "words": "herons", "subject": "herons", "most": 50}
+        cursor.execute(f"EXPLAIN {SEARCH}", given)
+        assert "hashed" in str(cursor.fetchall())
