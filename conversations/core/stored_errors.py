@@ -26,6 +26,11 @@ def sentence_for(
         return translate(ConversationError.template)
 
 
+def is_code_of(code: str, kind: type[ConversationError]) -> bool:
+    """Tell whether *code* was stored for an error of that *kind*."""
+    return any(error.code == code for error in _tree(kind))
+
+
 def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
     yield root
     for child in root.__subclasses__():

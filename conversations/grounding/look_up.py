@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
-from conversations.core.errors import ConversationError, LookUpTooCostly, ProviderTimedOut
+from conversations.core.errors import AccessError, ConversationError, LookUpTooCostly, ProviderTimedOut
 from conversations.core.fusion import Candidate, Fused, fuse
 from conversations.core.prompt import Passage
 from conversations.core.record import LookUp
+from conversations.core.stored_errors import is_code_of
 from conversations.models import Conversation
 from conversations.providers.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.services.embed_texts import embed_texts
@@ -66,7 +67,7 @@ async def look_up(
     if model and question.embedded:
         by_meaning = await _by_meaning(reply_id, question, model, embed, patience_seconds)
     elif model:
-        by_meaning = Found(why=question.embedding_error)
+        by_meaning = Found(why=_why_without_vectors(question))
     found = await in_look_up_thread(_fused)(by_words, by_meaning)
     passages = await in_worker_thread(keep_passages)(question.id, found) if found else ()
     return LookedUp(passages, _how(question, by_words, by_meaning))
@@ -81,6 +82,11 @@ async def _search(question: Question, search: Search, *what: Any, **how: Any) ->
     except (LookUpTooCostly, TimeoutError):
         logger.warning("question %d: %s took too long", question.id, search.__name__)
         return Found(why=LookUpTooCostly.code)
+
+
+def _why_without_vectors(question: Question) -> str:
+    """Return why documents have none. That whoever brought them has no money for it says nothing to who asks."""
+    return "" if is_code_of(question.embedding_error, AccessError) else question.embedding_error
 
 
 async def _by_meaning(

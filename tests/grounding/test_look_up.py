@@ -135,6 +135,12 @@ async def test_where_no_passage_has_a_vector_nobody_is_asked_for_one(conversatio
     assert looked_up.look_up == LookUp(documents=1, why_by_words_only="credentials_rejected")
 
 
+@pytest.mark.parametrize("code", ["money_used_up", "site_money_held_back", "price_unknown"])
+async def test_whose_money_for_vectors_is_used_up_is_not_told_to_who_asks(conversation, reply, embeddings, code):
+    await in_database(store_document)(conversation.scenario, ["Herons stand."], embedding_error_code=code)
+    assert (await look_up(reply.pk, embed=vector_of)).look_up == LookUp(documents=1)
+
+
 async def test_vectors_of_another_length_or_model_are_passed_over(conversation, reply, embeddings):
     other = {"embedding_model": "vectors", "embedded_count": 1}
     await in_database(store_document)(conversation, ["Three of them."], vectors=[[1, 0, 0]], **other)
