@@ -7,7 +7,14 @@ import asyncio
 import pytest
 
 from chatsite import body_limit
-from chatsite.body_limit import LARGE_BODIES_AT_ONCE, MARK, BodyLimit, declared_bytes, takes_files
+from chatsite.body_limit import (
+    LARGE_BODIES_AT_ONCE,
+    LARGE_BODIES_OF_ONE_PERSON,
+    MARK,
+    BodyLimit,
+    declared_bytes,
+    takes_files,
+)
 
 MANY = b"20000000"
 
@@ -85,25 +92,73 @@ async def test_of_what_says_that_it_is_too_large_nothing_is_read(settings):
 
 
 async def test_only_so_many_large_requests_are_read_at_once(monkeypatch):
-    monkeypatch.setattr(body_limit, "may_send_files", _everybody_may)
+    inside = await _inside(monkeypatch, [str(number) for number in range(LARGE_BODIES_AT_ONCE + 1)])
+    assert len(inside) == LARGE_BODIES_AT_ONCE + 1
+    assert [scope for scope in inside if not scope["headers"]]
+
+
+async def test_one_person_does_not_take_all_turns(monkeypatch):
+    inside = await _inside(monkeypatch, ["eve"] * (LARGE_BODIES_AT_ONCE + 1) + ["alice"])
+    assert [scope["person"] for scope in inside if scope["headers"]] == ["eve"] * LARGE_BODIES_OF_ONE_PERSON + ["alice"]
+
+
+async def _inside(monkeypatch, people):
+    """Let a large request of each of *people* come, and a small one; return those that are read at once."""
     inside, way_out = [], asyncio.Event()
+
+    async def sender_of_files(scope):
+        return scope["person"]
 
     async def application(scope, receive, send):
         inside.append(scope)
         await way_out.wait()
 
+    monkeypatch.setattr(body_limit, "sender_of_files", sender_of_files)
     limit = BodyLimit(application)
-    requests = [
-        asyncio.create_task(limit(scope_with(content_length=MANY), None, None)) for _ in range(LARGE_BODIES_AT_ONCE + 1)
-    ]
-    small = asyncio.create_task(limit(scope_with(), None, None))
-    while len(inside) < LARGE_BODIES_AT_ONCE + 1:
+    scopes = [scope_with(content_length=MANY) | {"person": person} for person in people]
+    requests = [asyncio.create_task(limit(scope, None, None)) for scope in [*scopes, scope_with()]]
+    for _ in range(10):
         await asyncio.sleep(0)
-    assert [scope for scope in inside if not scope["headers"]]
+    read = list(inside)
     way_out.set()
-    await asyncio.gather(*requests, small)
-    assert len(inside) == LARGE_BODIES_AT_ONCE + 2
+    await asyncio.gather(*requests)
+    assert len(inside) == len(requests)
+    return read
 
 
-async def _everybody_may(scope):
-    return True
+@pytest.mark.parametrize("drip", [b"", b"x"])
+async def test_what_hardly_comes_is_not_waited_for(monkeypatch, drip):
+    monkeypatch.setattr(body_limit, "SHORTEST_SECONDS", 0.1)
+    scope, ended = scope_with(transfer_encoding=b"chunked"), []
+
+    async def receive():
+        await asyncio.sleep(0.04 if drip else 60)
+        return {"type": "http.request", "body": drip, "more_body": True}
+
+    async def application(scope, receive, send):
+        while (message := await receive())["more_body"]:
+            pass
+        ended.append(message)
+
+    async with asyncio.timeout(5):
+        await BodyLimit(application)(scope, receive, None)
+    assert ended == [body_limit.END]
+    assert scope[MARK] == "slow"
+
+
+async def test_who_has_sent_all_is_waited_for(monkeypatch):
+    """Django asks on, to hear that the visitor has gone."""
+    monkeypatch.setattr(body_limit, "SHORTEST_SECONDS", 0.05)
+    coming = [{"type": "http.disconnect"}, {"type": "http.request", "body": b"abc", "more_body": False}]
+
+    async def receive():
+        await asyncio.sleep(0 if len(coming) == 2 else 0.1)
+        return coming.pop()
+
+    async def application(scope, receive, send):
+        heard.extend([await receive(), await receive()])
+
+    heard, scope = [], scope_with(transfer_encoding=b"chunked")
+    await BodyLimit(application)(scope, receive, None)
+    assert heard[1] == {"type": "http.disconnect"}
+    assert MARK not in scope

@@ -2,7 +2,7 @@
 
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the person can mend it
-    │ ├ EmptyMessage, RequestTooLarge, UploadTooLarge, ReplyInProgress, NothingToRetry
+    │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRetry
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory
     │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     ├ PromptError                     nothing was sent
@@ -125,6 +125,7 @@ from .inputs import (
     NothingToRetry,
     ReplyInProgress,
     RequestTooLarge,
+    RequestTooSlow,
     UploadTooLarge,
 )
 from .prompts import (
@@ -203,6 +204,7 @@ __all__ = [
     "ReplyShutOut",
     "ReplyTooExpensive",
     "RequestTooLarge",
+    "RequestTooSlow",
     "ScenarioNotFound",
     "SeatsTaken",
     "SignInRequired",

@@ -22,6 +22,13 @@ class RequestTooLarge(InputError):
     template = "This is far more than can be sent at once. Shorten it and send it again."
 
 
+class RequestTooSlow(InputError):
+    """Not all of it came in the time that others can be kept waiting for."""
+
+    code = "request_too_slow"
+    template = "Sending this took too long. Send fewer files at once, or try again on a faster connection."
+
+
 class UploadTooLarge(InputError):
     code = "upload_too_large"
     template = "The file is larger than %(kilobytes)s kB, which is the most that you may send."
