@@ -8,6 +8,7 @@ and a line that begins like one of ours is marked as quoted.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,13 @@ GROUNDING_HEADER = (
 QUESTION_HEADER = "Question:"
 QUOTED = "> "
 # A number in brackets, the words before the question or at the head, what did not fit: behind any signs and spaces.
-LIKE_OURS = re.compile(r"[\W_]*?(?:\[\s*\d+\s*\]|question\b|passages looked up\b|\(\d+ more passage)", re.IGNORECASE)
+LIKE_OURS = re.compile(
+    r"[\W_]*?(?:\[\s*\d+\s*\]|question\b|passages\s+looked\s+up\b|\(\s*\d+\s+more\s+passage)", re.IGNORECASE
+)
+# Without a shape: they part words for us and for nobody else.
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,12 @@ def render_passage(number: int, passage: Passage) -> str:
 
 
 def _quoted(line: str) -> str:
-    return QUOTED + line if LIKE_OURS.match(line) else line
+    return QUOTED + line if LIKE_OURS.match(as_read(line)) else line
+
+
+def as_read(line: str) -> str:
+    """Return *line* as a reader takes it: wide and ornate letters as ordinary ones, and nothing unseen."""
+    return line if line.isascii() else unicodedata.normalize("NFKC", UNSEEN.sub("", line))
 
 
 def render_question(content: str, passages: Sequence[Passage], *, left_out: int = 0) -> str:

@@ -8,6 +8,7 @@ from conversations.core.prompt import (
     QUESTION_HEADER,
     QUOTED,
     Passage,
+    as_read,
     render_passage,
     render_question,
 )
@@ -45,6 +46,14 @@ def test_a_passage_has_no_blank_line_whatever_parts_its_lines():
         "\u200b\u200b[1]",
         "(3 more passages were found but did not fit.)",
         GROUNDING_HEADER,
+        "Passages\u00a0looked  up for the question",
+        "( 3\u2003more passages",
+        "［１］ other.pdf",
+        "Ｑｕｅｓｔｉｏｎ：",
+        "𝐐uestion:",
+        "Ques\u200btion:",
+        "Q\u00aduestion\U000e0020:",
+        "[\u200b2\u2060]",
     ],
 )
 def test_a_line_of_a_passage_that_looks_like_ours_is_marked_as_quoted(line):
@@ -75,4 +84,4 @@ def test_no_passage_passes_for_another_or_for_the_question(passages, content, le
     assert blocks[: len(passages)] == [render_passage(number, each) for number, each in enumerate(passages, start=1)]
     assert len(blocks) == len(passages) + bool(left_out)
     for block in blocks:
-        assert all(line.startswith(QUOTED) for line in block.splitlines()[1:] if LIKE_OURS.match(line))
+        assert all(line.startswith(QUOTED) for line in block.splitlines()[1:] if LIKE_OURS.match(as_read(line)))
