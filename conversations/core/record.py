@@ -142,7 +142,16 @@ class WindowRecord:
     @property
     def most_prompt_tokens(self) -> int:
         """What the provider may count in the prompt by the ratio that the budget was divided by."""
-        return int((self.prompt_tokens * Decimal(self.calibration)).to_integral_value(ROUND_CEILING))
+        return self._as_calibrated(self.prompt_tokens)
+
+    @property
+    def most_prompt_tokens_with_grounding(self) -> int:
+        """The same, once as much has been looked up as there is room for, to which older messages give way."""
+        full = self.prompt_tokens - self.grounding.tokens + self.grounding.limit_tokens
+        return self._as_calibrated(min(full, self.budget_tokens))
+
+    def _as_calibrated(self, tokens: int) -> int:
+        return int((tokens * Decimal(self.calibration)).to_integral_value(ROUND_CEILING))
 
     def _tokens_of(self, kind: EntryKind) -> int:
         return sum(entry.tokens for entry in self.entries if entry.kind == kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Substr
 
 from conversations.models import Conversation, Document, DocumentFile, Scenario
@@ -70,6 +70,14 @@ def documents_of(place: Conversation | Scenario, *, reader: Reader) -> ShownDocu
 def scenario_documents_count(scenario: Scenario) -> int:
     """Return in how many documents of its scenario a conversation looks, beside its own."""
     return scenario.documents.count()
+
+
+def count_documents_for(conversation: Conversation) -> int:
+    """Return in how many documents a message is looked up that is sent now, maybe as the first of *conversation*."""
+    place = Q(scenario=conversation.scenario)
+    if conversation.pk:
+        place |= Q(conversation=conversation)
+    return Document.objects.filter(place, state=DocumentState.READY).count()
 
 
 def _documents_in(place: Conversation | Scenario) -> QuerySet[Document]:

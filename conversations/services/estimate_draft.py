@@ -16,6 +16,7 @@ from conversations.core.policy import WindowPolicy
 from conversations.core.text import UNSTORABLE
 from conversations.core.window import Window
 from conversations.models import Conversation
+from conversations.selectors.documents import count_documents_for
 
 from .build_window import build_window, draft_message
 from .conversations import scenario_to_begin_with
@@ -27,7 +28,8 @@ from .limits import check_message_length, check_messages_are_allowed, person_all
 class DraftEstimate:
     """A draft with its *window*, if one holds it. *error* says why it can't be sent. *conversation* may not be stored.
 
-    Where money is limited, *allowances* say what is left and *worst_usd* what sending it may cost; None is unknown.
+    When it is sent it is looked up in so many *documents*; what is found is not in the window yet. Where money is
+    limited, *allowances* say what is left and *worst_usd* what sending it may cost; None is unknown.
     """
 
     conversation: Conversation
@@ -37,6 +39,7 @@ class DraftEstimate:
     error: ConversationError | None = None
     allowances: Sequence[Allowance] = ()
     worst_usd: Decimal | None = None
+    documents: int = 0
 
     @property
     def content_tokens(self) -> int:
@@ -92,8 +95,11 @@ def _limited(user: User, language: Language, fitted: DraftEstimate) -> DraftEsti
     """
     limits = effective_limits(user)
     found = person_allowances(user, limits)
-    worst_usd = worst_reply_usd(fitted.window.record, language) if found and fitted.window else None
-    limited = replace(fitted, allowances=found, worst_usd=worst_usd)
+    documents = count_documents_for(fitted.conversation)
+    limited = replace(fitted, allowances=found, documents=documents)
+    if found and fitted.window:
+        worst_usd = worst_reply_usd(fitted.window.record, language, is_looked_up=bool(documents))
+        limited = replace(limited, worst_usd=worst_usd)
     try:
         check_messages_are_allowed(limits)
         check_message_length(fitted.content_tokens, limits)
@@ -101,5 +107,5 @@ def _limited(user: User, language: Language, fitted: DraftEstimate) -> DraftEsti
         return replace(limited, error=error)
     if fitted.error or not fitted.window:
         return limited
-    refusal = refusal_of(found, worst_usd)
+    refusal = refusal_of(found, limited.worst_usd)
     return limited if isinstance(refusal, MoneyHeldBack) else replace(limited, error=refusal)

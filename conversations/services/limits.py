@@ -19,6 +19,7 @@ from conversations.core.history import HistoryMessage
 from conversations.core.money import Allowance, refusal_of, worst_case_usd
 from conversations.core.record import WindowRecord
 from conversations.models import Conversation, Message, Run
+from conversations.selectors.documents import count_documents_for
 from conversations.selectors.spending import allowances, money_limits
 
 from .build_window import build_window
@@ -76,7 +77,10 @@ def check_money(user: User, limits: EffectiveLimits, conversation: Conversation,
     """
     if found := person_allowances(user, limits):
         record = build_window(conversation, newest).record
-        if error := refusal_of(found, worst_reply_usd(record, language_of(conversation.scenario))):
+        worst_usd = worst_reply_usd(
+            record, language_of(conversation.scenario), is_looked_up=bool(count_documents_for(conversation))
+        )
+        if error := refusal_of(found, worst_usd):
             raise error
 
 
@@ -85,10 +89,13 @@ def person_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:
     return allowances(user, money_limits(user, limits), at=timezone.now())
 
 
-def worst_reply_usd(record: WindowRecord, language: Language) -> Decimal | None:
-    """Return the most that a reply with that window can cost, or None where a price is unknown."""
+def worst_reply_usd(record: WindowRecord, language: Language, *, is_looked_up: bool) -> Decimal | None:
+    """Return the most that a reply with that window can cost, or None where a price is unknown.
+
+    Where the message *is_looked_up* in documents before it is sent, what is found goes with it.
+    """
     return worst_case_usd(
         language.unit_prices(at=timezone.now()),
-        input_tokens=record.most_prompt_tokens,
+        input_tokens=record.most_prompt_tokens_with_grounding if is_looked_up else record.most_prompt_tokens,
         output_tokens=record.reply_reserve_tokens,
     )

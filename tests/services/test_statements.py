@@ -89,11 +89,11 @@ def test_no_step_of_a_reply_takes_more_statements_than_it_needs(talk):
 
 
 def test_where_money_is_limited_only_sending_takes_more(talk):
-    """It looks for the price, for what is left, and at the window, so that no message is stored in vain."""
+    """It looks for the price, for what is left, for documents and at the window: no message is stored in vain."""
     SiteBudget.objects.create(money_per_day_usd=1_000)
     talk()
     counts = {name: len(statements) for name, statements in talk().items()}
-    assert counts == STATEMENTS | {"post": STATEMENTS["post"] + 3}
+    assert counts == STATEMENTS | {"post": STATEMENTS["post"] + 4}
 
 
 def test_a_long_conversation_takes_no_more(talk):

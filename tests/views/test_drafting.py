@@ -14,6 +14,7 @@ from conversations.models import Completion, Message, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.mark_message import exclude_message, pin_message
 from conversations.services.prepare_reply import prepare_reply
+from tests.grounding.documents import store_document
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -94,6 +95,15 @@ def test_the_preview_shows_every_message_and_stores_nothing(client, conversation
     assert "What would be sent now" in preview
     assert list(Message.objects.values()) == before
     assert not Completion.objects.exists()
+
+
+def test_the_preview_says_what_is_not_in_it_yet(client, conversation):
+    assert "looked up" not in ask(client, "preview", conversation).text
+    store_document(conversation, ["Herons stand."])
+    assert "it is looked up in one document" in ask(client, "preview", conversation).text
+    store_document(conversation.scenario, ["Herons wade."])
+    store_document(conversation, ["Not read yet."], name="new.txt", state="waiting")
+    assert "it is looked up in 2 documents" in ask(client, "preview", conversation).text
 
 
 def test_the_preview_of_a_conversation_that_has_not_begun_needs_none(client, conversation):

@@ -10,11 +10,14 @@ import pytest
 from django.urls import reverse
 
 from chatsite.accounts.models import Limits, SiteBudget
+from conversations.core.errors import ReplyTooExpensive
 from conversations.core.money import Allowance
-from conversations.models import Spending
+from conversations.models import Document, Spending
 from conversations.sentences import Reader
+from conversations.services.conversations import default_scenario
 from conversations.views.money import left_in_words
-from tests.people import begin, make_user
+from tests.grounding.documents import store_document
+from tests.people import begin, make_user, post
 from tests.services.spending import open_row, settle_at
 
 TODAY = dt.date(2026, 11, 21)
@@ -49,6 +52,22 @@ def test_what_is_left_and_what_sending_costs_at_most_are_said(client, alice):
         "left": "$0.42 of $1.00 left until 00:00 UTC",
         "most": "sending costs up to $0.03",
     }
+
+
+def test_what_may_be_looked_up_is_part_of_what_sending_costs(client, alice):
+    limit(alice, money_per_day_usd=1)
+    store_document(default_scenario(), ["Herons stand."])
+    assert estimate(client)["money"]["most"] == "sending costs up to $0.04"
+
+
+def test_what_could_not_be_paid_with_what_is_looked_up_is_not_stored(alice):
+    limit(alice, money_per_day_usd="0.03")
+    conversation = begin(alice)
+    store_document(conversation, ["Herons stand."])
+    with pytest.raises(ReplyTooExpensive):
+        post(conversation, "Hello")
+    Document.objects.get().delete()
+    post(conversation, "Hello")
 
 
 def test_what_is_held_back_is_not_left(client, alice):
