@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 RANK_OFFSET = 60
 SHINGLE_WORDS = 3
@@ -51,15 +52,12 @@ def fuse(rankings: Sequence[Sequence[Candidate]], *, most: int) -> list[Fused]:
             scores[candidate.id] = scores.get(candidate.id, 0.0) + _part_of(rank, len(rankings))
             candidates.setdefault(candidate.id, candidate)
     best_first = sorted(candidates.values(), key=lambda candidate: -scores[candidate.id])
-    return [Fused(each, round(scores[each.id], 4)) for each in _first(most, _without_duplicates(best_first))]
+    different = islice(_without_duplicates(best_first), most)
+    return [Fused(each, round(scores[each.id], 4)) for each in different]
 
 
 def _part_of(rank: int, rankings: int) -> float:
     return (RANK_OFFSET + 1) / (RANK_OFFSET + rank) / rankings
-
-
-def _first(most: int, candidates: Iterable[Candidate]) -> list[Candidate]:
-    return [candidate for _, candidate in zip(range(most), candidates, strict=False)]
 
 
 def near_the_best(ranking: Sequence[Candidate], *, share: float) -> list[Candidate]:
