@@ -8,7 +8,8 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
 
 from conversations.core.errors import PolicyFailed
 from conversations.providers.egress import EgressRefused, named_destination
@@ -61,6 +62,23 @@ def _check_embedding_address() -> list[CheckMessage]:
         text = "OPENAI_EMBEDDING_API_KEY goes to the provider of replies: OPENAI_EMBEDDING_BASE_URL is empty."
         return [checks.Warning(text, hint="Set OPENAI_EMBEDDING_BASE_URL, or remove the key.", id="conversations.W004")]
     return []
+
+
+@register(Tags.database)
+def check_search_language(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse to start with a search language that the database does not know: no document could be read."""
+    if DEFAULT_DB_ALIAS not in (databases or ()):
+        return []
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT cfgname FROM pg_ts_config ORDER BY cfgname")
+            known = [name for (name,) in cursor.fetchall()]
+    except DatabaseError:
+        return []  # it can't be reached, and the checks of the database say why
+    if settings.SEARCH_LANGUAGE in known:
+        return []
+    text = f"SEARCH_LANGUAGE: the database has no text search configuration {settings.SEARCH_LANGUAGE!r}."
+    return [Error(text, hint=f"It has these: {', '.join(known)}.", id="conversations.E005")]
 
 
 @register

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.checks import check_embedding_model, check_language_models, check_processes, check_window_policies
+from conversations.checks import (
+    check_embedding_model,
+    check_language_models,
+    check_processes,
+    check_search_language,
+    check_window_policies,
+)
 
 
 def ids(messages):
@@ -66,3 +72,16 @@ def test_each_window_policy_that_can_not_be_loaded_is_named(settings, path):
     assert error.id == "conversations.E002"
     assert path in error.msg
     assert "subclasses of conversations.core.policy.WindowPolicy" in error.hint
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("language", "found"), [("german", []), ("simple", []), ("German", ["conversations.E005"])])
+def test_a_search_language_that_the_database_does_not_know_is_refused(settings, language, found):
+    settings.SEARCH_LANGUAGE = language
+    problems = check_search_language(databases=["default"])
+    assert ids(problems) == found
+    assert all("german" in problem.hint for problem in problems)
+
+
+def test_the_search_language_is_not_looked_up_unless_the_database_is_checked():
+    assert check_search_language() == []
