@@ -98,6 +98,16 @@ def test_a_form_without_a_script_says_what_was_refused(alice, place, settings):
     assert "that is the most" in answer.text
 
 
+def test_what_was_refused_stays_until_one_goes_on_to_the_list(alice, place, settings):
+    settings.DOCUMENTS_PER_CONVERSATION = 1
+    answer = client_of(alice).post(adding_to(place), files("a.txt", "b.txt"))
+    path = adding_to(place).removesuffix("add/")
+    refresh = 'http-equiv="refresh"'  # would ask by GET for what answers a POST only
+    assert refresh not in answer.text
+    assert f'<a href="{path}">Go on to the list' in answer.text
+    assert refresh in client_of(alice).get(path).text
+
+
 def test_a_form_without_a_file_is_told_so(alice, place):
     answer = client_of(alice).post(adding_to(place))
     assert answer.status_code == 400
