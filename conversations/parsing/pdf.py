@@ -26,6 +26,8 @@ from conversations.parsing.reading import Report
 EDGE_LINES = 2
 FEWEST_PAGES_OF_RUNNING_LINE = 3
 NUMBER = re.compile(r"\d+")
+# Prose goes on in small letters after a line that is full; a short line may be one of a list or an address.
+LINE_GOES_ON = re.compile(r"(?<=[^\n]{39}[^\n.!?…:;])\n(?=[a-zß-öø-ÿα-ωа-яё])")
 BROKEN_WORD = re.compile(r"(?<=[^\W\d_])(?:\u00ad|-)\n(?=[^\W\d_A-Z])")
 
 
@@ -138,4 +140,4 @@ def _is_title(line: str, title: str) -> bool:
 
 def _joined(lines: Sequence[str]) -> str:
     text = "\n".join(line.rstrip() for line in lines)
-    return BROKEN_WORD.sub("", text).strip()
+    return LINE_GOES_ON.sub(" ", BROKEN_WORD.sub("", text)).strip()

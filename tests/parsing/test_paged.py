@@ -34,6 +34,13 @@ def test_words_broken_at_the_end_of_a_line_are_mended():
     assert texts_of(make_pdf_of_pages("a light-\nhouse at the North-\nSea")) == ["a lighthouse at the North-\nSea"]
 
 
+def test_prose_that_goes_on_in_the_next_line_is_one_line():
+    page = "A lost laptop must be reported to the office within one\nhour, at any time of day.\nHarwich\nhook"
+    [text] = texts_of(make_pdf_of_pages(page))
+    assert text.startswith("A lost laptop must be reported to the office within one hour, at any time of day.\n")
+    assert text.endswith("\nHarwich\nhook")
+
+
 def test_lines_at_the_edge_of_two_pages_are_text():
     assert texts_of(make_pdf_of_pages("Hello\nyou", "Hello\nme")) == ["Hello\nyou", "Hello\nme"]
 
