@@ -37,6 +37,12 @@ export class UploadRow {
     this.#tell(sentence);
   }
 
+  end(sentence) {
+    this.element.classList.replace("is-moving", "is-ready");
+    this.bar.hidden = true;
+    this.#tell(sentence);
+  }
+
   fail(sentence, { canTryAgain }) {
     this.element.classList.replace("is-moving", "is-failed");
     this.bar.hidden = true;

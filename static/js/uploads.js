@@ -58,7 +58,11 @@ export class Uploads {
   }
 
   #added(row, { created }) {
-    row.remove();
+    if (created) {
+      row.remove();
+    } else {
+      row.end(this.words.textThere); // nothing else on the page shows that something came of it
+    }
     this.say(`${row.file.name}: ${created ? this.words.textAdded : this.words.textThere}`);
     this.onAdded();
   }

@@ -104,6 +104,17 @@ def test_what_cannot_be_read_says_why(page):
     expect(row(page, "blank.txt")).to_contain_text("There is no text in this document", timeout=READING_MS)
 
 
+def test_a_file_that_was_here_already_is_shown_to_be(page):
+    add(page, NOTES)
+    wait_until_read(page, "notes.md")
+    add(page, NOTES)
+    sent = page.locator(".uploads .document", has_text="notes.md")
+    expect(sent).to_contain_text("Was here already")
+    sent.get_by_role("button", name="Take it away").click()
+    expect(sent).to_have_count(0)
+    expect(row(page, "notes.md")).to_have_count(1)
+
+
 def test_what_is_refused_says_why_and_can_be_taken_away(page):
     add(page, ("empty.txt", ""))
     refused = page.locator(".uploads .document", has_text="empty.txt")
@@ -203,7 +214,7 @@ def test_a_copy_of_a_scenario_says_that_documents_stay(scenario_page):
     expect(row(page, "notes.md")).to_be_visible()
     page.goto("/scenarios/")
     page.get_by_role("link", name="Copy Guide").click()
-    expect(page.get_by_text("brings 1 document, which stays with it")).to_be_visible()
+    expect(page.get_by_text("has 1 document, which stays with it")).to_be_visible()
 
 
 def test_the_pages_with_documents_fit_a_telephone(signed_in):
