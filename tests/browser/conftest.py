@@ -22,7 +22,7 @@ MAKE_PEOPLE = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 from chatsite.accounts.models import User
-for number in range(100):
+for number in range(400):
     user = User.objects.create(email=f"person{number}@example.org", password="!")
     session = SessionStore()
     session[SESSION_KEY] = str(user.pk)

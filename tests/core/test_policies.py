@@ -159,7 +159,7 @@ def test_a_step_never_moves_the_beginning_back_while_nothing_else_changes(turns,
 
 
 @settings(max_examples=200)
-@given(st.lists(st.tuples(LENGTHS, LENGTHS), min_size=20, max_size=40), SHARES, st.integers(100, 240))
+@given(st.lists(st.tuples(LENGTHS, LENGTHS), min_size=20, max_size=40), SHARES, st.integers(100, 160))
 def test_a_large_grounding_shortens_memory_only_while_it_is_sent(turns, share, grounding_length):
     dialogue = Dialogue(policy=SlidingWindow(low_water_share=share, grounding_share=1))
     for turn in turns[:-1]:

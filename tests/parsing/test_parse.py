@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
 import psutil
@@ -88,11 +89,14 @@ async def test_too_much_text_ends_it():
 # The end of a child
 
 
-async def next_child() -> psutil.Process:
-    return await wait_until(lambda: next(iter(psutil.Process().children()), None))
+@pytest.fixture
+def next_child() -> Callable[[], Awaitable[psutil.Process]]:
+    """Return what waits for the next child of this process; what other tests have left running is none."""
+    others = set(psutil.Process().children())
+    return lambda: wait_until(lambda: next(iter(set(psutil.Process().children()) - others), None))
 
 
-async def test_closing_the_generator_ends_the_child(child_that):
+async def test_closing_the_generator_ends_the_child(child_that, next_child):
     child_that(f"say({KIND})\ntime.sleep(600)")
     async with aclosing(parse_document(b"", name="a", encoding=ENCODING, limits=LIMITS)) as parsed:
         assert await anext(parsed) == KindFound("text")
@@ -100,7 +104,7 @@ async def test_closing_the_generator_ends_the_child(child_that):
     assert not child.is_running()
 
 
-async def test_cancelling_the_reader_ends_the_child(child_that):
+async def test_cancelling_the_reader_ends_the_child(child_that, next_child):
     child_that("time.sleep(600)")
     reading = asyncio.create_task(parse_all(b""))
     child = await next_child()
