@@ -13,13 +13,14 @@ BYTE_ORDER_MARKS = (  # UTF-32 first: its mark begins with that of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 GUESSED_FROM_BYTES = 64 * 1024
-UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
+# Controls, what is no character, and tags: a whole alphabet that language models read and nobody sees.
+UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff\U000e0000-\U000e007f]")
 LINE_BREAKS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 MOST_UNREADABLE = 0.01  # of the characters of a text; a file with more of them is not text
 
 
 def clean(text: str) -> str:
-    """Return *text* without controls, NUL and lone surrogates, its lines ended by line feeds."""
+    """Return *text* without controls, NUL, lone surrogates and tags, its lines ended by line feeds."""
     return UNREADABLE.sub("", LINE_BREAKS.sub("\n", text))
 
 

@@ -125,5 +125,10 @@ def test_controls_are_taken_out():
     assert texts_of(text)[0].startswith("bell and NUL, words")
 
 
+def test_what_only_language_models_see_is_taken_out():
+    unseen = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    assert texts_of(f"Herons{unseen} stand. " + "words " * 500)[0].startswith("Herons stand.")
+
+
 def test_a_mark_of_byte_order_is_no_text():
     assert texts_of(codecs.BOM_UTF8 + b"name,city\nAda,Bonn\n", "a.csv") == ["name: Ada; city: Bonn"]
