@@ -9,8 +9,12 @@ LONGEST_NAME = 255
 LONGEST_ENDING = 20
 NAMELESS = "document"
 # Controls, lone surrogates and what ends a line; and what makes text run the other way, so that `gpj.exe` looks
-# like a picture. (Other marks without a shape join the letters of some languages.)
-UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb]")
+# like a picture; and what nobody sees.
+UNFIT = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb"
+    "\u00ad\u115f\u1160\u180e\u200b\u2060-\u2065\u2800\u3164\uffa0\U000e0000-\U000e007f]"
+)
+JOINERS = "\u200c\u200d"  # between letters of some languages; at the end of a name they join nothing
 
 
 def clean_file_name(raw: str) -> str:
@@ -19,7 +23,7 @@ def clean_file_name(raw: str) -> str:
     Never blank, and at most `LONGEST_NAME` characters: of a longer one the ending stays.
     """
     last = UNFIT.sub("", re.split(r"[/\\]", raw)[-1])
-    name = " ".join(unicodedata.normalize("NFC", last).split()).strip(". ")
+    name = " ".join(unicodedata.normalize("NFC", last).split()).strip(f". {JOINERS}")
     return _shortened(name) or NAMELESS
 
 

@@ -21,6 +21,7 @@ from conversations.core.file_names import LONGEST_NAME, NAMELESS, clean_file_nam
         ("  two   blanks .txt", "two blanks .txt"),
         ("e\u0301te\u0301.pdf", "\u00e9t\u00e9.pdf"),
         (".hidden", "hidden"),
+        ("a\u200bb\U000e0041.txt", "ab.txt"),
         ("نیم\u200cفاصله.txt", "نیم\u200cفاصله.txt"),
     ],
 )
@@ -28,7 +29,9 @@ def test_what_no_name_should_have_is_taken_out(raw, cleaned):
     assert clean_file_name(raw) == cleaned
 
 
-@pytest.mark.parametrize("raw", ["", " ", "\x00", ".", "..", "/", "../", "\u202e", "a/", "\ud800"])
+@pytest.mark.parametrize(
+    "raw", ["", " ", "\x00", ".", "..", "/", "../", "\u202e", "a/", "\ud800", "\u200b", "\u200d \u200c", "\u3164"]
+)
 def test_a_name_is_never_blank(raw):
     assert clean_file_name(raw) == NAMELESS
 
