@@ -18,9 +18,9 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
+from django.db import DataError, InterfaceError, OperationalError
 
-from conversations.core.errors import CompletionError, ConversationError, DocumentError
+from conversations.core.errors import CompletionError, ConversationError, DocumentError, MalformedEmbeddings
 from conversations.fanout import DOCUMENTS, Subscriber, subscribe, unsubscribe
 from conversations.parsing import KindFound, Parsed, ParsedPassage, ParsingLimits, Progress, parse_document
 from conversations.providers.embedding_models import embedding_model
@@ -224,3 +224,6 @@ async def _embed(batch: embed_document.Batch) -> None:
     except asyncio.CancelledError:
         await in_indexer_thread(embed_document.release_batch)(batch)
         raise
+    except DataError:  # asked for again at once, they would be paid for again and again
+        logger.exception("the database does not take the vectors of document %d", document.pk)
+        await in_indexer_thread(embed_document.postpone)(batch, MalformedEmbeddings())

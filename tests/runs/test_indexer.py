@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from decimal import Decimal
 
 import pytest
+from django.db import DataError
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -17,7 +18,7 @@ from conversations.providers.clients import close_clients
 from conversations.providers.embedding_models import embedding_model
 from conversations.runs import indexer as indexing
 from conversations.runs.indexer import Indexer
-from conversations.services import index_document
+from conversations.services import embed_document, index_document
 from conversations.services.documents import add_document, delete_document, read_again
 from conversations.services.embed_document import claim_batch, postpone
 from conversations.services.index_document import DocumentLost, claim_document
@@ -208,6 +209,18 @@ async def test_an_endpoint_that_fails_leaves_it_to_be_found_by_words(indexer, en
     document = await when(await in_thread(bring), embedding_error_code=code)
     assert (document.state, document.embedded_count, document.attempt) == ("ready", 0, 1)
     assert document.lease_until > document.ready_at
+
+
+async def test_vectors_that_the_database_does_not_take_are_put_off(indexer, endpoint, monkeypatch):
+    """Or they would be asked for, and paid for, as soon as the lease has run out, again and again."""
+
+    def refuse(batch, vectors):
+        raise DataError("no vector")
+
+    endpoint("words")
+    monkeypatch.setattr(embed_document, "store_vectors", refuse)
+    document = await when(await in_thread(bring), embedding_error_code="embeddings_malformed")
+    assert (document.state, document.embedded_count, document.attempt) == ("ready", 0, 1)
 
 
 async def test_what_is_there_stays_when_the_endpoint_fails_in_the_middle(indexer, endpoint, hurry, upstream):
