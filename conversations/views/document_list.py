@@ -105,5 +105,4 @@ def adding_context(addresses: Addresses) -> dict[str, Any]:
         "addresses": addresses,
         "most_bytes": largest_file_bytes(),
         "most_megabytes": settings.DOCUMENT_MEGABYTES,
-        "most_documents": settings.DOCUMENTS_PER_CONVERSATION,
     }

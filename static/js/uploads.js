@@ -3,6 +3,8 @@
 import { upload } from "./upload.js";
 import { UploadRow } from "./upload_row.js";
 
+const ONE_TOO_MANY = new Set(["documents_too_many", "uploads_used_up"]);
+
 export class Uploads {
   /**
    * @param {HTMLElement} shelf its dataset has the address, the limit and the sentences
@@ -16,6 +18,7 @@ export class Uploads {
     this.list = shelf.querySelector('[data-part="uploads"]');
     this.template = shelf.querySelector("template");
     this.turn = Promise.resolve();
+    this.waiting = new Set();
   }
 
   /** Send *files* in their order; of one that is too large it is said before anything is sent. */
@@ -43,17 +46,32 @@ export class Uploads {
     row.away = new AbortController();
     row.wait(this.words.textQueued);
     const { signal } = row.away;
+    this.waiting.add(row);
     this.turn = this.turn.then(() => signal.aborted || this.#send(row, signal));
   }
 
   async #send(row, signal) {
     const onProgress = (percent) => row.progress(percent, this.words.textUploading.replace("{percent}", percent));
     onProgress(0);
+    this.waiting.delete(row);
     try {
       const { documents } = await upload(this.words.url, { fields: this.beginning(), file: row.file, onProgress, signal });
       this.#added(row, documents[0]);
     } catch (error) {
-      signal.aborted || this.#fail(row, this.#sentenceFor(error), { canTryAgain: true });
+      signal.aborted || this.#refused(row, error);
+    }
+  }
+
+  /** Where one is one too many, so are those behind it: they are not sent in vain. */
+  #refused(row, error) {
+    const sentence = this.#sentenceFor(error);
+    this.#fail(row, sentence, { canTryAgain: true });
+    if (ONE_TOO_MANY.has(error.code)) {
+      for (const other of this.waiting) {
+        other.away.abort();
+        other.fail(sentence, { canTryAgain: true });
+      }
+      this.waiting.clear();
     }
   }
 
@@ -74,6 +92,7 @@ export class Uploads {
 
   #takeAway(row) {
     row.away?.abort();
+    this.waiting.delete(row);
     row.remove();
   }
 

@@ -142,6 +142,22 @@ def test_a_file_is_sent_again_once_the_server_is_back(page):
     expect(page.locator(".uploads .document")).to_have_count(0)
 
 
+def test_behind_a_file_that_is_one_too_many_none_is_sent_in_vain(page):
+    sent = []
+
+    def refuse(route):
+        sent.append(route.request.url)
+        route.fulfill(status=400, json={"code": "documents_too_many", "message": "There are 100 documents here."})
+
+    page.route("**/documents/add/", refuse)
+    add(page, ("one.txt", "1"), ("two.txt", "2"), ("three.txt", "3"))
+    expect(page.locator(".uploads .document", has_text="There are 100 documents here.")).to_have_count(3)
+    assert len(sent) == 1
+    page.unroute("**/documents/add/")
+    page.locator(".uploads .document", has_text="two.txt").get_by_role("button", name="Send it again").click()
+    expect(row(page, "two.txt")).to_be_visible()
+
+
 def test_a_document_is_deleted_after_a_question(page):
     add(page, NOTES)
     wait_until_read(page, "notes.md")
