@@ -24,24 +24,26 @@ from conversations.models.document import DocumentState
 from conversations.providers.embedding_models import ConfiguredEmbeddingModel
 from conversations.providers.embeddings import MOST_TEXTS, Vector
 
+from .index_document import IS_WANTED
+
 LEASE = dt.timedelta(minutes=5)  # longer than a batch with all its retries takes
 SHORTEST_PAUSE_SECONDS = 10.0
 LONGEST_PAUSE_SECONDS = 900.0
 MOST_DOUBLINGS = 10
 
 # Each batch is claimed anew, so people with documents take turns: *served* as where documents are read.
-CLAIM = """
+CLAIM = f"""
 WITH next AS (
-  SELECT id FROM conversations_document
+  SELECT id FROM conversations_document AS candidate
   WHERE state = 'ready' AND passage_count > 0 AND (embedding_model <> %(model)s OR embedded_count < passage_count)
-    AND (lease_until IS NULL OR lease_until < statement_timestamp())
+    AND (lease_until IS NULL OR lease_until < statement_timestamp()) AND {IS_WANTED}
   ORDER BY array_position(%(served)s::bigint[], coalesce(uploader_id, 0)) NULLS FIRST, id
   LIMIT 1 FOR UPDATE SKIP LOCKED
 )
 UPDATE conversations_document AS document
 SET worker = %(worker)s, lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
 FROM next WHERE document.id = next.id RETURNING document.id
-"""
+"""  # noqa: S608  # no value is put into it
 # One statement for a batch. Passages that were deleted meanwhile are not there to be updated.
 STORE = """
 UPDATE conversations_passage AS passage SET embedding = fresh.vector::vector

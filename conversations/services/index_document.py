@@ -27,12 +27,17 @@ from .language import language_of
 LEASE = dt.timedelta(seconds=15)
 MOST_ATTEMPTS = 3
 
+# What is in a deleted conversation is left as it is: that may be undone, and else it goes soon.
+IS_WANTED = """NOT EXISTS (
+    SELECT FROM conversations_conversation AS conversation
+    WHERE conversation.id = candidate.conversation_id AND conversation.deleted_at IS NOT NULL
+)"""
 # *served* are the people whose documents were read last, the latest at the end: nobody's hundred files hold up the one
 # of somebody else. Locked rows are being claimed by another worker, or deleted.
-CLAIM = """
+CLAIM = f"""
 WITH next AS (
-  SELECT id FROM conversations_document
-  WHERE state = 'waiting' OR (state = 'reading' AND lease_until < statement_timestamp())
+  SELECT id FROM conversations_document AS candidate
+  WHERE (state = 'waiting' OR (state = 'reading' AND lease_until < statement_timestamp())) AND {IS_WANTED}
   ORDER BY array_position(%(served)s::bigint[], coalesce(uploader_id, 0)) NULLS FIRST, id
   LIMIT 1 FOR UPDATE SKIP LOCKED
 )
@@ -41,7 +46,7 @@ SET state = 'reading', worker = %(worker)s, attempt = attempt + 1, percent = 0,
     lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
 FROM next WHERE document.id = next.id
 RETURNING document.id, coalesce(document.uploader_id, 0), document.attempt
-"""
+"""  # noqa: S608  # no value is put into it
 
 
 class DocumentLost(Exception):

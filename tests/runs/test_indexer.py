@@ -12,7 +12,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from conversations.core.errors import MoneyUsedUp
-from conversations.models import Completion, Document, Passage
+from conversations.models import Completion, Conversation, Document, Passage
 from conversations.parsing import ParsedPassage
 from conversations.providers.clients import close_clients
 from conversations.providers.embedding_models import embedding_model
@@ -112,6 +112,24 @@ async def test_nobodys_many_files_hold_up_the_first_of_somebody_else():
         served.append(claimed[1])
         turns.give(claimed[1])
     assert served == [alice, bob, alice, alice, alice, alice]
+
+
+async def test_documents_of_a_deleted_conversation_wait_until_it_is_restored(endpoint):
+    """Nobody pays for what nobody wants any more."""
+    endpoint("words")
+    document = await in_thread(bring)
+    conversations = Conversation.objects.filter(pk=document.conversation_id)
+    deleted, there = {"deleted_at": Now()}, {"deleted_at": None}
+    await conversations.aupdate(**deleted)
+    assert await in_thread(claim_document, "worker", []) is None
+    await conversations.aupdate(**there)
+    held, _ = await in_thread(claim_document, "worker", [])
+    await in_thread(index_document.store_passages, held, [ParsedPassage("", "words", 1)], first_number=0)
+    await in_thread(index_document.finish_document, held)
+    await conversations.aupdate(**deleted)
+    assert await in_thread(claim_batch, "worker", [], embedding_model()) is None
+    await conversations.aupdate(**there)
+    assert await in_thread(claim_batch, "worker", [], embedding_model())
 
 
 async def test_two_processes_never_get_the_same_document():
