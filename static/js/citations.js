@@ -32,6 +32,7 @@ class PassageCard {
     this.isClosing = false;
     card.addEventListener("pointerenter", () => clearTimeout(this.timer));
     card.addEventListener("pointerleave", () => this.leave());
+    card.addEventListener("keydown", (event) => event.key === "Tab" && this.#leaveByTab(event));
     card.addEventListener("beforetoggle", ({ newState }) => newState === "closed" && this.#forget());
     card.addEventListener("toggle", () => this.#goBack());
   }
@@ -82,6 +83,12 @@ class PassageCard {
     } else if (at) {
       this.#place(at);
     }
+  }
+
+  /** The card stands at the end of the page, and what comes after it there is not what comes after the number. */
+  #leaveByTab(event) {
+    event.preventDefault();
+    this.close();
   }
 
   #forget() {

@@ -101,6 +101,16 @@ def test_the_keyboard_reaches_a_passage_and_comes_back(cited):
     expect(card(cited)).to_be_hidden()
 
 
+@pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
+def test_going_on_by_keyboard_leads_from_a_passage_back_to_its_number(cited, key):
+    citation(cited, 2).focus()
+    cited.keyboard.press("Enter")
+    expect(card(cited).locator(".passage-text")).to_be_focused()
+    cited.keyboard.press(key)
+    expect(citation(cited, 2)).to_be_focused()
+    expect(card(cited)).to_be_hidden()
+
+
 def test_only_what_was_sent_is_a_citation(cited):
     numbers = replies(cited).locator("[data-citation]").evaluate_all("all => all.map((e) => e.dataset.citation)")
     assert numbers == ["1", "2", "3"]

@@ -84,6 +84,11 @@ def test_questions_in_chinese_are_answered_in_chinese():
     assert "另外找到 2 个段落" in ask("哪些是关于构建时间的演讲？", record, left_out=2)
 
 
+def test_how_long_it_is_in_chinese_says_nothing_of_what_it_is_about():
+    manual = Passage("保修期为两年，从购买之日起计算。", "手册.txt")
+    assert ask("保修期多长？", manual) == "“保修期为两年，从购买之日起计算。” [1]"
+
+
 def test_grounding_is_read_as_it_was_rendered():
     passages = [Passage("Question: what is it?\n[2] not a passage\n\n(3 more passages)", "a.txt"), CACHES]
     read = read_grounding(render_question("So?\n\n[9] x", passages, left_out=4))
