@@ -127,6 +127,19 @@ RUN_WORKER = ENV.switch(
 )
 REPLIES_AT_ONCE = ENV.integer("REPLIES_AT_ONCE", default=100, minimum=1, help="Replies that one worker makes at once.")
 
+# Review
+
+CONVERSATION_READING = ENV.choice(
+    "CONVERSATION_READING",
+    ("with-reason", "off"),
+    default="with-reason",
+    help="Whether reviewers and admins may open the words of people's conversations, each time with a reason that is "
+    "logged, or never.",
+)
+READINGS_SHOWN_TO_OWNERS = ENV.switch(
+    "READINGS_SHOWN_TO_OWNERS", default=True, help="Show people who has read their conversations, when and why."
+)
+
 # Data
 
 DATABASE_URL = ENV.text(

@@ -4,9 +4,11 @@ from .calibration import Calibration
 from .completion import Completion
 from .conversation import Conversation
 from .document import Document, DocumentFile
+from .ledger_sum import LedgerSum
 from .message import Message
 from .passage import Passage
 from .price import Price
+from .reading import Reading, ReadingStep, ReadWhat
 from .run import Run
 from .scenario import Scenario
 from .spending import Period, Spending
@@ -19,10 +21,14 @@ __all__ = [
     "Conversation",
     "Document",
     "DocumentFile",
+    "LedgerSum",
     "Message",
     "Passage",
     "Period",
     "Price",
+    "ReadWhat",
+    "Reading",
+    "ReadingStep",
     "Run",
     "Scenario",
     "Spending",

@@ -25,7 +25,8 @@ class Completion(models.Model):
     Prices are US dollars for a million tokens: those of our own count until it is settled, those really used from then
     on. Where they depend on how long the input is, *price_list* has all of them as they were when the request left. An
     unknown price is NULL and so is the cost then. *reserved_usd* is the worst case that was held back for it while it
-    was running. Without reported usage *usage_estimated* is true and the used tokens are our own count. Deleting a
+    was running, *cost_without_history_usd* what the same question would have cost without pins, summary and older
+    messages; NULL where there was no question. Without reported usage *usage_estimated* is true and the used tokens are our own count. Deleting a
     conversation or a person leaves the amounts.
     """
 
@@ -62,6 +63,7 @@ class Completion(models.Model):
     price_source = models.CharField(max_length=200, blank=True)
     price_list = models.JSONField(null=True)
     cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    cost_without_history_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
     reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
 
     time_to_first_token_seconds = models.FloatField(null=True)

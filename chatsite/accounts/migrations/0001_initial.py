@@ -68,6 +68,22 @@ class Migration(migrations.Migration):
                         verbose_name="active",
                     ),
                 ),
+                (
+                    "language",
+                    models.CharField(
+                        blank=True,
+                        choices=[("en", "English"), ("zh-hans", "简体中文")],
+                        help_text="Blank is the browser's.",
+                        max_length=10,
+                        verbose_name="language",
+                    ),
+                ),
+                (
+                    "shows_costs",
+                    models.BooleanField(
+                        default=True, help_text="Tokens and cost under each reply.", verbose_name="show costs"
+                    ),
+                ),
                 ("date_joined", models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined")),
             ],
             options={

@@ -86,6 +86,10 @@ class User(AbstractBaseUser):
         default=True,
         help_text=_("Who is not active can't sign in. Deactivate accounts, don't delete them."),
     )
+    language = models.CharField(
+        _("language"), max_length=10, choices=settings.LANGUAGES, blank=True, help_text=_("Blank is the browser's.")
+    )
+    shows_costs = models.BooleanField(_("show costs"), default=True, help_text=_("Tokens and cost under each reply."))
     date_joined = models.DateTimeField(_("date joined"), default=timezone.now)
 
     EMAIL_FIELD = "email"

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+
+class Reading(models.Model):
+    """A reviewer's reason to read somebody's words, and for how long it holds.
+
+    Of one conversation, or of none where all were searched for words. Never edited, never deleted: who was read, and by
+    whom, is kept as text where the account or the conversation is gone.
+    """
+
+    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="readings"
+    )
+    reviewer_email = models.EmailField()
+    conversation = models.ForeignKey(
+        "conversations.Conversation", on_delete=models.SET_NULL, null=True, related_name="readings"
+    )
+    conversation_public_id = models.UUIDField(null=True)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    reason = models.CharField(max_length=500)
+    began_at = models.DateTimeField(auto_now_add=True)
+    ends_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [
+            models.Index(fields=["reviewer", "conversation", "-ends_at"], name="reading_that_holds"),
+            models.Index(fields=["owner", "-id"], name="reading_of_owner"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reviewer_email}, {self.began_at:%Y-%m-%d %H:%M} UTC"
+
+
+class ReadWhat(models.TextChoices):
+    THREAD = "thread"
+    MESSAGE = "message"
+    PROMPT = "prompt"
+    SEARCH = "search"
+    EXPORT = "export"
+
+
+class ReadingStep(models.Model):
+    """One page of words that was opened by a reading: *detail* says which, such as the positions of the messages."""
+
+    reading = models.ForeignKey(Reading, on_delete=models.CASCADE, related_name="steps")
+    what = models.CharField(max_length=10, choices=ReadWhat)
+    detail = models.CharField(max_length=200, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.detail}".strip()
