@@ -24,10 +24,10 @@ class Completion(models.Model):
 
     Prices are US dollars for a million tokens: those of our own count until it is settled, those really used from then
     on. Where they depend on how long the input is, *price_list* has all of them as they were when the request left. An
-    unknown price is NULL and so is the cost then. *reserved_usd* is the worst case that was held back for it while it
-    was running, *cost_without_history_usd* what the same question would have cost without pins, summary and older
-    messages; NULL where there was no question. Without reported usage *usage_estimated* is true and the used tokens are our own count. Deleting a
-    conversation or a person leaves the amounts.
+    unknown price is NULL and so is the cost then. *cost_without_history_usd* is what the same question would have cost
+    without pins, summary and older messages; NULL where there was no question. *reserved_usd* is the worst case that
+    was held back for it while it was running. Without reported usage *usage_estimated* is true and the used tokens are
+    our own count. Deleting a conversation or a person leaves the amounts.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="completions")
