@@ -1,0 +1,43 @@
+"""A CSV file as an answer.
+
+It is written as a whole before the first of it is sent: who reads slowly holds no connection to the database, and what
+goes wrong is an error page, not a file that ends early. A long one waits on the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from tempfile import SpooledTemporaryFile
+
+from django.http import StreamingHttpResponse
+from django.utils.http import content_disposition_header
+
+from conversations.core.csv_cells import csv_lines
+from conversations.threads import in_thread
+
+EXCEL_READS_UTF_8 = "\ufeff"
+KEPT_IN_MEMORY_BYTES = 1_000_000
+PIECE_BYTES = 64 * 1024
+
+CsvFile = SpooledTemporaryFile[bytes]
+
+
+def csv_response(name: str, header: Sequence[object], rows: Iterable[Sequence[object]]) -> StreamingHttpResponse:
+    """Return a file to be saved as *name*; no cell of it is a formula. *rows* are read once, one by one."""
+    response = StreamingHttpResponse(_pieces(_written(header, rows)), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
+    return response
+
+
+def _written(header: Sequence[object], rows: Iterable[Sequence[object]]) -> CsvFile:
+    file: CsvFile = SpooledTemporaryFile(max_size=KEPT_IN_MEMORY_BYTES)  # noqa: SIM115  # closed when it was sent
+    file.write(EXCEL_READS_UTF_8.encode())
+    file.writelines(line.encode() for line in csv_lines(header, rows))
+    file.seek(0)
+    return file
+
+
+async def _pieces(file: CsvFile) -> AsyncIterator[bytes]:
+    with file:
+        while piece := await in_thread(file.read)(PIECE_BYTES):
+            yield piece
