@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from unfold.admin import ModelAdmin
 
 
@@ -19,6 +20,6 @@ class SavedByOne(ModelAdmin):
             return super().changeform_view(request, *args, **kwargs)
         except IntegrityError:
             self.message_user(
-                request, "Somebody else saved this at the same time. Nothing was changed.", messages.ERROR
+                request, _("Somebody else saved this at the same time. Nothing was changed."), messages.ERROR
             )
             return redirect(request.get_full_path())

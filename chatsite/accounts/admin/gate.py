@@ -5,6 +5,7 @@ It is in the answer to the POST that made it and nowhere else: no message, sessi
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from django.shortcuts import redirect, render
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.decorators import method_decorator
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from unfold.admin import ModelAdmin
 
@@ -100,7 +102,7 @@ class GateAdmin(ModelAdmin):
             gate = form.save()
             give_seats()  # a higher cap lets in who waits
         self.log_change(request, gate, _settings_in_words(gate))
-        messages.success(request, "Saved.")
+        messages.success(request, _("Saved."))
 
     def person_view(self, request: HttpRequest, user_id: int) -> HttpResponse:
         return self._person_page(request, _find_person(user_id))
@@ -129,7 +131,7 @@ class GateAdmin(ModelAdmin):
         )
         if made_up:
             return self._page_of(request, user, made_up=made_up)
-        return self._done(request, user, "The password is set. Whoever came in by the older one is out.")
+        return self._done(request, user, _("The password is set. Whoever came in by the older one is out."))
 
     def _set_expiry(self, request: HttpRequest, user: User | None) -> HttpResponse:
         form = ExpiryForm(request.POST)
@@ -138,14 +140,13 @@ class GateAdmin(ModelAdmin):
         expires_at = form.cleaned_data["expires_at"]
         if not set_expiry(expires_at, user=user):
             raise BadRequest("there is no password")
-        ends = f"ends at {expires_at:%Y-%m-%d %H:%M} UTC" if expires_at else "does not end by itself"
-        self._log(request, user, f"Gate password {ends}")
-        return self._done(request, user, f"The password {ends}.")
+        self._log(request, user, f"Changed the end of the gate password: {expires_at or 'never'}")
+        return self._done(request, user, _end_in_words(expires_at))
 
     def _revoke(self, request: HttpRequest, user: User | None) -> HttpResponse:
         if revoke_password(user=user):
             self._log(request, user, "Revoked the gate password")
-        return self._done(request, user, "The password is revoked. Whoever came in by it is out.")
+        return self._done(request, user, _("The password is revoked. Whoever came in by it is out."))
 
     def _log(self, request: HttpRequest, user: User | None, done: str) -> None:
         self.log_change(request, user or _gate(), f"{done}.")
@@ -167,7 +168,7 @@ class GateAdmin(ModelAdmin):
         gate = _gate()
         password = ShownPassword(None, find_password(None))
         shown = {
-            "title": "Gate",
+            "title": _("Gate"),
             "gate": gate,
             "form": GateForm(instance=gate),
             "password": password,
@@ -184,7 +185,7 @@ class GateAdmin(ModelAdmin):
 
     def _person_page(self, request: HttpRequest, person: User, **context: Any) -> HttpResponse:
         shown = {
-            "title": f"{person} at the gate",
+            "title": _("%(person)s at the gate") % {"person": person},
             "person": person,
             "admission": admission_of(person.pk).name,
             "password": ShownPassword(person, find_password(person)),
@@ -222,6 +223,12 @@ def _expiry_form(password: ShownPassword) -> ExpiryForm:
     return ExpiryForm(initial={"expires_at": f"{expires_at:%Y-%m-%dT%H:%M}"} if expires_at else None)
 
 
+def _end_in_words(expires_at: dt.datetime | None) -> str:
+    if expires_at is None:
+        return _("The password does not end by itself.")
+    return _("The password ends at %(moment)s UTC.") % {"moment": f"{expires_at:%Y-%m-%d %H:%M}"}
+
+
 def _exceptions() -> list[User]:
     """Return the people whom the gate treats otherwise than the site says, or who have a password of their own."""
     people = User.objects.exclude(gate_rule=GateRule.SITE) | User.objects.exclude(gate_password=None)
@@ -229,5 +236,6 @@ def _exceptions() -> list[User]:
 
 
 def _settings_in_words(gate: Gate) -> str:
+    """Return what the log keeps of the settings. It has one language, because what it keeps is not written anew."""
     seats = "without a cap" if gate.seats is None else f"{gate.seats} seats"
-    return f"Gate: {gate.get_mode_display()}, {seats}, contact “{gate.contact}”."
+    return f"Gate: {gate.mode}, {seats}, contact “{gate.contact}”."

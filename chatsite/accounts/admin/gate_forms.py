@@ -7,6 +7,7 @@ import datetime as dt
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminPasswordWidget,
@@ -22,7 +23,7 @@ class GateForm(forms.ModelForm):
     class Meta:
         model = Gate
         fields = ["mode", "seats", "contact"]
-        labels = {"mode": "Password", "contact": "Whom to ask"}
+        labels = {"mode": _("Password"), "seats": _("Seats"), "contact": _("Whom to ask")}
         widgets = {
             "mode": UnfoldAdminSelectWidget,
             "seats": UnfoldAdminIntegerFieldWidget,
@@ -34,16 +35,16 @@ class ExpiryForm(forms.Form):
     """When a password ends; empty is never."""
 
     expires_at = forms.DateTimeField(
-        label="Ends at (UTC)",
+        label=_("Ends at (UTC)"),
         required=False,
         widget=UnfoldAdminTextInputWidget({"type": "datetime-local"}),
-        help_text="Empty is never.",
+        help_text=_("Empty is never."),
     )
 
     def clean_expires_at(self) -> dt.datetime | None:
         expires_at: dt.datetime | None = self.cleaned_data["expires_at"]
         if expires_at and expires_at <= timezone.now():
-            raise ValidationError("This moment is over. To end the password at once, revoke it.")
+            raise ValidationError(_("This moment is over. To end the password at once, revoke it."))
         return expires_at
 
 
@@ -51,11 +52,11 @@ class NewPasswordForm(ExpiryForm):
     """A password of the admin's choice, or none: then one is made up."""
 
     password = forms.CharField(
-        label="A password of your choice",
+        label=_("A password of your choice"),
         required=False,
         min_length=SHORTEST_CHARACTERS,
         max_length=LONGEST_CHARACTERS,
         widget=UnfoldAdminPasswordWidget({"autocomplete": "new-password"}),
-        help_text="Empty, one is made up and shown to you once.",
+        help_text=_("Empty, one is made up and shown to you once."),
     )
     field_order = ["password", "expires_at"]

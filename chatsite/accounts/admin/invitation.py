@@ -12,6 +12,9 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
@@ -25,12 +28,12 @@ STATE_LABELS = {"open": "info", "revoked": "warning", "ended": "warning"}
 
 class InvitationForm(forms.ModelForm):
     days = forms.IntegerField(
-        label="Days until it ends",
+        label=_("Days until it ends"),
         initial=invitations.USUAL_DAYS,
         min_value=1,
         max_value=invitations.MOST_DAYS,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text=f"At most {invitations.MOST_DAYS}.",
+        help_text=format_lazy(_("At most {days}."), days=invitations.MOST_DAYS),
     )
 
     class Meta:
@@ -39,7 +42,7 @@ class InvitationForm(forms.ModelForm):
 
 
 class StateFilter(admin.SimpleListFilter):
-    title = "state"
+    title = _("state")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
@@ -63,7 +66,7 @@ class InvitationAdmin(OneButton):
     list_select_related = ["used_by", "created_by"]
     list_per_page = 50
     search_fields = ["email", "note", "used_by__email"]
-    search_help_text = "Email address or note"
+    search_help_text = _("Email address or note")
     empty_value_display = "–"
     actions = ["revoke_selected"]
     actions_submit_line = ["make_new_link", "revoke"]
@@ -78,19 +81,19 @@ class InvitationAdmin(OneButton):
     def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
         return self.facts if obj else []
 
-    @display(description="for", ordering="email")
+    @display(description=_("for"), ordering="email")
     def whom(self, invitation: Invitation) -> str:
-        return invitation.email or "any address"
+        return invitation.email or gettext("any address")
 
-    @display(description="ends", ordering="expires_at")
+    @display(description=_("ends"), ordering="expires_at")
     def ends(self, invitation: Invitation) -> dt.date:
         return invitation.expires_at.date()
 
-    @display(description="state")
+    @display(description=_("state"))
     def state(self, invitation: Invitation) -> str:
         return invitation.state.label
 
-    @display(description="state", label=STATE_LABELS)
+    @display(description=_("state"), label=STATE_LABELS)
     def shown_state(self, invitation: Invitation) -> tuple[str, str]:
         return invitation.state, invitation.state.label
 
@@ -123,18 +126,18 @@ class InvitationAdmin(OneButton):
     def response_change(self, request: HttpRequest, obj: Invitation) -> HttpResponse:
         return redirect("admin:accounts_invitation_changelist")
 
-    @action(description="Make a new link", permissions=["change"])
+    @action(description=_("Make a new link"), permissions=["change"])
     def make_new_link(self, request: HttpRequest, invitation: Invitation) -> None:
         try:
             self._make_link(request, invitation, days=invitations.USUAL_DAYS)
         except invitations.InvitationNotOpen:
-            self.message_user(request, "It was used or revoked meanwhile.", messages.ERROR)
+            self.message_user(request, gettext("It was used or revoked meanwhile."), messages.ERROR)
 
-    @action(description="Revoke", permissions=["change"])
+    @action(description=_("Revoke"), permissions=["change"])
     def revoke(self, request: HttpRequest, invitation: Invitation) -> None:
         self._tell_revoked(request, [invitation])
 
-    @action(description="Revoke selected invitations", permissions=["change"])
+    @action(description=_("Revoke selected invitations"), permissions=["change"])
     def revoke_selected(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
         self._tell_revoked(request, queryset)
 
@@ -142,7 +145,7 @@ class InvitationAdmin(OneButton):
         revoked = [invitation for invitation in chosen if invitations.revoke(invitation)]
         for invitation in revoked:
             self.log_change(request, invitation, "Revoked.")
-        self.message_user(request, f"Revoked: {len(revoked)}. What was used stays used.")
+        self.message_user(request, gettext("Revoked: %(count)d. What was used stays used.") % {"count": len(revoked)})
 
     def _run_pressed(self, request: HttpRequest, invitation: Invitation) -> None:
         for button in self.get_actions_submit_line(request, invitation.pk):
@@ -157,7 +160,7 @@ class InvitationAdmin(OneButton):
         invitation.refresh_from_db()
         context = {
             **self.admin_site.each_context(request),
-            "title": "Invitation",
+            "title": gettext("Invitation"),
             "opts": self.opts,
             "invitation": invitation,
             "link": link,

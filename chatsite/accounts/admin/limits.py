@@ -9,6 +9,7 @@ from django.db.models import F, QuerySet
 from django.forms import BaseInlineFormSet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import StackedInline
 from unfold.decorators import display
 
@@ -18,7 +19,7 @@ from chatsite.accounts.admin.one_button import OneButton
 from chatsite.accounts.limits import LIMITS, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget, User
 
-RULE = (
+RULE = _(
     "What is left empty is as the wider limits say: those of the role, then of the site, then of the settings. "
     "0 allows nothing."
 )
@@ -34,11 +35,11 @@ class LimitsAdmin(SavedByOne):
     list_select_related = ["user"]
     list_per_page = 50
     search_fields = ["user__email"]
-    search_help_text = "A person's email address"
+    search_help_text = _("A person's email address")
     empty_value_display = "–"
     fieldsets = [
-        ("What they may send", {"description": RULE, "fields": COUNTS}),
-        ("What they may spend", {"fields": MONEY}),
+        (_("What they may send"), {"description": RULE, "fields": COUNTS}),
+        (_("What they may spend"), {"fields": MONEY}),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Limits]:
@@ -48,20 +49,20 @@ class LimitsAdmin(SavedByOne):
             .order_by(F("user__email").asc(nulls_first=True), F("role").asc(nulls_first=True))
         )
 
-    @display(description="whose")
+    @display(description=_("whose"))
     def whose(self, limits: Limits) -> str:
         if limits.user:
             return limits.user.email
-        return ROLES[Role(limits.role)] if limits.role else EVERYONE
+        return str(ROLES[Role(limits.role)] if limits.role else EVERYONE)
 
-    @display(description="limits")
+    @display(description=_("limits"))
     def what(self, limits: Limits) -> str | None:
         """Return all that the row says, such as `Messages a minute: 30 · US dollars a day: 0.5`."""
         said = {WORDS[name][0]: getattr(limits, name) for name in LIMITS}
         return " · ".join(f"{label}: {figure(value)}" for label, value in said.items() if value is not None) or None
 
     def get_fieldsets(self, request: HttpRequest, obj: Limits | None = None) -> list[Any]:
-        return [("Whose", {"fields": ["whose"] if obj else ["role"]}), *super().get_fieldsets(request, obj)]
+        return [(_("Whose"), {"fields": ["whose"] if obj else ["role"]}), *super().get_fieldsets(request, obj)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Limits | None = None) -> list[str]:
         return ["whose"] if obj else []
@@ -82,8 +83,8 @@ class PersonalLimits(StackedInline):
     model = Limits
     form = LimitsForm
     formset = InheritingFormSet
-    verbose_name = "limits of this person alone"
-    verbose_name_plural = "limits of this person alone"
+    verbose_name = _("limits of this person alone")
+    verbose_name_plural = _("limits of this person alone")
     fieldsets = [(None, {"fields": [*COUNTS, *MONEY]})]
     can_delete = False
     hide_title = True
@@ -102,7 +103,7 @@ class SiteBudgetAdmin(OneButton, SavedByOne):
         (
             None,
             {
-                "description": "What all people together may spend. Empty is without limit, 0 allows nothing.",
+                "description": _("What all people together may spend. Empty is without limit, 0 allows nothing."),
                 "fields": MONEY,
             },
         )

@@ -6,22 +6,29 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.limits import LIMITS, EffectiveLimits, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget
 
 WORDS = {
-    "messages_per_minute": ("Messages a minute", "How many messages somebody may send in any minute."),
-    "replies_at_once": ("Replies at once", "How many replies may be made for somebody at the same time."),
-    "message_tokens": ("Tokens in a message", "The longest message that somebody may send."),
-    "uploads_per_day": ("Uploads a day", "How many files somebody may upload in a day (UTC)."),
-    "upload_kilobytes": ("Kilobytes of a file", "The largest file that somebody may upload."),
-    "money_per_day_usd": ("US dollars a day", "What somebody's replies may cost in a day (UTC)."),
-    "money_per_month_usd": ("US dollars a month", "What somebody's replies may cost in a calendar month (UTC)."),
+    "messages_per_minute": (_("Messages a minute"), _("How many messages somebody may send in any minute.")),
+    "replies_at_once": (_("Replies at once"), _("How many replies may be made for somebody at the same time.")),
+    "message_tokens": (_("Tokens in a message"), _("The longest message that somebody may send.")),
+    "uploads_per_day": (_("Uploads a day"), _("How many files somebody may upload in a day (UTC).")),
+    "upload_kilobytes": (_("Kilobytes of a file"), _("The largest file that somebody may upload.")),
+    "money_per_day_usd": (_("US dollars a day"), _("What somebody's replies may cost in a day (UTC).")),
+    "money_per_month_usd": (_("US dollars a month"), _("What somebody's replies may cost in a calendar month (UTC).")),
 }
-EVERYONE = "everyone"
-ROLES = {Role.USER: "all users", Role.REVIEWER: "all reviewers", Role.ADMIN: "all admins"}
-ORIGINS = {"person": "this person", "role": "the role", "site": "the site", "settings": "the settings"}
+EVERYONE = _("everyone")
+ROLES = {Role.USER: _("all users"), Role.REVIEWER: _("all reviewers"), Role.ADMIN: _("all admins")}
+WITHOUT_LIMIT = _("without limit")
+FROM = {
+    "person": _("%(limit)s, from this person"),
+    "role": _("%(limit)s, from the role"),
+    "site": _("%(limit)s, from the site"),
+    "settings": _("%(limit)s, from the settings"),
+}
 
 
 class LimitsForm(forms.ModelForm):
@@ -40,12 +47,12 @@ class LimitsForm(forms.ModelForm):
             field.widget.attrs["placeholder"] = in_words(inherited, name)
         if "role" in self.fields:
             self.fields["role"].choices = [("", EVERYONE), *ROLES.items()]
-            self.fields["role"].help_text = "The limits of one person are on that person's page."
+            self.fields["role"].help_text = _("The limits of one person are on that person's page.")
 
     def clean_role(self) -> str | None:
         role: str | None = self.cleaned_data["role"]
         if role is None and Limits.objects.filter(user=None, role=None).exists():
-            raise forms.ValidationError("Everyone's limits are there already: change those.")
+            raise forms.ValidationError(_("Everyone's limits are there already: change those."))
         return role
 
 
@@ -54,18 +61,18 @@ class SiteBudgetForm(forms.ModelForm):
         model = SiteBudget
         fields = ("money_per_day_usd", "money_per_month_usd")
         labels = {name: WORDS[name][0] for name in fields}
-        help_texts = {"money_per_day_usd": "A day of UTC.", "money_per_month_usd": "A calendar month of UTC."}
+        help_texts = {"money_per_day_usd": _("A day of UTC."), "money_per_month_usd": _("A calendar month of UTC.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for field in self.fields.values():
-            field.widget.attrs["placeholder"] = "without limit"
+            field.widget.attrs["placeholder"] = WITHOUT_LIMIT
 
 
 def in_words(limits: EffectiveLimits, name: str) -> str:
     """Return what holds and where it comes from, such as `20, from the role`."""
     value = getattr(limits, name)
-    return "without limit" if value is None else f"{figure(value)}, from {ORIGINS[limits.origins[name]]}"
+    return str(WITHOUT_LIMIT) if value is None else FROM[limits.origins[name]] % {"limit": figure(value)}
 
 
 def figure(value: int | Decimal) -> str:

@@ -16,6 +16,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
@@ -28,7 +30,9 @@ from chatsite.accounts.models import GatePassword, GateRule, Role, User
 from chatsite.accounts.second_factors.factors import remove_second_factors
 
 OWN_ACCESS = ("is_active", "role", "gate_rule")
-LAST_ADMIN = "The site needs an admin: nobody else is one."
+LAST_ADMIN = _("The site needs an admin: nobody else is one.")
+ACTIVATED = _("Activated: %(count)d. Your own account stays as it is.")
+DEACTIVATED = _("Deactivated: %(count)d. Your own account stays as it is.")
 
 
 class UniqueAddress:
@@ -42,7 +46,7 @@ class UniqueAddress:
         users = User.objects.filter(email=email).exclude(pk=self.instance.pk)
         addresses = EmailAddress.objects.filter(email=email).exclude(user=self.instance.pk)
         if users.exists() or addresses.exists():
-            raise ValidationError("Someone has this address already.")
+            raise ValidationError(_("Someone has this address already."))
         return email
 
 
@@ -75,7 +79,7 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
     list_display = ["email", "shown_name", "shown_role", "is_active"]
     list_filter = ["is_active", "role", "gate_rule", "date_joined"]
     search_fields = ["email", "name"]
-    search_help_text = "Email address or name"
+    search_help_text = _("Email address or name")
     ordering = ["email"]
     readonly_fields = ["at_the_gate", "last_login", "date_joined", "limits_that_hold"]
     inlines = [PersonalLimits]
@@ -83,32 +87,33 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
     actions = ["deactivate", "activate", "remove_second_factors"]
     fieldsets = [
         (None, {"fields": ["email", "name", "password", "is_active"]}),
-        ("Rights", {"fields": ["role", "gate_rule", "at_the_gate"]}),
-        ("Dates", {"fields": ["last_login", "date_joined"]}),
-        ("Limits", {"description": RULE, "fields": ["limits_that_hold"]}),
+        (_("Rights"), {"fields": ["role", "gate_rule", "at_the_gate"]}),
+        (_("Dates"), {"fields": ["last_login", "date_joined"]}),
+        (_("Limits"), {"description": RULE, "fields": ["limits_that_hold"]}),
     ]
     add_fieldsets = [(None, {"fields": ["email", "name", "usable_password", "password1", "password2"]})]
 
-    @display(description="name", ordering="name")
+    @display(description=_("name"), ordering="name")
     def shown_name(self, user: User) -> str:
         return user.name or "–"
 
-    @display(description="role", ordering="role", label={"admin": "primary", "reviewer": "info"})
+    @display(description=_("role"), ordering="role", label={"admin": "primary", "reviewer": "info"})
     def shown_role(self, user: User) -> tuple[str, str]:
         return user.role, user.get_role_display()
 
-    @display(description="in force now")
+    @display(description=_("in force now"))
     def limits_that_hold(self, user: User) -> str:
         limits = effective_limits(user)
         rows = [(WORDS[name][0], in_words(limits, name)) for name in LIMITS]
         return render_to_string("admin/accounts/user/limits_that_hold.html", {"rows": rows})
 
-    @display(description="own gate password")
+    @display(description=_("own gate password"))
     def at_the_gate(self, user: User) -> SafeString:
         """The way to what the gate knows of the person, and to a password of their own."""
-        state = "One is set" if GatePassword.objects.filter(user=user, revoked_at=None).exists() else "None is set"
+        is_set = GatePassword.objects.filter(user=user, revoked_at=None).exists()
+        state = gettext("One is set.") if is_set else gettext("None is set.")
         url = reverse("admin:accounts_gate_person", args=[user.pk])
-        return format_html('{}. <a class="leads-on" href="{}">See and change</a>', state, url)
+        return format_html('{} <a class="leads-on" href="{}">{}</a>', state, url, gettext("See and change"))
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[type[PersonalLimits]]:
         return self.inlines if obj else []
@@ -126,15 +131,15 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         if "email" in form.changed_data:
             _take_over_address(obj)
 
-    @action(description="Deactivate selected users", permissions=["change"])
+    @action(description=_("Deactivate selected users"), permissions=["change"])
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         self._set_active(request, queryset, active=False)
 
-    @action(description="Activate selected users", permissions=["change"])
+    @action(description=_("Activate selected users"), permissions=["change"])
     def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         self._set_active(request, queryset, active=True)
 
-    @action(description="Remove second factors of selected users", permissions=["change"])
+    @action(description=_("Remove second factors of selected users"), permissions=["change"])
     @transaction.atomic
     def remove_second_factors(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         """For people who have lost theirs and their recovery codes; one's own are removed on the account page."""
@@ -142,7 +147,8 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         remove_second_factors(others)
         for user in others:
             self.log_change(request, user, "Removed the second factors.")
-        self.message_user(request, f"Second factors removed: {len(others)}. Your own stay as they are.")
+        note = gettext("Second factors removed: %(count)d. Your own stay as they are.")
+        self.message_user(request, note % {"count": len(others)})
 
     @transaction.atomic
     def _set_active(self, request: HttpRequest, queryset: QuerySet[User], *, active: bool) -> None:
@@ -151,10 +157,9 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         if not active and not keeps_an_admin(keys):
             return self.message_user(request, LAST_ADMIN, messages.ERROR)
         User.objects.filter(pk__in=keys).update(is_active=active)
-        done = "Activated" if active else "Deactivated"
         for user in others:
-            self.log_change(request, user, f"{done}.")
-        return self.message_user(request, f"{done}: {len(others)}. Your own account stays as it is.")
+            self.log_change(request, user, "Activated." if active else "Deactivated.")
+        return self.message_user(request, (ACTIVATED if active else DEACTIVATED) % {"count": len(others)})
 
 
 def _take_over_address(user: User) -> None:
