@@ -3,6 +3,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class Calibration(models.Model):
@@ -14,13 +15,15 @@ class Calibration(models.Model):
     the configured one.
     """
 
-    language_model = models.CharField(max_length=200, unique=True)
-    ratio = models.DecimalField(max_digits=6, decimal_places=4, default=Decimal(1))
-    pairs = models.PositiveIntegerField(default=0)
-    limit_tokens = models.PositiveIntegerField(null=True, blank=True)
-    updated_at = models.DateTimeField(auto_now=True)
+    language_model = models.CharField(_("language model"), max_length=200, unique=True)
+    ratio = models.DecimalField(_("ratio"), max_digits=6, decimal_places=4, default=Decimal(1))
+    pairs = models.PositiveIntegerField(_("pairs"), default=0)
+    limit_tokens = models.PositiveIntegerField(_("limit tokens"), null=True, blank=True)
+    updated_at = models.DateTimeField(_("updated at"), auto_now=True)
 
     class Meta:
+        verbose_name = _("calibration")
+        verbose_name_plural = _("calibrations")
         ordering = ["language_model"]
         constraints = [models.CheckConstraint(condition=models.Q(ratio__gte=1), name="calibration_only_tightens")]
 

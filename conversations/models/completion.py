@@ -4,14 +4,16 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 
 class Purpose(models.TextChoices):
-    REPLY = "reply"
-    TOOL_STEP = "tool_step"
-    TITLE = "title"
-    SUMMARY = "summary"
-    EMBEDDING = "embedding"
+    REPLY = "reply", _("Reply")
+    TOOL_STEP = "tool_step", _("Tool step")
+    TITLE = "title", _("Title")
+    SUMMARY = "summary", _("Summary")
+    EMBEDDING = "embedding", _("Embedding")
 
 
 class Completion(models.Model):
@@ -30,17 +32,37 @@ class Completion(models.Model):
     our own count. Deleting a conversation or a person leaves the amounts.
     """
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="completions")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="completions",
+        verbose_name=_("user"),
+    )
     conversation = models.ForeignKey(
-        "conversations.Conversation", on_delete=models.SET_NULL, null=True, related_name="completions"
+        "conversations.Conversation",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="completions",
+        verbose_name=_("conversation"),
     )
-    reply = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="completions")
+    reply = models.ForeignKey(
+        "conversations.Message",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="completions",
+        verbose_name=_("reply"),
+    )
     scenario = models.ForeignKey(
-        "conversations.Scenario", on_delete=models.SET_NULL, null=True, related_name="completions"
+        "conversations.Scenario",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="completions",
+        verbose_name=_("scenario"),
     )
-    purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.REPLY)
-    attempt = models.PositiveSmallIntegerField(default=1)
-    language_model = models.CharField(max_length=200)
+    purpose = models.CharField(_("purpose"), max_length=10, choices=Purpose, default=Purpose.REPLY)
+    attempt = models.PositiveSmallIntegerField(_("attempt"), default=1)
+    language_model = models.CharField(_("language model"), max_length=200)
     window = models.JSONField(null=True)
     request = models.JSONField(default=dict)
     system_prompt = models.ForeignKey(
@@ -54,7 +76,7 @@ class Completion(models.Model):
     cache_write_tokens = models.PositiveIntegerField(null=True)
     output_tokens = models.PositiveIntegerField(null=True)
     reasoning_tokens = models.PositiveIntegerField(null=True)
-    usage_estimated = models.BooleanField(null=True)
+    usage_estimated = models.BooleanField(_("usage estimated"), null=True)
 
     input_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
     cached_input_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
@@ -62,19 +84,21 @@ class Completion(models.Model):
     output_price_usd = models.DecimalField(max_digits=16, decimal_places=8, null=True)
     price_source = models.CharField(max_length=200, blank=True)
     price_list = models.JSONField(null=True)
-    cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    cost_usd = models.DecimalField(_("cost usd"), max_digits=20, decimal_places=10, null=True)
     cost_without_history_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
     reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
 
     time_to_first_token_seconds = models.FloatField(null=True)
     duration_seconds = models.FloatField(null=True)
-    finish_reason = models.CharField(max_length=50, blank=True)
-    error_code = models.CharField(max_length=50, blank=True)
-    provider_request_id = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(db_default=Now())  # it decides on the day and month that pay
-    ended_at = models.DateTimeField(null=True)
+    finish_reason = models.CharField(_("finish reason"), max_length=50, blank=True)
+    error_code = models.CharField(_("error code"), max_length=50, blank=True)
+    provider_request_id = models.CharField(_("provider request id"), max_length=200, blank=True)
+    created_at = models.DateTimeField(_("created at"), db_default=Now())  # it decides on the day and month that pay
+    ended_at = models.DateTimeField(_("ended at"), null=True)
 
     class Meta:
+        verbose_name = _("completion")
+        verbose_name_plural = _("completions")
         ordering = ["-id"]
         indexes = [
             models.Index(fields=["user", "created_at"], name="completion_user_day"),
@@ -102,4 +126,5 @@ class Completion(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"completion {self.pk}: {self.purpose} by {self.language_model}"
+        words = {"id": self.pk, "purpose": self.get_purpose_display(), "language_model": self.language_model}
+        return gettext("completion %(id)s: %(purpose)s by %(language_model)s") % words

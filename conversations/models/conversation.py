@@ -5,6 +5,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
 UNTITLED = "New conversation"
 
@@ -16,22 +17,28 @@ class Conversation(models.Model):
     *has_pins* says whether any message is pinned, on any branch: a window without pins is read without asking for them.
     """
 
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
-    scenario = models.ForeignKey("conversations.Scenario", on_delete=models.PROTECT, related_name="conversations")
-    title = models.CharField(max_length=200, blank=True)
+    public_id = models.UUIDField(_("public id"), default=uuid.uuid4, unique=True, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations", verbose_name=_("owner")
+    )
+    scenario = models.ForeignKey(
+        "conversations.Scenario", on_delete=models.PROTECT, related_name="conversations", verbose_name=_("scenario")
+    )
+    title = models.CharField(_("title"), max_length=200, blank=True)
     head = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="+")
     anchor_position = models.PositiveIntegerField(null=True)
     has_pins = models.BooleanField(default=False)
-    archived = models.BooleanField(default=False)
-    starred = models.BooleanField(default=False)
-    created_at = models.DateTimeField(auto_now_add=True)
-    last_active_at = models.DateTimeField()
+    archived = models.BooleanField(_("archived"), default=False)
+    starred = models.BooleanField(_("starred"), default=False)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    last_active_at = models.DateTimeField(_("last active at"))
     deleted_at = models.DateTimeField(
-        null=True, help_text="Taken away by its owner; can be brought back until it is swept."
+        _("deleted at"), null=True, help_text=_("Taken away by its owner; can be brought back until it is swept.")
     )
 
     class Meta:
+        verbose_name = _("conversation")
+        verbose_name_plural = _("conversations")
         ordering = ["-last_active_at"]
         indexes = [
             models.Index(fields=["owner", "-last_active_at"], condition=Q(deleted_at=None), name="conversation_list"),

@@ -5,6 +5,8 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from conversations.core.errors import DocumentError, DocumentReadingInterrupted, DocumentTooCostly
 
@@ -19,19 +21,19 @@ class DocumentKind(models.TextChoices):
     DOCX = "docx", "DOCX"
     MARKDOWN = "markdown", "Markdown"
     HTML = "html", "HTML"
-    TEXT = "text", "text"
+    TEXT = "text", _("text")
     CSV = "csv", "CSV"
     JSON = "json", "JSON"
-    RECORDS = "records", "JSON records"
+    RECORDS = "records", _("JSON records")
 
 
 class DocumentState(models.TextChoices):
     """A document is read once. When it is ready it is found by its words, and by meaning as embeddings come."""
 
-    WAITING = "waiting"
-    READING = "reading"
-    READY = "ready"
-    FAILED = "failed"
+    WAITING = "waiting", _("Waiting")
+    READING = "reading", _("Reading")
+    READY = "ready", _("Ready")
+    FAILED = "failed", _("Failed")
 
 
 class Document(models.Model):
@@ -48,39 +50,55 @@ class Document(models.Model):
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     conversation = models.ForeignKey(
-        "conversations.Conversation", on_delete=models.CASCADE, null=True, related_name="documents"
+        "conversations.Conversation",
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="documents",
+        verbose_name=_("conversation"),
     )
     scenario = models.ForeignKey(
-        "conversations.Scenario", on_delete=models.CASCADE, null=True, related_name="documents"
+        "conversations.Scenario",
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="documents",
+        verbose_name=_("scenario"),
     )
     uploader = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="documents"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="documents",
+        verbose_name=_("uploader"),
     )
-    name = models.CharField(max_length=255)
-    size_bytes = models.PositiveIntegerField()
-    digest = models.CharField(max_length=64)  # SHA-256 of the file, in hexadecimal
-    kind = models.CharField(max_length=10, choices=DocumentKind, blank=True)
+    name = models.CharField(_("name"), max_length=255)
+    size_bytes = models.PositiveIntegerField(_("size bytes"))
+    digest = models.CharField(_("digest"), max_length=64)  # SHA-256 of the file, in hexadecimal
+    kind = models.CharField(_("kind"), max_length=10, choices=DocumentKind, blank=True)
 
-    state = models.CharField(max_length=8, choices=DocumentState, default=DocumentState.WAITING)
-    percent = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(_("state"), max_length=8, choices=DocumentState, default=DocumentState.WAITING)
+    percent = models.PositiveSmallIntegerField(_("percent"), default=0)
     error_code = models.CharField(max_length=50, blank=True)
     error_params = models.JSONField(default=dict)
-    passage_count = models.PositiveIntegerField(default=0)
-    tokens = models.PositiveIntegerField(default=0)
-    encoding = models.CharField(max_length=50, blank=True)
-    search_language = models.CharField(max_length=50, blank=True)  # a text search configuration of PostgreSQL
+    passage_count = models.PositiveIntegerField(_("passage count"), default=0)
+    tokens = models.PositiveIntegerField(_("tokens"), default=0)
+    encoding = models.CharField(_("encoding"), max_length=50, blank=True)
+    search_language = models.CharField(
+        _("search language"), max_length=50, blank=True
+    )  # a text search configuration of PostgreSQL
 
-    embedding_model = models.CharField(max_length=200, blank=True)
-    embedded_count = models.PositiveIntegerField(default=0)
+    embedding_model = models.CharField(_("embedding model"), max_length=200, blank=True)
+    embedded_count = models.PositiveIntegerField(_("embedded count"), default=0)
     embedding_error_code = models.CharField(max_length=50, blank=True)
 
-    worker = models.CharField(max_length=100, blank=True)
-    lease_until = models.DateTimeField(null=True)
-    attempt = models.PositiveSmallIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
-    ready_at = models.DateTimeField(null=True)
+    worker = models.CharField(_("worker"), max_length=100, blank=True)
+    lease_until = models.DateTimeField(_("lease until"), null=True)
+    attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    ready_at = models.DateTimeField(_("ready at"), null=True)
 
     class Meta:
+        verbose_name = _("document")
+        verbose_name_plural = _("documents")
         ordering = ["id"]
         constraints = [
             models.CheckConstraint(
@@ -125,5 +143,9 @@ class DocumentFile(models.Model):
     document = models.OneToOneField(Document, on_delete=models.CASCADE, primary_key=True, related_name="file")
     content = models.BinaryField()
 
+    class Meta:
+        verbose_name = _("file of a document")
+        verbose_name_plural = _("files of documents")
+
     def __str__(self) -> str:
-        return f"file of document {self.pk}"
+        return gettext("file of document %(id)s") % {"id": self.pk}

@@ -3,22 +3,24 @@ from __future__ import annotations
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 
 class MessageRole(models.TextChoices):
-    USER = "user"
-    ASSISTANT = "assistant"
-    TOOL = "tool"
+    USER = "user", _("User")
+    ASSISTANT = "assistant", _("Assistant")
+    TOOL = "tool", _("Tool")
 
 
 class MessageState(models.TextChoices):
     """A reply begins as streaming and ends in exactly one of the others."""
 
-    STREAMING = "streaming"
-    COMPLETE = "complete"
-    STOPPED = "stopped"
-    INTERRUPTED = "interrupted"
-    FAILED = "failed"
+    STREAMING = "streaming", _("Streaming")
+    COMPLETE = "complete", _("Complete")
+    STOPPED = "stopped", _("Stopped")
+    INTERRUPTED = "interrupted", _("Interrupted")
+    FAILED = "failed", _("Failed")
 
 
 class Message(models.Model):
@@ -32,27 +34,33 @@ class Message(models.Model):
     counted in *encoding* when the row was written. Only a streaming reply's content ever changes.
     """
 
-    conversation = models.ForeignKey("conversations.Conversation", on_delete=models.CASCADE, related_name="messages")
-    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, related_name="children")
-    position = models.PositiveIntegerField()
-    active = models.BooleanField(default=True)
-    role = models.CharField(max_length=10, choices=MessageRole)
-    content = models.TextField(blank=True)
+    conversation = models.ForeignKey(
+        "conversations.Conversation", on_delete=models.CASCADE, related_name="messages", verbose_name=_("conversation")
+    )
+    parent = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, related_name="children", verbose_name=_("parent")
+    )
+    position = models.PositiveIntegerField(_("position"))
+    active = models.BooleanField(_("active"), default=True)
+    role = models.CharField(_("role"), max_length=10, choices=MessageRole)
+    content = models.TextField(_("content"), blank=True)
     grounding = models.JSONField(default=list)
     tool_calls = models.JSONField(default=list)
     tool_call_id = models.CharField(max_length=100, blank=True)
-    content_tokens = models.PositiveIntegerField(default=0)
-    grounding_tokens = models.PositiveIntegerField(default=0)
-    encoding = models.CharField(max_length=50)
-    pinned = models.BooleanField(default=False)
-    excluded = models.BooleanField(default=False)
-    state = models.CharField(max_length=12, choices=MessageState, default=MessageState.COMPLETE)
-    error_code = models.CharField(max_length=50, blank=True)
+    content_tokens = models.PositiveIntegerField(_("content tokens"), default=0)
+    grounding_tokens = models.PositiveIntegerField(_("grounding tokens"), default=0)
+    encoding = models.CharField(_("encoding"), max_length=50)
+    pinned = models.BooleanField(_("pinned"), default=False)
+    excluded = models.BooleanField(_("excluded"), default=False)
+    state = models.CharField(_("state"), max_length=12, choices=MessageState, default=MessageState.COMPLETE)
+    error_code = models.CharField(_("error code"), max_length=50, blank=True)
     error_params = models.JSONField(default=dict)
     client_id = models.UUIDField(null=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
         ordering = ["position"]
         constraints = [
             # The path that is shown and sent is linear, and reading it is one range of this index.
@@ -85,7 +93,8 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.role} message {self.pk} at {self.position}"
+        words = {"role": self.get_role_display(), "id": self.pk, "position": self.position}
+        return gettext("message %(id)s: %(role)s, at %(position)s") % words
 
     @property
     def has_ended(self) -> bool:

@@ -3,6 +3,8 @@ from __future__ import annotations
 from django.contrib.postgres.indexes import GinIndex
 from django.contrib.postgres.search import SearchVectorField
 from django.db import models
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from pgvector.django import VectorField
 
 
@@ -24,6 +26,8 @@ class Passage(models.Model):
     embedding = VectorField(null=True)
 
     class Meta:
+        verbose_name = _("passage")
+        verbose_name_plural = _("passages")
         ordering = ["document", "number"]
         constraints = [models.UniqueConstraint(fields=["document", "number"], name="passage_number")]
         indexes = [
@@ -32,4 +36,5 @@ class Passage(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"passage {self.number} of document {self.document_id}"
+        words = {"number": self.number, "document": self.document_id}
+        return gettext("passage %(number)s of document %(document)s") % words

@@ -8,6 +8,8 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from conversations.core.usage import LARGEST_PRICE_USD, PRICE_DECIMALS
 
@@ -30,17 +32,21 @@ class Price(models.Model):
     it cost what the others cost. Completions keep the prices that they were made at, so no change here reaches back.
     """
 
-    language_model = models.CharField(max_length=200)
-    valid_from = models.DateField(default=today)
-    input_usd = models.DecimalField(**USD_PER_MILLION)
-    cached_input_usd = models.DecimalField(**USD_PER_MILLION, null=True, blank=True)
-    cache_write_usd = models.DecimalField(**USD_PER_MILLION, null=True, blank=True)
-    output_usd = models.DecimalField(**USD_PER_MILLION)
-    note = models.CharField(max_length=200, blank=True, help_text="Where it comes from.")
-    created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    language_model = models.CharField(_("language model"), max_length=200)
+    valid_from = models.DateField(_("valid from"), default=today)
+    input_usd = models.DecimalField(_("input usd"), **USD_PER_MILLION)
+    cached_input_usd = models.DecimalField(_("cached input usd"), **USD_PER_MILLION, null=True, blank=True)
+    cache_write_usd = models.DecimalField(_("cache write usd"), **USD_PER_MILLION, null=True, blank=True)
+    output_usd = models.DecimalField(_("output usd"), **USD_PER_MILLION)
+    note = models.CharField(_("note"), max_length=200, blank=True, help_text=_("Where it comes from."))
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("created by")
+    )
 
     class Meta:
+        verbose_name = _("price")
+        verbose_name_plural = _("prices")
         ordering = ["language_model", "-valid_from"]
         constraints = [
             models.UniqueConstraint(fields=["language_model", "valid_from"], name="price_one_a_day"),
@@ -53,4 +59,5 @@ class Price(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.language_model} from {self.valid_from:%Y-%m-%d}"
+        words = {"language_model": self.language_model, "day": f"{self.valid_from:%Y-%m-%d}"}
+        return gettext("%(language_model)s from %(day)s") % words

@@ -2,28 +2,34 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 
 class RunState(models.TextChoices):
-    WAITING = "waiting"
-    RUNNING = "running"
-    ENDED = "ended"
+    WAITING = "waiting", _("Waiting")
+    RUNNING = "running", _("Running")
+    ENDED = "ended", _("Ended")
 
 
 class Run(models.Model):
     """The making of one reply. A worker holds it by a lease; when that is over, the reaper ends the reply."""
 
-    reply = models.OneToOneField("conversations.Message", on_delete=models.CASCADE, related_name="run")
-    state = models.CharField(max_length=8, choices=RunState, default=RunState.WAITING)
-    worker = models.CharField(max_length=100, blank=True)
-    attempt = models.PositiveSmallIntegerField(default=0)
-    lease_until = models.DateTimeField(null=True)
-    stop_requested_at = models.DateTimeField(null=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    started_at = models.DateTimeField(null=True)
-    ended_at = models.DateTimeField(null=True)
+    reply = models.OneToOneField(
+        "conversations.Message", on_delete=models.CASCADE, related_name="run", verbose_name=_("reply")
+    )
+    state = models.CharField(_("state"), max_length=8, choices=RunState, default=RunState.WAITING)
+    worker = models.CharField(_("worker"), max_length=100, blank=True)
+    attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
+    lease_until = models.DateTimeField(_("lease until"), null=True)
+    stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    started_at = models.DateTimeField(_("started at"), null=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True)
 
     class Meta:
+        verbose_name = _("run")
+        verbose_name_plural = _("runs")
         indexes = [
             models.Index(fields=["id"], condition=Q(state="waiting"), name="run_waiting"),
             models.Index(fields=["created_at"], name="run_by_time"),
@@ -36,4 +42,4 @@ class Run(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"run {self.pk}: {self.state}"
+        return gettext("run %(id)s: %(state)s") % {"id": self.pk, "state": self.get_state_display()}

@@ -6,6 +6,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from conversations.core.policy import WindowPolicy
 from conversations.window_policies import make_policy
@@ -27,58 +28,75 @@ class Scenario(models.Model):
     """
 
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="scenarios"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="scenarios",
+        verbose_name=_("owner"),
     )
-    name = models.CharField(max_length=100)
-    system_prompt = models.TextField(blank=True)
-    language_model = models.CharField(max_length=200, blank=True)
-    sampling = models.JSONField(default=dict, blank=True)
-    tools = models.JSONField(default=list, blank=True)
-    offered = models.BooleanField(default=False, help_text="Everyone may choose it.")
-    is_default = models.BooleanField(default=False, help_text="New conversations start with it.")
-    created_at = models.DateTimeField(auto_now_add=True)
+    name = models.CharField(_("name"), max_length=100)
+    system_prompt = models.TextField(_("system prompt"), blank=True)
+    language_model = models.CharField(_("language model"), max_length=200, blank=True)
+    sampling = models.JSONField(_("sampling"), default=dict, blank=True)
+    tools = models.JSONField(_("tools"), default=list, blank=True)
+    offered = models.BooleanField(_("offered"), default=False, help_text=_("Everyone may choose it."))
+    is_default = models.BooleanField(_("is default"), default=False, help_text=_("New conversations start with it."))
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
-    policy_name = models.CharField("window policy", max_length=200, default="sliding")
+    policy_name = models.CharField(_("window policy"), max_length=200, default="sliding")
     low_water_share = models.DecimalField(
+        _("low water share"),
         **SHARE,
         default=Decimal("0.7"),
         validators=PART_ABOVE_0,
-        help_text="How much of its room a sliding window fills when it takes a step; 1 is a window that slides always.",
+        help_text=_(
+            "How much of its room a sliding window fills when it takes a step; 1 is a window that slides always."
+        ),
     )
     last_messages = models.PositiveIntegerField(
+        _("last messages"),
         default=20,
         validators=AT_LEAST_1,
-        help_text="How many of the newest messages are sent, with the one just written.",
+        help_text=_("How many of the newest messages are sent, with the one just written."),
     )
     cap_tokens = models.PositiveIntegerField(
+        _("cap tokens"),
         null=True,
         blank=True,
         validators=AT_LEAST_1,
-        help_text="Most tokens of a prompt; empty is the language model's own limit.",
+        help_text=_("Most tokens of a prompt; empty is the language model's own limit."),
     )
     message_cap_tokens = models.PositiveIntegerField(
+        _("message cap tokens"),
         null=True,
         blank=True,
         validators=AT_LEAST_1,
-        help_text="Most tokens of one message; empty is what fits.",
+        help_text=_("Most tokens of one message; empty is what fits."),
     )
     reply_reserve_tokens = models.PositiveIntegerField(
+        _("reply reserve tokens"),
         null=True,
         blank=True,
         validators=AT_LEAST_1,
-        help_text="Tokens kept free for the reply, which can be no longer; empty is the language model's own.",
+        help_text=_("Tokens kept free for the reply, which can be no longer; empty is the language model's own."),
     )
     grounding_share = models.DecimalField(
+        _("grounding share"),
         **SHARE,
         default=Decimal("0.5"),
         validators=PART,
-        help_text="Largest part of the budget for grounding, 0 to 1.",
+        help_text=_("Largest part of the budget for grounding, 0 to 1."),
     )
     skip_oversized = models.BooleanField(
-        default=False, help_text="Go on with older messages when one is too large, instead of stopping there."
+        _("skip oversized"),
+        default=False,
+        help_text=_("Go on with older messages when one is too large, instead of stopping there."),
     )
 
     class Meta:
+        verbose_name = _("scenario")
+        verbose_name_plural = _("scenarios")
         ordering = ["name"]
         constraints = [
             models.UniqueConstraint("is_default", condition=models.Q(is_default=True), name="scenario_one_default"),

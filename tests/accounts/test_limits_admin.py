@@ -142,7 +142,7 @@ def test_the_budget_is_changed(browser):
 
 def test_what_is_said_of_a_saved_budget_names_its_amounts(browser):
     page = browser.post(BUDGET, {"money_per_day_usd": "2.50", "money_per_month_usd": ""}, follow=True)
-    assert "2.5 US dollars a day, no limit a month" in page.content.decode()
+    assert "a day: $2.5, a month: no limit" in page.content.decode()
 
 
 def test_a_list_is_called_by_what_is_in_it_and_an_empty_one_says_so(browser):

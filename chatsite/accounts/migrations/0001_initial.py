@@ -184,11 +184,16 @@ class Migration(migrations.Migration):
                         blank=True, help_text="Empty is for any address.", max_length=254, verbose_name="email address"
                     ),
                 ),
-                ("note", models.CharField(blank=True, help_text="For yourself: who it is for.", max_length=200)),
-                ("expires_at", models.DateTimeField()),
-                ("created_at", models.DateTimeField(auto_now_add=True)),
-                ("used_at", models.DateTimeField(null=True)),
-                ("revoked_at", models.DateTimeField(null=True)),
+                (
+                    "note",
+                    models.CharField(
+                        blank=True, help_text="For yourself: who it is for.", max_length=200, verbose_name="note"
+                    ),
+                ),
+                ("expires_at", models.DateTimeField(verbose_name="expires at")),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created at")),
+                ("used_at", models.DateTimeField(null=True, verbose_name="used at")),
+                ("revoked_at", models.DateTimeField(null=True, verbose_name="revoked at")),
                 (
                     "created_by",
                     models.ForeignKey(
@@ -196,6 +201,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="+",
                         to=settings.AUTH_USER_MODEL,
+                        verbose_name="created by",
                     ),
                 ),
                 (
@@ -205,6 +211,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.SET_NULL,
                         related_name="invitation",
                         to=settings.AUTH_USER_MODEL,
+                        verbose_name="used by",
                     ),
                 ),
             ],
@@ -335,18 +342,25 @@ class Migration(migrations.Migration):
                         max_length=8,
                         null=True,
                         unique=True,
+                        verbose_name="role",
                     ),
                 ),
                 (
                     "messages_per_minute",
                     models.PositiveIntegerField(
-                        blank=True, null=True, validators=[django.core.validators.MaxValueValidator(1000000000)]
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(1000000000)],
+                        verbose_name="messages per minute",
                     ),
                 ),
                 (
                     "replies_at_once",
                     models.PositiveIntegerField(
-                        blank=True, null=True, validators=[django.core.validators.MaxValueValidator(1000000000)]
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(1000000000)],
+                        verbose_name="replies at once",
                     ),
                 ),
                 (
@@ -356,12 +370,16 @@ class Migration(migrations.Migration):
                         help_text="The longest message, in tokens.",
                         null=True,
                         validators=[django.core.validators.MaxValueValidator(1000000000)],
+                        verbose_name="message tokens",
                     ),
                 ),
                 (
                     "uploads_per_day",
                     models.PositiveIntegerField(
-                        blank=True, null=True, validators=[django.core.validators.MaxValueValidator(1000000000)]
+                        blank=True,
+                        null=True,
+                        validators=[django.core.validators.MaxValueValidator(1000000000)],
+                        verbose_name="uploads per day",
                     ),
                 ),
                 (
@@ -371,6 +389,7 @@ class Migration(migrations.Migration):
                         help_text="The largest file.",
                         null=True,
                         validators=[django.core.validators.MaxValueValidator(1000000000)],
+                        verbose_name="upload kilobytes",
                     ),
                 ),
                 (
@@ -401,6 +420,7 @@ class Migration(migrations.Migration):
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="limits",
                         to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
                     ),
                 ),
             ],

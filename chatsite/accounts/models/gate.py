@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 
@@ -42,7 +43,7 @@ class Gate(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"gate: {self.get_mode_display()}"
+        return gettext("gate: %(mode)s") % {"mode": self.get_mode_display()}
 
 
 class GatePassword(models.Model):
@@ -67,7 +68,7 @@ class GatePassword(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"gate password of {self.user or 'all'}"
+        return gettext("gate password of %(whom)s") % {"whom": self.user or gettext("everyone")}
 
 
 class GateEntry(models.Model):

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from .user import LowercaseEmailField
@@ -26,15 +27,21 @@ class Invitation(models.Model):
 
     token_hash = models.CharField(max_length=64, unique=True)
     email = LowercaseEmailField(_("email address"), blank=True, help_text=_("Empty is for any address."))
-    note = models.CharField(max_length=200, blank=True, help_text=_("For yourself: who it is for."))
-    expires_at = models.DateTimeField()
-    created_at = models.DateTimeField(auto_now_add=True)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    used_at = models.DateTimeField(null=True)
-    used_by = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="invitation"
+    note = models.CharField(_("note"), max_length=200, blank=True, help_text=_("For yourself: who it is for."))
+    expires_at = models.DateTimeField(_("expires at"))
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("created by")
     )
-    revoked_at = models.DateTimeField(null=True)
+    used_at = models.DateTimeField(_("used at"), null=True)
+    used_by = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="invitation",
+        verbose_name=_("used by"),
+    )
+    revoked_at = models.DateTimeField(_("revoked at"), null=True)
 
     class Meta:
         verbose_name = _("invitation")
@@ -46,7 +53,7 @@ class Invitation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"invitation for {self.email or 'anybody'}"
+        return gettext("invitation for %(whom)s") % {"whom": self.email or gettext("any address")}
 
     @property
     def state(self) -> InvitationState:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from .user import Role
@@ -37,17 +38,22 @@ class Limits(models.Model):
     """
 
     user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="limits"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="limits",
+        verbose_name=_("user"),
     )
-    role = models.CharField(max_length=8, choices=Role, null=True, blank=True, unique=True)
-    messages_per_minute = models.PositiveIntegerField(null=True, blank=True, validators=MOST)
-    replies_at_once = models.PositiveIntegerField(null=True, blank=True, validators=MOST)
+    role = models.CharField(_("role"), max_length=8, choices=Role, null=True, blank=True, unique=True)
+    messages_per_minute = models.PositiveIntegerField(_("messages per minute"), null=True, blank=True, validators=MOST)
+    replies_at_once = models.PositiveIntegerField(_("replies at once"), null=True, blank=True, validators=MOST)
     message_tokens = models.PositiveIntegerField(
-        null=True, blank=True, validators=MOST, help_text=_("The longest message, in tokens.")
+        _("message tokens"), null=True, blank=True, validators=MOST, help_text=_("The longest message, in tokens.")
     )
-    uploads_per_day = models.PositiveIntegerField(null=True, blank=True, validators=MOST)
+    uploads_per_day = models.PositiveIntegerField(_("uploads per day"), null=True, blank=True, validators=MOST)
     upload_kilobytes = models.PositiveIntegerField(
-        null=True, blank=True, validators=MOST, help_text=_("The largest file.")
+        _("upload kilobytes"), null=True, blank=True, validators=MOST, help_text=_("The largest file.")
     )
     money_per_day_usd = models.DecimalField(**MONEY)
     money_per_month_usd = models.DecimalField(**MONEY)
@@ -72,7 +78,7 @@ class Limits(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"of {self.user or self.role or 'everyone'}"
+        return str(self.user or self.get_role_display() or gettext("everyone"))
 
 
 class SiteBudget(models.Model):
@@ -92,8 +98,9 @@ class SiteBudget(models.Model):
         ]
 
     def __str__(self) -> str:
-        amounts = {"a day": self.money_per_day_usd, "a month": self.money_per_month_usd}
-        return ", ".join(
-            f"no limit {period}" if amount is None else f"{amount.normalize():,f} US dollars {period}"
-            for period, amount in amounts.items()
-        )
+        day, month = (_amount_in_words(amount) for amount in (self.money_per_day_usd, self.money_per_month_usd))
+        return gettext("a day: %(day)s, a month: %(month)s") % {"day": day, "month": month}
+
+
+def _amount_in_words(amount: Decimal | None) -> str:
+    return gettext("no limit") if amount is None else f"${amount.normalize():,f}"
