@@ -18,7 +18,7 @@ from tests.accounts.gates import enter, make_password, rotate, shut_gate
 from tests.people import make_user
 
 ADMITTED, SIGNED_OUT, PASSWORD_REQUIRED, WAITING, BLOCKED = Admission
-V, OLD = uuid.uuid4(), uuid.uuid4()
+V, OLD = uuid.UUID(int=1), uuid.UUID(int=2)  # the same in each collection of the tests
 TO_COME, PAST = dt.timedelta(minutes=5), -dt.timedelta(seconds=1)
 UNREMARKABLE = Standing(
     is_active=True,
