@@ -8,6 +8,8 @@ from typing import Any
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 # The same slate and the same horizon as static/css/tokens.css. Unfold writes with 600 by day and with 500 by night.
 SLATE = {
@@ -59,7 +61,7 @@ def stylesheet(path: str) -> Callable[[HttpRequest], str]:
     return lambda request: static(path)
 
 
-def _page(title: str, icon: str, model: str) -> dict[str, Any]:
+def _page(title: Promise, icon: str, model: str) -> dict[str, Any]:
     """One line of the navigation, for those who may see *model* (`app.name`)."""
     app_label, model_name = model.split(".")
     return {
@@ -73,7 +75,7 @@ def _page(title: str, icon: str, model: str) -> dict[str, Any]:
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": site_name,
     "SITE_HEADER": site_name,
-    "SITE_SUBHEADER": "Review and costs",
+    "SITE_SUBHEADER": _("Review and costs"),
     "SITE_URL": "/",
     "SITE_ICON": stylesheet("icon.svg"),
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": stylesheet("icon.svg")}],
@@ -96,37 +98,37 @@ UNFOLD: dict[str, Any] = {
         "navigation": [
             {
                 "items": [
-                    {"title": "Overview", "icon": "monitoring", "link": reverse_lazy("admin:index")},
+                    {"title": _("Overview"), "icon": "monitoring", "link": reverse_lazy("admin:index")},
                 ]
             },
             {
-                "title": "Review",
+                "title": _("Review"),
                 "separator": True,
                 "items": [
-                    _page("Conversations", "forum", "conversations.conversation"),
-                    _page("Messages", "chat_bubble", "conversations.message"),
-                    _page("Documents", "description", "conversations.document"),
-                    _page("Completions", "receipt_long", "conversations.completion"),
-                    _page("Runs", "cycle", "conversations.run"),
-                    _page("Calibration", "straighten", "conversations.calibration"),
+                    _page(_("Conversations"), "forum", "conversations.conversation"),
+                    _page(_("Messages"), "chat_bubble", "conversations.message"),
+                    _page(_("Documents"), "description", "conversations.document"),
+                    _page(_("Completions"), "receipt_long", "conversations.completion"),
+                    _page(_("Runs"), "cycle", "conversations.run"),
+                    _page(_("Calibration"), "straighten", "conversations.calibration"),
                 ],
             },
             {
-                "title": "Set up",
+                "title": _("Set up"),
                 "separator": True,
                 "items": [
-                    _page("Scenarios", "tune", "conversations.scenario"),
-                    _page("Prices", "sell", "conversations.price"),
-                    _page("Users", "group", "accounts.user"),
-                    _page("Invitations", "mail", "accounts.invitation"),
-                    _page("Limits", "speed", "accounts.limits"),
-                    _page("Site budget", "savings", "accounts.sitebudget"),
-                    _page("Gate", "key", "accounts.gate"),
+                    _page(_("Scenarios"), "tune", "conversations.scenario"),
+                    _page(_("Prices"), "sell", "conversations.price"),
+                    _page(_("Users"), "group", "accounts.user"),
+                    _page(_("Invitations"), "mail", "accounts.invitation"),
+                    _page(_("Limits"), "speed", "accounts.limits"),
+                    _page(_("Site budget"), "savings", "accounts.sitebudget"),
+                    _page(_("Gate"), "key", "accounts.gate"),
                 ],
             },
             {
                 "separator": True,
-                "items": [{"title": "Back to the chat", "icon": "arrow_back", "link": "/", "active": False}],
+                "items": [{"title": _("Back to the chat"), "icon": "arrow_back", "link": "/", "active": False}],
             },
         ],
     },

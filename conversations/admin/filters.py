@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib.admin import ModelAdmin, RelatedFieldListFilter, SimpleListFilter
 from django.db.models import Exists, Field, Model, OuterRef, Q, QuerySet
 from django.http import HttpRequest
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Completion
 from conversations.providers.language_models import language_models
@@ -25,7 +27,7 @@ class SiteScenarioFilter(RelatedFieldListFilter):
 class LanguageModelFilter(SimpleListFilter):
     """The configured language models, and the one that is asked for though it no longer is configured."""
 
-    title = "language model"
+    title = _("language model")
     parameter_name = "language_model"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin[Any]) -> Lookups:
@@ -50,43 +52,46 @@ class UsedLanguageModelFilter(LanguageModelFilter):
 
 
 class ConditionFilter(SimpleListFilter):
-    """Named conditions; an unknown name filters nothing."""
+    """Conditions by their names in the address, each with what it is called; an unknown name filters nothing."""
 
-    conditions: dict[str, Q]
+    conditions: dict[str, tuple[Promise, Q]]
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin[Any]) -> Lookups:
-        return [(name, name.capitalize()) for name in self.conditions]
+        return [(name, str(label)) for name, (label, _condition) in self.conditions.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
-        condition = self.conditions.get(self.value())
-        return queryset.filter(condition) if condition else queryset
+        _label, condition = self.conditions.get(self.value(), (None, Q()))
+        return queryset.filter(condition)
 
 
 class ConversationStateFilter(ConditionFilter):
-    title = "state"
+    title = _("state")
     parameter_name = "state"
     conditions = {
-        "in use": Q(deleted_at=None, archived=False),
-        "archived": Q(deleted_at=None, archived=True),
-        "deleted": Q(deleted_at__isnull=False),
-        "streaming": Q(head__state="streaming"),
-        "interrupted": Q(head__state="interrupted"),
-        "failed": Q(head__state="failed"),
+        "in use": (_("In use"), Q(deleted_at=None, archived=False)),
+        "archived": (_("Archived"), Q(deleted_at=None, archived=True)),
+        "deleted": (_("Deleted"), Q(deleted_at__isnull=False)),
+        "streaming": (_("Streaming"), Q(head__state="streaming")),
+        "interrupted": (_("Interrupted"), Q(head__state="interrupted")),
+        "failed": (_("Failed"), Q(head__state="failed")),
     }
 
 
 class OutcomeFilter(ConditionFilter):
-    title = "outcome"
+    title = _("outcome")
     parameter_name = "outcome"
     conditions = {
-        "succeeded": Q(ended_at__isnull=False, error_code="") & ~Q(finish_reason=STOPPED),
-        "stopped": Q(ended_at__isnull=False, error_code="", finish_reason=STOPPED),
-        "failed": ~Q(error_code=""),
-        "unfinished": Q(ended_at=None),
+        "succeeded": (_("Succeeded"), Q(ended_at__isnull=False, error_code="") & ~Q(finish_reason=STOPPED)),
+        "stopped": (_("Stopped"), Q(ended_at__isnull=False, error_code="", finish_reason=STOPPED)),
+        "failed": (_("Failed"), ~Q(error_code="")),
+        "unfinished": (_("Unfinished"), Q(ended_at=None)),
     }
 
 
 class CostFilter(ConditionFilter):
-    title = "cost"
+    title = _("cost")
     parameter_name = "cost"
-    conditions = {"known": Q(cost_usd__isnull=False), "unknown": Q(ended_at__isnull=False, cost_usd=None)}
+    conditions = {
+        "known": (_("Known"), Q(cost_usd__isnull=False)),
+        "unknown": (_("Unknown"), Q(ended_at__isnull=False, cost_usd=None)),
+    }

@@ -15,6 +15,8 @@ from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from chatsite.accounts.admin.conflicts import SavedByOne
@@ -41,7 +43,10 @@ class ShownPrice:
         """What holds up to the first threshold, and above each of them."""
         if self.prices:
             yield "", self.prices
-            yield from ((f"above {tier}", tier.prices) for tier in self.prices.tiers)
+            above = gettext("above %(tokens)s input tokens")
+            yield from (
+                (above % {"tokens": figures.count(tier.above_input_tokens)}, tier.prices) for tier in self.prices.tiers
+            )
 
     @property
     def add_url(self) -> str:
@@ -67,7 +72,7 @@ class PriceAdmin(SavedByOne, LargeListAdmin):
         "note",
     ]
     search_fields = ["language_model", "note"]
-    search_help_text = "Language model, or note"
+    search_help_text = _("Language model, or note")
     list_before_template = "admin/conversations/price/_in_force.html"
     actions = None
     readonly_fields = ["created_by"]
@@ -75,9 +80,9 @@ class PriceAdmin(SavedByOne, LargeListAdmin):
     fieldsets = [
         (None, {"fields": ["language_model", "valid_from"]}),
         (
-            "For a million tokens",
+            _("For a million tokens"),
             {
-                "description": "One price for prompts of any length. It stands before the settings and all lists.",
+                "description": _("One price for prompts of any length. It stands before the settings and all lists."),
                 "fields": ["input_usd", "cached_input_usd", "cache_write_usd", "output_usd"],
             },
         ),
@@ -93,25 +98,25 @@ class PriceAdmin(SavedByOne, LargeListAdmin):
         later = holds.filter(language_model=OuterRef("language_model"), valid_from__gt=OuterRef("valid_from"))
         return super().get_queryset(request).annotate(is_replaced=Exists(later))
 
-    @display(label=PRICES)
-    def state(self, price: Price) -> str:
+    @display(description=_("state"), label=PRICES)
+    def state(self, price: Price) -> tuple[str, str]:
         if price.valid_from > today():
-            return "to come"
-        return "replaced" if price.is_replaced else "in force"
+            return "to come", gettext("to come")
+        return ("replaced", gettext("replaced")) if price.is_replaced else ("in force", gettext("in force"))
 
-    @display(ordering="input_usd")
+    @display(description=_("input"), ordering="input_usd")
     def input(self, price: Price) -> str:
         return figures.usd(price.input_usd)
 
-    @display(description="from the cache", ordering="cached_input_usd")
+    @display(description=_("from the cache"), ordering="cached_input_usd")
     def cached(self, price: Price) -> str:
         return _or_as_input(price.cached_input_usd)
 
-    @display(description="written to it", ordering="cache_write_usd")
+    @display(description=_("written to it"), ordering="cache_write_usd")
     def written(self, price: Price) -> str:
         return _or_as_input(price.cache_write_usd)
 
-    @display(ordering="output_usd")
+    @display(description=_("output"), ordering="output_usd")
     def output(self, price: Price) -> str:
         return figures.usd(price.output_usd)
 
@@ -129,4 +134,4 @@ class PriceAdmin(SavedByOne, LargeListAdmin):
 
 
 def _or_as_input(price: Decimal | None) -> str:
-    return "as input" if price is None else figures.usd(price)
+    return gettext("as input") if price is None else figures.usd(price)

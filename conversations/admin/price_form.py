@@ -7,6 +7,9 @@ from typing import Any
 from django import forms
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from conversations.core.usage import LARGEST_PRICE_USD, PRICE_DECIMALS
@@ -14,14 +17,15 @@ from conversations.models import Price
 from conversations.models.price import today
 from conversations.providers.language_models import language_models
 
+TOO_MUCH = format_lazy(_("Nothing costs more than ${most} for a million tokens."), most=f"{LARGEST_PRICE_USD:,}")
 AMOUNT = {
-    "required": "Write a price; 0 if it costs nothing. Without any price the cost is unknown.",
-    "invalid": "Write an amount in US dollars for a million tokens, such as 0.15.",
-    "min_value": "A price can't be below 0.",
-    "max_value": f"Nothing costs more than ${LARGEST_PRICE_USD:,} for a million tokens.",
-    "max_digits": f"Nothing costs more than ${LARGEST_PRICE_USD:,} for a million tokens.",
-    "max_whole_digits": f"Nothing costs more than ${LARGEST_PRICE_USD:,} for a million tokens.",
-    "max_decimal_places": f"At most {PRICE_DECIMALS} decimals are kept.",
+    "required": _("Write a price; 0 if it costs nothing. Without any price the cost is unknown."),
+    "invalid": _("Write an amount in US dollars for a million tokens, such as 0.15."),
+    "min_value": _("A price can't be below 0."),
+    "max_value": TOO_MUCH,
+    "max_digits": TOO_MUCH,
+    "max_whole_digits": TOO_MUCH,
+    "max_decimal_places": format_lazy(_("At most {decimals} decimals are kept."), decimals=PRICE_DECIMALS),
 }
 AMOUNTS = ("input_usd", "cached_input_usd", "cache_write_usd", "output_usd")
 
@@ -45,23 +49,23 @@ class PriceForm(forms.ModelForm):
             **dict.fromkeys(AMOUNTS, UnfoldAdminTextInputWidget({"inputmode": "decimal", "autocomplete": "off"})),
         }
         labels = {
-            "input_usd": "Input, US dollars",
-            "cached_input_usd": "From the cache, US dollars",
-            "cache_write_usd": "Written to the cache, US dollars",
-            "output_usd": "Output, US dollars",
+            "input_usd": _("Input, US dollars"),
+            "cached_input_usd": _("From the cache, US dollars"),
+            "cache_write_usd": _("Written to the cache, US dollars"),
+            "output_usd": _("Output, US dollars"),
         }
         help_texts = {
-            "language_model": "The name as the provider knows it.",
-            "valid_from": "From the beginning of this day in UTC, until a later price begins.",
-            "cached_input_usd": "Tokens that the provider read from its cache. Empty: as other input.",
-            "cache_write_usd": "Tokens that the provider bills for keeping. Empty: as other input.",
-            "output_usd": "Reasoning included.",
+            "language_model": _("The name as the provider knows it."),
+            "valid_from": _("From the beginning of this day in UTC, until a later price begins."),
+            "cached_input_usd": _("Tokens that the provider read from its cache. Empty: as other input."),
+            "cache_write_usd": _("Tokens that the provider bills for keeping. Empty: as other input."),
+            "output_usd": _("Reasoning included."),
         }
         error_messages = {
             **dict.fromkeys(AMOUNTS, AMOUNT),
-            "language_model": {"required": "Write the name of a language model."},
+            "language_model": {"required": _("Write the name of a language model.")},
             "__all__": {
-                "unique_together": "There is a price for this language model from that day on already: change it."
+                "unique_together": _("There is a price for this language model from that day on already: change it.")
             },
         }
 
@@ -70,9 +74,11 @@ class PriceForm(forms.ModelForm):
         name, valid_from = self.cleaned_data["language_model"], self.cleaned_data["valid_from"]
         found = []
         if name not in language_models():
-            found.append(f"{name} is not configured on this site. The price is kept for when it is.")
+            found.append(
+                gettext("%(name)s is not configured on this site. The price is kept for when it is.") % {"name": name}
+            )
         if valid_from < today():
             found.append(
-                "That day is over. What was sent since keeps its cost: prices are stored with each completion."
+                gettext("That day is over. What was sent since keeps its cost: prices are stored with each completion.")
             )
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from conversations.admin.labels import STATES
@@ -17,13 +18,13 @@ class RunAdmin(ReviewAdmin):
     list_display = ["pk", "shown_state", "worker", "attempt", "reply", "created_at", "ended_at"]
     list_filter = ["state", "created_at"]
     search_fields = ["worker", "reply__conversation__owner__email"]
-    search_help_text = "Worker, or the email address of the conversation's owner"
+    search_help_text = _("Worker, or the email address of the conversation's owner")
     list_select_related = ["reply"]
     ordering = ["-pk"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         return super().get_queryset(request).defer("reply__content", "reply__grounding", "reply__tool_calls")
 
-    @display(description="state", ordering="state", label=STATES)
-    def shown_state(self, run: Run) -> str:
-        return run.state
+    @display(description=_("state"), ordering="state", label=STATES)
+    def shown_state(self, run: Run) -> tuple[str, str]:
+        return run.state, run.get_state_display()

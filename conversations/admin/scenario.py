@@ -13,6 +13,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from conversations.admin.filters import LanguageModelFilter
@@ -39,7 +41,7 @@ class ScenarioAdmin(LargeListAdmin):
     list_display = ["name", "shown_language_model", "policy_name", "offered", "is_default", "owner", "created_at"]
     list_filter = ["offered", "is_default", "policy_name", LanguageModelFilter, ("owner", admin.EmptyFieldListFilter)]
     search_fields = ["name", "owner__email"]
-    search_help_text = "Name, or its owner's email address"
+    search_help_text = _("Name, or its owner's email address")
     list_select_related = ["owner"]
     autocomplete_fields = ["owner"]
     actions = None
@@ -47,12 +49,12 @@ class ScenarioAdmin(LargeListAdmin):
     warn_unsaved_form = True
     fieldsets = [
         (None, {"fields": ["name", "system_prompt", "language_model", "sampling"]}),
-        ("Documents", {"fields": ["documents"]}),
-        ("Who may use it", {"fields": ["offered", "is_default", "owner"]}),
+        (_("Documents"), {"fields": ["documents"]}),
+        (_("Who may use it"), {"fields": ["offered", "is_default", "owner"]}),
         (
-            "Window policy",
+            _("Window policy"),
             {
-                "description": "How the window is chosen when a conversation is longer than the budget.",
+                "description": _("How the window is chosen when a conversation is longer than the budget."),
                 "fields": [
                     "policy_name",
                     "low_water_share",
@@ -77,21 +79,22 @@ class ScenarioAdmin(LargeListAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Scenario]:
         return super().get_queryset(request).order_by("name", "pk")
 
-    @display(description="looked up for each question")
+    @display(description=_("looked up for each question"))
     def documents(self, scenario: Scenario) -> SafeString | str:
         """How many there are, and the way to them: for what is the site's, the page where an admin adds more."""
         if not scenario.pk:
-            return "Save the scenario first; then documents can be added to it."
-        count = scenario.documents.count()
+            return gettext("Save the scenario first; then documents can be added to it.")
         if scenario.owner_id is None:
-            url = reverse("conversations:scenario_documents", args=[scenario.pk])
-            return format_html('{} · <a class="{}" href="{}">See, add and delete</a>', figures.count(count), LINK, url)
-        url = reverse("admin:conversations_document_changelist", query={"scenario": scenario.pk})
-        return format_html('{} · <a class="{}" href="{}">What they are</a>', figures.count(count), LINK, url)
+            url, label = reverse("conversations:scenario_documents", args=[scenario.pk]), gettext("See, add and delete")
+        else:
+            query = {"scenario": scenario.pk}
+            url, label = reverse("admin:conversations_document_changelist", query=query), gettext("What they are")
+        count = figures.count(scenario.documents.count())
+        return format_html('{} · <a class="{}" href="{}">{}</a>', count, LINK, url, label)
 
-    @display(description="language model", ordering="language_model")
+    @display(description=_("language model"), ordering="language_model")
     def shown_language_model(self, scenario: Scenario) -> str:
-        return scenario.language_model or "the site's default"
+        return scenario.language_model or gettext("the site's default")
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return super().has_delete_permission(request, obj) and not (obj and _is_used(obj))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from conversations import forms as people
@@ -12,27 +13,29 @@ from conversations import forms as people
 
 class ScenarioForm(people.ScenarioForm):
     system_prompt = people.LinesField(required=False, widget=UnfoldAdminTextareaWidget({"rows": 10}))
-    language_model = forms.ChoiceField(required=False, widget=UnfoldAdminSelectWidget)
-    policy_name = forms.ChoiceField(label="Window policy", widget=UnfoldAdminSelectWidget)
+    language_model = forms.ChoiceField(label=_("Language model"), required=False, widget=UnfoldAdminSelectWidget)
+    policy_name = forms.ChoiceField(label=_("Window policy"), widget=UnfoldAdminSelectWidget)
     sampling = people.SamplingField(
         required=False,
         initial=dict,
-        error_messages={"invalid": 'This is not JSON. Write an object, such as {"temperature": 0.2}.'},
-        help_text='Sent to the provider as it is, such as {"temperature": 0.2}.',
+        error_messages={"invalid": _('This is not JSON. Write an object, such as {"temperature": 0.2}.')},
+        help_text=_('Sent to the provider as it is, such as {"temperature": 0.2}.'),
         widget=UnfoldAdminTextareaWidget({"rows": 3}),
     )
 
     class Meta(people.ScenarioForm.Meta):
         fields = (*people.ScenarioForm.Meta.fields, "offered", "is_default", "owner")
-        labels = people.ScenarioForm.Meta.labels | {"offered": "Offered to everyone", "is_default": "The default"}
+        labels = people.ScenarioForm.Meta.labels | {"offered": _("Offered to everyone"), "is_default": _("The default")}
         widgets = {}  # the theme's own
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("owner") and (cleaned.get("is_default") or cleaned.get("offered")):
-            self.add_error("owner", "A scenario of one person can't be everyone's. Take the owner or the offer away.")
+            self.add_error(
+                "owner", _("A scenario of one person can't be everyone's. Take the owner or the offer away.")
+            )
         if "is_default" in self.changed_data and not cleaned.get("is_default"):
-            self.add_error("is_default", "New conversations need a default: choose another scenario as it instead.")
+            self.add_error("is_default", _("New conversations need a default: choose another scenario as it instead."))
         return cleaned
 
     def _get_validation_exclusions(self) -> set[str]:

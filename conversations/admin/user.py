@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from chatsite.accounts.admin import UserAdmin
@@ -29,18 +30,18 @@ class UserWithUsageAdmin(LargeListAdmin, UserAdmin):
             last_active_at=Subquery(owned.annotate(figure=Max("last_active_at")).values("figure")),
         )
 
-    @display(description="conversations", ordering="owned_conversations")
+    @display(description=_("conversations"), ordering="owned_conversations")
     def conversation_count(self, user: User) -> str:
         return figures.count(user.owned_conversations or 0)
 
-    @display(description="tokens in / out", ordering="input_tokens")
+    @display(description=_("tokens in / out"), ordering="input_tokens")
     def tokens(self, user: User) -> str:
         return f"{figures.count(user.input_tokens)} / {figures.count(user.output_tokens)}"
 
-    @display(ordering="cost_usd")
+    @display(description=_("cost"), ordering="cost_usd")
     def cost(self, user: User) -> str:
         return figures.cost(user.cost_usd, user.unknown_costs)
 
-    @display(ordering="last_active_at")
+    @display(description=_("last activity"), ordering="last_active_at")
     def last_activity(self, user: User) -> object:
         return user.last_active_at

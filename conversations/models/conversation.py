@@ -5,9 +5,10 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-UNTITLED = "New conversation"
+UNTITLED = gettext_noop("New conversation")
 
 
 class Conversation(models.Model):
@@ -46,4 +47,4 @@ class Conversation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title or UNTITLED
+        return self.title or gettext(UNTITLED)
