@@ -25,7 +25,12 @@ from .prices import price_columns, price_list_column, prices_when_opened
 from .spending import NotCovered, reserve, settle, why_not_covered
 
 WORDS = ("messages", "input")  # of a request's body: the ledger keeps none
-KEEP_SYSTEM_PROMPT = "INSERT INTO conversations_systemprompt (digest, text) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+# Whether it is there already or not, `forget_sent` can't delete it until the row of the ledger is stored.
+KEEP_SYSTEM_PROMPT = """
+WITH kept AS (SELECT digest FROM conversations_systemprompt WHERE digest = %(digest)s FOR KEY SHARE)
+INSERT INTO conversations_systemprompt (digest, text)
+SELECT %(digest)s, %(text)s WHERE NOT EXISTS (SELECT FROM kept) ON CONFLICT DO NOTHING
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,7 @@ def open_completion(new: NewCompletion) -> Completion:
     completion = _row_of(new)
     try:
         with transaction.atomic():
+            completion.system_prompt_id = _keep_system_prompt(new.body.get("messages", ()))
             completion.save(force_insert=True)
             if completion.reserved_usd is not None:
                 reserve(completion, limits)
@@ -107,7 +113,6 @@ def _row_of(new: NewCompletion) -> Completion:
         language_model=new.language_model,
         window=new.record.to_json() if new.record else None,
         request={name: value for name, value in new.body.items() if name not in WORDS},
-        system_prompt_id=_keep_system_prompt(messages),
         messages_digest=digest_of(messages or new.body.get("input", ())),
         estimated_input_tokens=new.prompt_tokens,
         reserved_usd=new.worst_usd,
@@ -129,7 +134,7 @@ def _keep_system_prompt(messages: Sequence[Mapping[str, Any]]) -> str | None:
     text = messages[0]["content"]
     digest = digest_of_text(text)
     with connection.cursor() as cursor:
-        cursor.execute(KEEP_SYSTEM_PROMPT, [digest, text])
+        cursor.execute(KEEP_SYSTEM_PROMPT, {"digest": digest, "text": text})
     return digest
 
 

@@ -1,0 +1,71 @@
+"""Delete an account for good: with all its words, and without its amounts, which the ledger keeps as nobody's."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, OperationalError, transaction
+from django.utils.translation import gettext_lazy as _
+
+from chatsite.accounts.admins import keeps_an_admin
+from chatsite.accounts.forget_person import forget_person
+from chatsite.accounts.models import User
+from conversations.models import Conversation, Message
+
+from .conversations import default_scenario
+from .spending import forget_payer
+from .stop_reply import stop_reply
+
+TRIES = 5
+
+
+def delete_account(user: User) -> None:
+    """Delete the person with their conversations, documents and scenarios, all of it or nothing.
+
+    Replies that are being made are stopped; what they have used is still settled, as nobody's. Conversations of others
+    that use a scenario of theirs go on with the site's default. Raises a `ValidationError` for the last admin.
+    """
+    with transaction.atomic():
+        _check_an_admin_stays(user)
+    _stop_replies(user)
+    for tries_left in reversed(range(TRIES)):
+        try:
+            _delete(user)
+            return
+        except (IntegrityError, OperationalError):  # something of theirs was written at this instant
+            if not tries_left:
+                raise
+
+
+@transaction.atomic
+def _delete(user: User) -> None:
+    """Delete everything in one transaction.
+
+    Whoever settles a request takes the ledger's row first and asks for the person's then, so it goes in that order
+    here. Once the person's row is locked nothing new of theirs can be stored.
+    """
+    _check_an_admin_stays(user)
+    forget_payer(user)
+    User.objects.select_for_update().get(pk=user.pk)
+    for conversation in Conversation.objects.filter(owner=user).order_by("pk").iterator():
+        conversation.delete()
+    _delete_scenarios(user)
+    forget_person(user)
+    User.objects.get(pk=user.pk).delete()
+
+
+def _check_an_admin_stays(user: User) -> None:
+    if User.objects.admins().filter(pk=user.pk).exists() and not keeps_an_admin([user.pk]):
+        raise ValidationError(_("You are the site's only admin. Make somebody else an admin first."), code="last_admin")
+
+
+def _stop_replies(user: User) -> None:
+    replies = Message.objects.filter(conversation__owner=user, state="streaming").select_related("conversation")
+    for reply in replies:
+        stop_reply(conversation=reply.conversation, reply_id=reply.pk)
+
+
+def _delete_scenarios(user: User) -> None:
+    others = Conversation.objects.filter(scenario__owner=user)  # from when everyone might choose them
+    if others.exists():
+        others.update(scenario=default_scenario())
+    user.scenarios.all().delete()
