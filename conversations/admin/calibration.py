@@ -13,6 +13,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
@@ -68,7 +70,7 @@ class ShownCalibration:
     @property
     def chart(self) -> dict[str, str]:
         labels, long, others = zip(*self.errors, strict=True)
-        series = {"Long prompts": ("cost", long), "Short ones, or with tools": ("cached", others)}
+        series = {gettext("Long prompts"): ("cost", long), gettext("Short ones, or with tools"): ("cached", others)}
         return bar_chart(labels, series, number_format={"maximumFractionDigits": 0}, most_labels=len(labels))
 
     def _teaches(self, prompt: ReportedPrompt) -> bool:
@@ -87,17 +89,20 @@ def error_labels(edges: Iterable[int] = ERROR_EDGES_PERCENT) -> list[str]:
 class CalibrationAdmin(ReviewAdmin):
     list_display = ["language_model", "shown_ratio", "pairs", "limit", "updated_at"]
     search_fields = ["language_model"]
-    search_help_text = "Language model"
+    search_help_text = _("Language model")
 
-    @display(description="ratio", ordering="ratio")
+    @display(description=_("ratio"), ordering="ratio")
     def shown_ratio(self, calibration: Calibration) -> str:
         return figures.ratio(calibration.ratio)
 
-    @display(description="provider's limit", ordering="limit_tokens")
+    @display(description=_("provider's limit"), ordering="limit_tokens")
     def limit(self, calibration: Calibration) -> str:
         shown = ShownCalibration(calibration)
-        instead = f" instead of {figures.count(shown.configured_tokens)}" if shown.limit_holds else ""
-        return figures.count(calibration.limit_tokens) + instead
+        limit = figures.count(calibration.limit_tokens)
+        if not shown.limit_holds:
+            return limit
+        words = {"limit": limit, "configured": figures.count(shown.configured_tokens)}
+        return gettext("%(limit)s instead of %(configured)s") % words
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Calibration, **kwargs: Any
@@ -117,9 +122,11 @@ class CalibrationAdmin(ReviewAdmin):
         if calibration is None:
             raise Http404
         if forget_limit(calibration):
-            note = f"Forgot the provider's limit of {figures.count(calibration.limit_tokens)} tokens."
-            self.log_change(request, calibration, note)
-            messages.success(request, note)
+            self.log_change(
+                request, calibration, f"Forgot the provider's limit of {calibration.limit_tokens:,} tokens."
+            )
+            forgot = gettext("Forgot the provider's limit of %(tokens)s tokens.")
+            messages.success(request, forgot % {"tokens": figures.count(calibration.limit_tokens)})
         return redirect(reverse("admin:conversations_calibration_change", args=[pk]))
 
 
