@@ -1,10 +1,10 @@
-/** Copies what the element that a button names holds: the value of a field, or a text. */
+/** Copies what the element that a button names holds: the value of a field, or a text. The button says in which words. */
 
 const button = document.querySelector("[data-copies]");
 const source = document.getElementById(button.dataset.copies);
 
 button.addEventListener("click", async () => {
-  button.textContent = (await copied()) ? "Copied" : "Press Ctrl+C";
+  button.textContent = (await copied()) ? button.dataset.copied : button.dataset.press;
 });
 
 /** On plain http there is no clipboard API; what is selected does it there. */
