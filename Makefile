@@ -56,8 +56,8 @@ lock: $(INSTALLED)  ## Choose the newest versions that pyproject.toml allows and
 	@$(PIP_COMPILE) --extra dev --output-file requirements.lock pyproject.toml
 	@$(PEERS) | $(PIP_COMPILE) --constraint requirements.lock --output-file requirements-bench.lock -
 
-messages: $(INSTALLED)  ## Compile the translations in conversations/locale, after a change to one
-	@$(PYTHON) -m babel.messages.frontend --quiet compile --domain django --directory conversations/locale
+messages: $(INSTALLED)  ## Bring the catalogs of translations up to date with the code, and compile them
+	@$(PYTHON) -m tests.catalogs $(ARGS)
 
 hooks: $(INSTALLED)  ## Run the style checks before every commit in this checkout
 	@$(PYTHON) -m pre_commit install
