@@ -60,3 +60,15 @@ def ratio(value: Decimal) -> str:
 def percent(value: Decimal) -> str:
     """Return a difference with its sign and one decimal."""
     return f"{value:+,.1f} %".replace("-", "−")
+
+
+@register.filter
+def share(value: float | None) -> str:
+    """Return a part of one as per cent, or a dash where there is nothing to be a part of."""
+    return NOTHING if value is None else f"{100 * value:,.1f} %"
+
+
+@register.filter
+def factor(value: float | None) -> str:
+    """Return how many times as much, to two decimals, or a dash where there is nothing to compare with."""
+    return NOTHING if value is None else f"× {value:,.2f}"
