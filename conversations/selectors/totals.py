@@ -1,0 +1,73 @@
+"""Sums over completions, and what follows from them.
+
+    cache_share          = cached input ÷ input
+    memory_factor        = remembering_cost_usd ÷ cost_without_history_usd
+    memory_price_usd     = remembering_cost_usd − cost_without_history_usd
+    estimate_error_share = estimate_error_tokens ÷ reported_input_tokens
+
+What can't be divided is None: a share of nothing is unknown, not 0. Only completions that have ended are summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from decimal import Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over some completions; see `LedgerSum` for what each adds up. *cost_usd* has the known costs in it.
+
+    *cached_input_tokens* and *cache_write_tokens* are part of the input, *reasoning_tokens* of the output. *users* is
+    how many people they are of: it is counted, and can't be added up.
+    """
+
+    completions: int = 0
+    replies: int = 0
+    failures: int = 0
+    stopped: int = 0
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    cache_write_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    cost_usd: Decimal = Decimal(0)
+    unknown_costs: int = 0
+    remembering_cost_usd: Decimal = Decimal(0)
+    cost_without_history_usd: Decimal = Decimal(0)
+    reported_input_tokens: int = 0
+    estimated_input_tokens: int = 0
+    estimate_error_tokens: int = 0
+    users: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def cache_share(self) -> float | None:
+        return self.cached_input_tokens / self.input_tokens if self.input_tokens else None
+
+    @property
+    def memory_factor(self) -> float | None:
+        if not self.cost_without_history_usd:
+            return None
+        return float(self.remembering_cost_usd / self.cost_without_history_usd)
+
+    @property
+    def memory_price_usd(self) -> Decimal:
+        return self.remembering_cost_usd - self.cost_without_history_usd
+
+    @property
+    def estimate_error_share(self) -> float | None:
+        return self.estimate_error_tokens / self.reported_input_tokens if self.reported_input_tokens else None
+
+    def without(self, parts: Iterable[Totals]) -> Totals:
+        """Return what is left of these sums when *parts* of them are taken away; nobody knows of how many people."""
+        taken = list(parts)
+        return Totals(**{name: getattr(self, name) - sum(getattr(each, name) for each in taken) for name in SUMS})
+
+
+# The columns of `LedgerSum` that add up.
+SUMS = tuple(field.name for field in fields(Totals) if field.name != "users")
