@@ -1,0 +1,68 @@
+"""A provider's file beside the ledger, for the days that the file tells of."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import BinaryIO
+
+from conversations.core.reconciliation import Comparison, compare
+from conversations.core.usage_exports.errors import UnreadableExport
+from conversations.core.usage_exports.read import ReadExport, read_export
+
+from .billed_usage import BilledUsage, billed_usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """How to compare. Without *first* and *last* the days are the file's; the *tolerance* is a share.
+
+    Names of models are plain ones: *same_as* is theirs → ours, and models *without* are left out on both sides.
+    """
+
+    format_name: str | None = None
+    first: dt.date | None = None
+    last: dt.date | None = None
+    tolerance: Decimal = Decimal(0)
+    same_as: Mapping[str, str] | None = None
+    without: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciliation:
+    """*first* and *last* are the days that were compared; *unknown* the file's models that the ledger has none of."""
+
+    export: ReadExport
+    first: dt.date
+    last: dt.date
+    ours: BilledUsage
+    comparison: Comparison
+    unknown: tuple[str, ...]
+
+
+def reconcile(file: BinaryIO, terms: Terms) -> Reconciliation:
+    """Compare *file* with the ledger. Raises `UnreadableExport`."""
+    export = read_export(file, format_name=terms.format_name, same_as=terms.same_as)
+    days = {place.day for place in export.amounts}
+    first, last = terms.first or min(days), terms.last or max(days)
+    if first > last:
+        raise UnreadableExport(f"The days end, {last}, before they begin, {first}.")
+    theirs = {
+        place: amounts
+        for place, amounts in export.amounts.items()
+        if first <= place.day <= last and place.model not in terms.without
+    }
+    ours = billed_usage(first, last, same_as=terms.same_as, without=terms.without)
+    comparison = compare(ours.amounts, theirs, measures=export.measures, tolerance=terms.tolerance)
+    if not comparison.places:
+        raise UnreadableExport(f"From {first} to {last} there is nothing to compare.")
+    return Reconciliation(
+        export,
+        first,
+        last,
+        ours,
+        comparison,
+        tuple(sorted({place.model for place in theirs} - {place.model for place in ours.amounts})),
+    )
