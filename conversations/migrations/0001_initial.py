@@ -442,6 +442,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='completion',
+            index=models.Index(condition=models.Q(('error_code', ''), _negated=True), fields=['created_at'], name='completion_failed'),
+        ),
+        migrations.AddIndex(
+            model_name='completion',
             index=models.Index(condition=models.Q(('usage_estimated', False)), fields=['language_model', '-id'], name='completion_reported'),
         ),
         migrations.AddConstraint(
@@ -465,16 +469,18 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('reviewer_email', models.EmailField(max_length=254)),
+                ('reviewer_email', models.EmailField(max_length=254, verbose_name='reviewer')),
                 ('conversation_public_id', models.UUIDField(null=True)),
-                ('reason', models.CharField(max_length=500)),
-                ('began_at', models.DateTimeField(auto_now_add=True)),
-                ('ends_at', models.DateTimeField()),
-                ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='readings', to='conversations.conversation')),
-                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('reviewer', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='readings', to=settings.AUTH_USER_MODEL)),
+                ('reason', models.CharField(max_length=500, verbose_name='reason')),
+                ('began_at', models.DateTimeField(auto_now_add=True, verbose_name='began at')),
+                ('ends_at', models.DateTimeField(verbose_name='ends at')),
+                ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='readings', to='conversations.conversation', verbose_name='conversation')),
+                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='owner')),
+                ('reviewer', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='readings', to=settings.AUTH_USER_MODEL, verbose_name='reviewer')),
             ],
             options={
+                'verbose_name': 'reading',
+                'verbose_name_plural': 'readings',
                 'ordering': ['-pk'],
             },
         ),
@@ -482,7 +488,7 @@ class Migration(migrations.Migration):
             name='ReadingStep',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('what', models.CharField(choices=[('thread', 'Thread'), ('message', 'Message'), ('prompt', 'Prompt'), ('search', 'Search'), ('export', 'Export')], max_length=10)),
+                ('what', models.CharField(choices=[('thread', 'the thread'), ('message', 'a message'), ('prompt', 'a request as it was sent'), ('search', 'hits of a search for words'), ('export', 'an export')], max_length=10)),
                 ('detail', models.CharField(blank=True, max_length=200)),
                 ('at', models.DateTimeField(auto_now_add=True)),
                 ('reading', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='conversations.reading')),
@@ -514,9 +520,9 @@ class Migration(migrations.Migration):
                 ('reported_input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('estimated_input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('estimate_error_tokens', models.PositiveBigIntegerField(default=0)),
-                ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.conversation')),
-                ('scenario', models.ForeignKey(null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.scenario')),
-                ('user', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('conversation', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.conversation')),
+                ('scenario', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.scenario')),
+                ('user', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'indexes': [models.Index(fields=['user', 'quarter'], name='ledger_sum_of_user')],

@@ -47,4 +47,5 @@ class Conversation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title or gettext(UNTITLED)
+        """Its number, not its title: the admin writes it on every page, also for who may not read it."""
+        return gettext("Conversation %(id)s") % {"id": self.public_id.hex[:8]}

@@ -123,7 +123,8 @@ class Document(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        """Its number, not its name: the admin writes it on every page, also for who may not read it."""
+        return gettext("Document %(id)s") % {"id": self.public_id.hex[:8]}
 
     @property
     def is_ready(self) -> bool:

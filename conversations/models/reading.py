@@ -4,6 +4,8 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class Reading(models.Model):
@@ -15,19 +17,31 @@ class Reading(models.Model):
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     reviewer = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="readings"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="readings",
+        verbose_name=_("reviewer"),
     )
-    reviewer_email = models.EmailField()
+    reviewer_email = models.EmailField(_("reviewer"))
     conversation = models.ForeignKey(
-        "conversations.Conversation", on_delete=models.SET_NULL, null=True, related_name="readings"
+        "conversations.Conversation",
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="readings",
+        verbose_name=_("conversation"),
     )
     conversation_public_id = models.UUIDField(null=True)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
-    reason = models.CharField(max_length=500)
-    began_at = models.DateTimeField(auto_now_add=True)
-    ends_at = models.DateTimeField()
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("owner")
+    )
+    reason = models.CharField(_("reason"), max_length=500)
+    began_at = models.DateTimeField(_("began at"), auto_now_add=True)
+    ends_at = models.DateTimeField(_("ends at"))
 
     class Meta:
+        verbose_name = _("reading")
+        verbose_name_plural = _("readings")
         ordering = ["-pk"]
         indexes = [
             models.Index(fields=["reviewer", "conversation", "-ends_at"], name="reading_that_holds"),
@@ -39,11 +53,11 @@ class Reading(models.Model):
 
 
 class ReadWhat(models.TextChoices):
-    THREAD = "thread"
-    MESSAGE = "message"
-    PROMPT = "prompt"
-    SEARCH = "search"
-    EXPORT = "export"
+    THREAD = "thread", pgettext_lazy("read", "the thread")
+    MESSAGE = "message", pgettext_lazy("read", "a message")
+    PROMPT = "prompt", pgettext_lazy("read", "a request as it was sent")
+    SEARCH = "search", pgettext_lazy("read", "hits of a search for words")
+    EXPORT = "export", pgettext_lazy("read", "an export")
 
 
 class ReadingStep(models.Model):

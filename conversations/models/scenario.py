@@ -6,6 +6,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from conversations.core.policy import WindowPolicy
@@ -115,7 +116,8 @@ class Scenario(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        """Its name if it is the site's. How people call their own is theirs; the admin writes this on every page."""
+        return self.name if self.owner_id is None else gettext("Scenario %(id)s") % {"id": self.pk}
 
     @property
     def policy(self) -> WindowPolicy:

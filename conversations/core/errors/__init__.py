@@ -3,7 +3,7 @@
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the person can mend it
     │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRetry
-    │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory
+    │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonUnfit
     │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
@@ -38,6 +38,8 @@
     │ ├ RepliesAtOnceReached          opens when one of them ends
     │ ├ MoneyHeldBack                 may open when one of them ends
     │ │ └ SiteMoneyHeldBack
+    │ ├ ReadingRefused                the words of somebody else's conversation
+    │ │ └ ReadingOff, ReasonRequired
     │ └ ConversationNotFound, MessageNotFound, ScenarioNotFound, DocumentNotFound    also when it is someone else's
     └ FrameError                      the browser sent nonsense
 
@@ -62,6 +64,9 @@ from .access import (
     MoneyOfMonthUsedUp,
     MoneyUsedUp,
     PriceUnknown,
+    ReadingOff,
+    ReadingRefused,
+    ReasonRequired,
     RepliesAtOnceReached,
     ReplyTooExpensive,
     ScenarioNotFound,
@@ -123,6 +128,7 @@ from .inputs import (
     MessageNotEditable,
     MessageNotPinnable,
     NothingToRetry,
+    ReasonUnfit,
     ReplyInProgress,
     RequestTooLarge,
     RequestTooSlow,
@@ -198,6 +204,10 @@ __all__ = [
     "ProviderUnavailable",
     "QuotaExhausted",
     "RateLimited",
+    "ReadingOff",
+    "ReadingRefused",
+    "ReasonRequired",
+    "ReasonUnfit",
     "RepliesAtOnceReached",
     "ReplyInProgress",
     "ReplyInterrupted",

@@ -164,3 +164,24 @@ class ScenarioNotFound(AccessError):
 class DocumentNotFound(AccessError):
     code = "document_not_found"
     template = "This document could not be found."
+
+
+class ReadingRefused(AccessError):
+    """Somebody who reviews may not see the words of a conversation now."""
+
+    code = "reading_refused"
+    template = "Reading the words of conversations is not allowed to you."
+
+
+class ReadingOff(ReadingRefused):
+    """The site reads nobody's words."""
+
+    code = "reading_off"
+    template = "On this site nobody reads what others wrote: it is switched off for everybody."
+
+
+class ReasonRequired(ReadingRefused):
+    """The last reason has held for its time, or there was none."""
+
+    code = "reason_required"
+    template = "Say why you need to read this conversation. A reason holds for half an hour."

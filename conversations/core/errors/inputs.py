@@ -70,3 +70,10 @@ class InvalidHistory(InputError):
 
     def __init__(self, *, reason: str) -> None:
         super().__init__(reason=reason)
+
+
+class ReasonUnfit(InputError):
+    """Of 10 characters that can be seen, to 500 in all."""
+
+    code = "reason_unfit"
+    template = "Say in a sentence why you need to read this: at least 10 characters, and at most 500."
