@@ -266,7 +266,7 @@ class Migration(migrations.Migration):
             name='Completion',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('purpose', models.CharField(choices=[('reply', 'Reply'), ('tool_step', 'Tool Step'), ('title', 'Title'), ('summary', 'Summary'), ('embedding', 'Embedding')], default='reply', max_length=10, verbose_name='purpose')),
+                ('purpose', models.CharField(choices=[('reply', 'Reply'), ('tool_step', 'Tool step'), ('title', 'Title'), ('summary', 'Summary'), ('embedding', 'Embedding')], default='reply', max_length=10, verbose_name='purpose')),
                 ('attempt', models.PositiveSmallIntegerField(default=1, verbose_name='attempt')),
                 ('language_model', models.CharField(max_length=200, verbose_name='language model')),
                 ('window', models.JSONField(null=True)),
@@ -503,7 +503,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('quarter', models.DateTimeField()),
                 ('language_model', models.CharField(max_length=200)),
-                ('purpose', models.CharField(choices=[('reply', 'Reply'), ('tool_step', 'Tool Step'), ('title', 'Title'), ('summary', 'Summary'), ('embedding', 'Embedding')], max_length=10)),
+                ('purpose', models.CharField(choices=[('reply', 'Reply'), ('tool_step', 'Tool step'), ('title', 'Title'), ('summary', 'Summary'), ('embedding', 'Embedding')], max_length=10)),
                 ('completions', models.PositiveIntegerField(default=0)),
                 ('replies', models.PositiveIntegerField(default=0)),
                 ('failures', models.PositiveIntegerField(default=0)),

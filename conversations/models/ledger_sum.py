@@ -22,13 +22,16 @@ class LedgerSum(models.Model):
     """
 
     quarter = models.DateTimeField()
+    # Without constraints of the database: settling would lock the rows of all three to check them.
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, null=True, related_name="+", db_index=False
+        settings.AUTH_USER_MODEL, models.DO_NOTHING, null=True, related_name="+", db_index=False, db_constraint=False
     )
     conversation = models.ForeignKey(
-        "conversations.Conversation", on_delete=models.DO_NOTHING, null=True, related_name="+"
+        "conversations.Conversation", models.DO_NOTHING, null=True, related_name="+", db_constraint=False
     )
-    scenario = models.ForeignKey("conversations.Scenario", on_delete=models.DO_NOTHING, null=True, related_name="+")
+    scenario = models.ForeignKey(
+        "conversations.Scenario", models.DO_NOTHING, null=True, related_name="+", db_constraint=False
+    )
     language_model = models.CharField(max_length=200)
     purpose = models.CharField(max_length=10, choices=Purpose)
 

@@ -67,7 +67,8 @@ WITH {CHOSEN}, by_all AS MATERIALIZED (
 ), ranked AS (
   SELECT *, count(*) OVER (PARTITION BY grouping) AS row_count,
          row_number() OVER (
-           PARTITION BY grouping ORDER BY {DEAREST_FIRST}, user_id, language_model, scenario_id, purpose, conversation_id
+           PARTITION BY grouping
+           ORDER BY {DEAREST_FIRST}, user_id, language_model, scenario_id, purpose, conversation_id
          ) AS place
   FROM grouped
 ), shown AS (

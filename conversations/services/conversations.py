@@ -17,6 +17,7 @@ from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation, Scenario
 from conversations.selectors.scenarios import find_scenario
 
+from .forget_in_ledger import wait_for_other_deletions
 from .path import lock_conversation
 from .stop_reply import stop_reply
 
@@ -128,6 +129,7 @@ def sweep_deleted_conversations() -> int:
 def _sweep(over: QuerySet[Conversation], pk: int) -> bool:
     """Delete one conversation, unless its owner brings it back at this moment."""
     with transaction.atomic():
+        wait_for_other_deletions()
         conversation = over.select_for_update(skip_locked=True).filter(pk=pk).first()
         if conversation:
             conversation.delete()

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from chatsite.accounts.models import User
 from conversations.core.digest import digest_of, digest_of_text
 from conversations.core.errors import PriceUnknown
+from conversations.core.memory_price import cost_without_history_usd
 from conversations.core.money import worst_case_usd
 from conversations.core.record import WindowRecord
 from conversations.core.usage import UnitPrices, Usage, cost_usd
@@ -144,14 +145,16 @@ def settle_completion(completion: Completion, outcome: Outcome) -> bool:
     Returns False, and changes nothing, if that has been done before.
     """
     usage = outcome.usage or _estimate(completion, outcome)
-    columns = _columns_of(usage, prices_when_opened(completion)) | _columns_of_end(outcome)
+    columns = _columns_of(completion, usage) | _columns_of_end(outcome)
     settled = settle(completion.pk, columns)
     if settled and not usage.estimated:
         learn(completion.language_model)
     return settled
 
 
-def _columns_of(usage: Usage, prices: UnitPrices) -> dict[str, Any]:
+def _columns_of(completion: Completion, usage: Usage) -> dict[str, Any]:
+    prices = prices_when_opened(completion)
+    record = WindowRecord.from_json(completion.window) if completion.window else None
     return {
         "input_tokens": usage.input_tokens,
         "cached_input_tokens": usage.cached_input_tokens,
@@ -160,6 +163,7 @@ def _columns_of(usage: Usage, prices: UnitPrices) -> dict[str, Any]:
         "reasoning_tokens": usage.reasoning_tokens,
         "usage_estimated": usage.estimated,
         "cost_usd": cost_usd(usage, prices),
+        "cost_without_history_usd": cost_without_history_usd(record, usage, prices),
         **price_columns(prices, input_tokens=usage.input_tokens),
     }
 

@@ -12,6 +12,7 @@ from conversations.models.scenario import POLICY_FIELDS
 from conversations.selectors.scenarios import find_own_scenario, find_scenario
 
 from .conversations import default_scenario
+from .forget_in_ledger import wait_for_other_deletions
 
 SETTINGS = ("name", "system_prompt", "language_model", "sampling", "tools", "policy_name", *POLICY_FIELDS)
 MOST_OF_ONE_PERSON = 200
@@ -37,6 +38,7 @@ def delete_scenario(*, user: User, scenario_id: int, successor_id: int | None = 
     Raises `ScenarioNotFound` for what is not their own, or a successor that they may not choose.
     """
     with transaction.atomic():
+        wait_for_other_deletions()
         scenario = find_own_scenario(user, scenario_id, lock=True)
         successor = default_scenario() if successor_id in (None, scenario_id) else find_scenario(user, successor_id)
         conversations = Conversation.objects.filter(scenario=scenario)

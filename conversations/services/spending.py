@@ -14,11 +14,12 @@ from typing import Any
 
 from django.db import connection
 
-from chatsite.accounts.models import User
 from conversations.core.errors import AccessError, MoneyHeldBack, SiteMoneyHeldBack
 from conversations.core.money import Period, Whose, refusal_of
 from conversations.models import Completion
 from conversations.selectors.spending import MoneyLimits, allowances
+
+from .ledger_sums import ADD_TO_LEDGER_SUMS, AS_LEDGER_SUMS, ON_CONFLICT_ADD
 
 # The sums that each `completion` belongs to, the busiest last: they are locked for the shortest time.
 SUMS = """
@@ -45,19 +46,23 @@ WHERE stored.spent_usd + stored.reserved_usd + EXCLUDED.reserved_usd <= (%(limit
 ]
 """  # noqa: S608  # constants of this file
 
-SETTLE = """
+# The site's rows, in which everybody meets, are locked last.
+SETTLE = f"""
 WITH completion AS (
-  UPDATE conversations_completion SET {assignments}, ended_at = statement_timestamp()
+  UPDATE conversations_completion SET {{assignments}}, ended_at = statement_timestamp()
   WHERE id = %(id)s AND ended_at IS NULL RETURNING *
+), spent AS (
+  INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
+  SELECT sum.user_id, sum.period, sum.begins_on, coalesce(completion.cost_usd, 0),
+         -coalesce(completion.reserved_usd, 0)
+  FROM completion {SUMS}
+  WHERE {HAS_SUM}
+  ORDER BY sum.place
+  ON CONFLICT (user_id, period, begins_on) DO UPDATE
+  SET spent_usd = stored.spent_usd + EXCLUDED.spent_usd, reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd
 )
-INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
-SELECT sum.user_id, sum.period, sum.begins_on, coalesce(completion.cost_usd, 0), -coalesce(completion.reserved_usd, 0)
-FROM completion {sums}
-WHERE {has_sum}
-ORDER BY sum.place
-ON CONFLICT (user_id, period, begins_on) DO UPDATE
-SET spent_usd = stored.spent_usd + EXCLUDED.spent_usd, reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd
-"""
+{ADD_TO_LEDGER_SUMS} {AS_LEDGER_SUMS} FROM completion {ON_CONFLICT_ADD}
+"""  # noqa: S608  # constants
 
 PLACES: tuple[tuple[Whose, Period], ...] = (("person", "day"), ("person", "month"), ("site", "day"), ("site", "month"))
 WITHOUT_LIMIT = Decimal("Infinity")
@@ -95,22 +100,13 @@ def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
     return MoneyHeldBack() if persons else SiteMoneyHeldBack()
 
 
-def forget_payer(instance: User, **signal: object) -> None:
-    """Take a person who is about to be deleted out of the ledger, before their sums go.
-
-    Whoever settles takes the ledger's row first and the sums then; in the other order the two could block each other.
-    """
-    Completion.objects.filter(user=instance).update(user=None)
-
-
 def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:
-    """Write *columns* into the row of a request that has ended, take what was held back out of its sums, add its cost.
+    """Write *columns* into the row of a request that has ended, and bring all sums up to it.
 
-    One statement, so all of it or nothing. Returns False, and changes nothing, if that has been done before.
+    What was held back goes out of the running sums, its cost goes into them, and all of it into the ledger's sums. One
+    statement, so all of it or nothing. Returns False, and changes nothing, if that has been done before.
     """
     assignments = ", ".join(f"{name} = %({name})s" for name in columns)
     with connection.cursor() as cursor:
-        cursor.execute(
-            SETTLE.format(assignments=assignments, sums=SUMS, has_sum=HAS_SUM), {**columns, "id": completion_id}
-        )
+        cursor.execute(SETTLE.format(assignments=assignments), {**columns, "id": completion_id})
         return bool(cursor.rowcount)

@@ -102,7 +102,7 @@ def open_row(name="alice"):
 
 def recompute(**options):
     said = StringIO()
-    call_command("recompute_spending", stdout=said, **options)
+    call_command("recompute_sums", stdout=said, **options)
     return said.getvalue()
 
 

@@ -1,0 +1,48 @@
+"""Compute the ledger's sums again: what limits are held against, and what figures are made of."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from conversations.services.recompute_ledger_sums import LedgerSumDifference, recompute_ledger_sums
+from conversations.services.recompute_spending import Difference, recompute_spending
+
+
+class Command(BaseCommand):
+    """Prints each sum that was wrong and what it is now; the site may go on meanwhile."""
+
+    help = "Compute the sums that limits of money are held against, and those of all figures, again from the ledger."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--dry-run", action="store_true", help="only say what is wrong")
+
+    def handle(self, *, dry_run: bool, **options: Any) -> None:
+        lines = [_line_of_spending(each) for each in recompute_spending(mend=not dry_run)]
+        lines += [_line_of_figures(each) for each in recompute_ledger_sums(mend=not dry_run)]
+        for line in lines:
+            self.stdout.write(line)
+        done = "wrong" if dry_run else "mended"
+        self.stdout.write(f"{len(lines)} {done}." if lines else "All sums are what the ledger says.")
+
+
+def _line_of_spending(each: Difference) -> str:
+    return (
+        f"{_whose(each.user_id, 'the site')}, {each.period} of {each.begins_on}: "
+        f"spent {each.stored_spent_usd:f} → {each.spent_usd:f}, "
+        f"reserved {each.stored_reserved_usd:f} → {each.reserved_usd:f}"
+    )
+
+
+def _line_of_figures(each: LedgerSumDifference) -> str:
+    return (
+        f"{_whose(each.user_id, 'nobody')}, {each.quarter:%Y-%m-%d %H:%M} UTC, {each.language_model}, {each.purpose}: "
+        f"completions {each.stored_completions} → {each.completions}, "
+        f"cost {each.stored_cost_usd:f} → {each.cost_usd:f}"
+    )
+
+
+def _whose(user_id: int | None, nobody: str) -> str:
+    return nobody if user_id is None else f"user {user_id}"

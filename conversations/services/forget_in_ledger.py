@@ -1,0 +1,64 @@
+"""Deleting a person, a conversation or a scenario leaves its amounts, which are nobody's then.
+
+A deletion first takes what is deleted out of the ledger's rows, and at its end out of the ledger's sums. Whoever
+settles takes the row of the ledger first and the sums then, and so does a deletion. By its end nobody can open or
+settle anything in the name of what is deleted: all its rows are changed, and a new one would name what is not there.
+Deletions wait for each other, because one would need the same rows as another, in another order.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Model
+from django.db.models.signals import post_delete, pre_delete
+
+from .ledger_sums import ADD_TO_LEDGER_SUMS, KEY_COLUMNS, ON_CONFLICT_ADD, SUM_COLUMNS, SUMS_ADDED_UP
+
+# What is deleted → the column that names it.
+COLUMNS = {
+    settings.AUTH_USER_MODEL: "user_id",
+    "conversations.Conversation": "conversation_id",
+    "conversations.Scenario": "scenario_id",
+}
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('conversations.forget_in_ledger'))"
+FORGET_IN_ROWS = "UPDATE conversations_completion SET {column} = NULL WHERE {column} = %s"
+FORGET_IN_SUMS = f"""
+WITH deleted AS (DELETE FROM conversations_ledgersum WHERE {{column}} = %s RETURNING *),
+     nobodys AS (SELECT {{key}}, {SUM_COLUMNS} FROM deleted)
+{ADD_TO_LEDGER_SUMS}
+SELECT {KEY_COLUMNS}, {SUMS_ADDED_UP} FROM nobodys GROUP BY {KEY_COLUMNS}
+{ON_CONFLICT_ADD}
+"""  # noqa: S608  # constants
+
+
+def connect() -> None:
+    """Have it done whenever something of that kind is deleted, however that comes about."""
+    for sender in COLUMNS:
+        pre_delete.connect(forget_in_rows, sender=sender)
+        post_delete.connect(forget_in_sums, sender=sender)
+
+
+def wait_for_other_deletions() -> None:
+    """To be asked first in a transaction that locks what it is going to delete, so that no other waits for that."""
+    with connection.cursor() as cursor:
+        cursor.execute(ONE_AT_A_TIME)
+
+
+def forget_in_rows(instance: Model, **signal: object) -> None:
+    """Take what is about to be deleted out of the ledger, before the running sums of a person go."""
+    wait_for_other_deletions()
+    with connection.cursor() as cursor:
+        cursor.execute(FORGET_IN_ROWS.format(column=_column_of(instance)), [instance.pk])
+
+
+def forget_in_sums(instance: Model, **signal: object) -> None:
+    """Add the sums of what has been deleted to nobody's, in the same transaction."""
+    column = _column_of(instance)
+    key = ", ".join(f"NULL::bigint AS {name}" if name == column else name for name in KEY_COLUMNS.split(", "))
+    with connection.cursor() as cursor:
+        cursor.execute(FORGET_IN_SUMS.format(column=column, key=key), [instance.pk])
+
+
+def _column_of(instance: Model) -> str:
+    return COLUMNS[instance._meta.label]
