@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Collection
 from weakref import WeakKeyDictionary
 
 from django.db import InterfaceError, OperationalError
 
 from chatsite.accounts.gate.admission import Admission, admissions_of
-from chatsite.accounts.sessions import users_of
+from chatsite.accounts.sessions import see_again, users_of
 from conversations.threads import in_thread
 
 logger = logging.getLogger(__name__)
 CHECK_SECONDS = 1.0
+SEEN_AGAIN_SECONDS = 60.0
 Doubt = Callable[[], None]
 
 
@@ -27,6 +29,7 @@ class SignIns:
     def __init__(self) -> None:
         self._session_keys: dict[Doubt, str] = {}
         self._checking: asyncio.Task[None] | None = None
+        self._seen_at = time.monotonic()
 
     def watch(self, session_key: str, doubt: Doubt) -> None:
         """Call *doubt*, once a second, while the session may no longer be that of somebody who may be in."""
@@ -56,6 +59,13 @@ class SignIns:
         for doubt, session_key in asked.items():
             if session_key not in admitted and doubt in self._session_keys:
                 doubt()
+        await self._see_again(admitted)
+
+    async def _see_again(self, session_keys: Collection[str]) -> None:
+        """Now and then, write down that people whose pages are open are here, also if they load no other."""
+        if time.monotonic() - self._seen_at > SEEN_AGAIN_SECONDS:
+            self._seen_at = time.monotonic()
+            await in_thread(see_again)(session_keys)
 
 
 def sign_ins() -> SignIns:

@@ -9,9 +9,9 @@ from asgiref.testing import ApplicationCommunicator
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
 
 from chatsite.accounts.models import User
+from chatsite.accounts.session_store import SessionStore
 from chatsite.asgi import application
 from tests.waiting import in_thread
 

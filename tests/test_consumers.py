@@ -4,8 +4,8 @@ import json
 import uuid
 
 import pytest
-from django.contrib.sessions.models import Session
 
+from chatsite.accounts.models import Session
 from conversations.core.frames import FROM_PAGE
 from conversations.models import Message
 from conversations.runs.worker import Worker

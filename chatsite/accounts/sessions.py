@@ -6,13 +6,12 @@ from collections.abc import Collection
 
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.contrib.sessions.models import Session
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from .models import User
-from .session_store import SessionStore
+from .models import Session, User
+from .session_store import SEEN_AGAIN_AFTER, SessionStore
 
 
 def user_of(session_key: str | None) -> AbstractBaseUser | AnonymousUser:
@@ -30,12 +29,19 @@ def users_of(session_keys: Collection[str]) -> dict[str, User]:
     return {
         key: user
         for key, session in sessions.items()
-        if (user := by_id.get(session.get(SESSION_KEY, ""))) and _is_of(session, user)
+        if (user := by_id.get(session.get(SESSION_KEY, ""))) and is_of(session, user)
     }
 
 
-def _is_of(session: dict[str, str], user: User) -> bool:
+def is_of(session: dict[str, str], user: User) -> bool:
     """Return whether *session* was begun with the user's present password, as `get_user` asks."""
     return bool(session.get(BACKEND_SESSION_KEY)) and constant_time_compare(
         session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()
     )
+
+
+def see_again(session_keys: Collection[str]) -> None:
+    """Write down that these sessions are in use, where they were last seen a while ago: a page that is open is used."""
+    now = timezone.now()
+    stale = Session.objects.filter(session_key__in=session_keys, last_seen_at__lt=now - SEEN_AGAIN_AFTER)
+    stale.update(last_seen_at=now)

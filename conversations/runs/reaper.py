@@ -7,11 +7,11 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from chatsite.accounts.gate.attempts import sweep_attempts
+from chatsite.accounts.session_store import SessionStore
 from conversations.models import Completion, Run
 from conversations.services.conversations import sweep_deleted_conversations
 from conversations.services.end_reply import INTERRUPTED, STOPPED, end_reply

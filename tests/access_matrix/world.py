@@ -11,13 +11,13 @@ from typing import Any
 from django.apps import apps
 from django.conf import settings
 from django.contrib import admin
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection
 from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
 
 from chatsite.accounts.models import Gate, GateRule, Invitation, Limits, SiteBudget, User
+from chatsite.accounts.session_store import SessionStore
 from conversations.models import Calibration, Conversation, Document, Message, Price, Run, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.prepare_reply import prepare_reply
@@ -32,7 +32,7 @@ from .people import Who
 CANARY = "the canary sings at dawn"
 UNKNOWN = 10**9
 # What a request may write though it is refused, and what no request of these is about.
-UNWATCHED = {"django_session", "django_admin_log", "django_content_type", "django_migrations"}
+UNWATCHED = {"accounts_session", "django_admin_log", "django_content_type", "django_migrations"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.sessions.backends.db import SessionStore
-from django.contrib.sessions.models import Session
 from django.utils import timezone
 
+from chatsite.accounts.models import Session
+from chatsite.accounts.session_store import SessionStore
 from chatsite.accounts.sessions import user_of, users_of
 from tests.people import make_user
 from tests.sockets import sign_in

@@ -9,7 +9,6 @@ import re
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.hashers import check_password
-from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
@@ -17,7 +16,7 @@ from django.utils import timezone
 from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.gate.admission import Admission, admission_of
 from chatsite.accounts.gate.passwords import find_password, revoke_password, set_password
-from chatsite.accounts.models import Gate, GatePassword, User
+from chatsite.accounts.models import Gate, GatePassword, Session, User
 from tests.accounts.gates import enter, make_password, shut_gate
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_person

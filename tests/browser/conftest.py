@@ -20,7 +20,7 @@ PATIENCE_MS = 15_000
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 MAKE_PEOPLE = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
+from chatsite.accounts.session_store import SessionStore
 from chatsite.accounts.models import User
 for number in range(400):
     user = User.objects.create(email=f"person{number}@example.org", password="!")

@@ -12,7 +12,7 @@ from tests.browser.conftest import Site
 PASSWORD = "a seat by the window, 12A"
 MAKE_ADMIN = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore
+from chatsite.accounts.session_store import SessionStore
 from chatsite.accounts.models import User
 email = "inviting@example.org"
 user = User.objects.filter(email=email).first() or User.objects.create_superuser(email)

@@ -12,7 +12,7 @@ from .talking import composer, replies, say, write
 # The largest reply costs 60 cents here, whatever its language model, so one cent more is money for one reply.
 SET_UP = """
 from decimal import Decimal
-from django.contrib.sessions.backends.db import SessionStore
+from chatsite.accounts.session_store import SessionStore
 from chatsite.accounts.models import Limits
 from conversations.models import Price
 from conversations.providers.language_models import default_language_model

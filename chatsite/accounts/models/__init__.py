@@ -4,6 +4,7 @@ from .first_admin_link import FirstAdminLink
 from .gate import Gate, GateAttempts, GateEntry, GateMode, GatePassword
 from .invitation import Invitation, InvitationState
 from .limits import Limits, SiteBudget
+from .session import Session
 from .user import GateRule, Role, User, UserManager
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "InvitationState",
     "Limits",
     "Role",
+    "Session",
     "SiteBudget",
     "User",
     "UserManager",

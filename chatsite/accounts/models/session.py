@@ -1,0 +1,44 @@
+"""The sessions of browsers, with what their people are shown of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.sessions.base_session import AbstractBaseSession, BaseSessionManager
+from django.db import models
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy as _
+
+from .user import User
+
+
+class Session(AbstractBaseSession):
+    """Django's row of a session, whose it is, and where it was last seen.
+
+    *user* is who is signed in by it, if anybody is: with the account its sessions go. *session_key* is a secret and the
+    cookie's alone; pages name a session by its *handle*.
+    """
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="sessions")
+    began_at = models.DateTimeField(default=timezone.now)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+    address = models.GenericIPAddressField(null=True)
+    user_agent = models.CharField(max_length=300, blank=True)
+
+    objects = BaseSessionManager()
+
+    class Meta:
+        verbose_name = _("session")
+        verbose_name_plural = _("sessions")
+
+    @classmethod
+    def get_session_store_class(cls) -> Any:
+        from chatsite.accounts.session_store import SessionStore  # which needs this model
+
+        return SessionStore
+
+    @property
+    def handle(self) -> str:
+        """A name for the session that opens nothing: from it nobody finds the key."""
+        return salted_hmac("chatsite.accounts.models.session", self.session_key, algorithm="sha256").hexdigest()
