@@ -16,6 +16,7 @@ from conversations.models import Completion, Conversation, Message
 from conversations.rendering import BlockStream, render_markdown
 from conversations.sentences import Reader, stored_sentence
 
+from .reply_costs import ReplyCost, reply_cost, with_reply_cost
 from .sight import EVERYTHING, MARK_WORDS, Mark, Sight
 from .sources import SourcesSummary, grounding_record, summary_of
 from .versions import Versions, versions_of
@@ -31,10 +32,11 @@ class ThreadMessage:
     """A message as it is shown.
 
     *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
-    point *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply.
-    *sources* tell what was looked up for it, and *question* is what it answers. *error* is the sentence that says why a
-    reply is not whole, or nothing. *mark* says whether the model sees it. *parent* is the message that it follows, and
-    *versions* are there if something else was said in its place.
+    point *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply,
+    and *cost* what all of them cost, unless its owner hides that. *sources* tell what was looked up for it, and
+    *question* is what it answers. *error* is the sentence that says why a reply is not whole, or nothing. *mark* says
+    whether the model sees it. *parent* is the message that it follows, and *versions* are there if something else was
+    said in its place.
     """
 
     pk: int
@@ -49,6 +51,7 @@ class ThreadMessage:
     tail_at: int
     error: str
     completion: Completion | None
+    cost: ReplyCost | None
     sources: SourcesSummary | None
     question: str
     pinned: bool
@@ -90,7 +93,7 @@ def thread_page(
     if before is not None:
         path = path.filter(position__lt=before)
     newest_first = list(path.defer("grounding").order_by("-position")[:limit])
-    return _page(reversed(newest_first), reader, sight)
+    return _page(conversation, reversed(newest_first), reader, sight)
 
 
 def thread_from(
@@ -99,18 +102,19 @@ def thread_from(
     """Return the messages from *from_position* on; of very many, the newest."""
     path = conversation.messages.filter(active=True, position__gte=from_position)
     newest_first = list(path.defer("grounding").order_by("-position")[:MOST_IN_A_SNAPSHOT])
-    return _page(reversed(newest_first), reader, sight)
+    return _page(conversation, reversed(newest_first), reader, sight)
 
 
-def _page(oldest_first: Iterable[Message], reader: Reader, sight: Sight) -> ThreadPage:
+def _page(conversation: Conversation, oldest_first: Iterable[Message], reader: Reader, sight: Sight) -> ThreadPage:
     messages = list(oldest_first)
-    completions = _last_completions(messages)
+    completions = _last_completions(messages, with_costs=conversation.owner.shows_costs)
     questions = _questions(messages)
     versions = versions_of(messages)
     shown = [
         _shown(
             message,
             completion=completions.get(message.pk),
+            shows_costs=conversation.owner.shows_costs,
             question=questions.get(message.parent_id, ""),
             versions=versions.get(message.pk),
             reader=reader,
@@ -131,10 +135,11 @@ def _questions(oldest_first: list[Message]) -> dict[int | None, str]:
     }
 
 
-def _last_completions(messages: Iterable[Message]) -> dict[int, Completion]:
+def _last_completions(messages: Iterable[Message], *, with_costs: bool) -> dict[int, Completion]:
     replies = [message.pk for message in messages if message.role == "assistant"]
     last = Completion.objects.filter(reply_id__in=replies).order_by("reply_id", "-id").distinct("reply_id")
     rows = last.defer("window", "request").annotate(grounding=F("window__grounding"))
+    rows = with_reply_cost(rows) if with_costs else rows
     return {row.reply_id: row for row in rows if row.reply_id}
 
 
@@ -142,6 +147,7 @@ def _shown(
     message: Message,
     *,
     completion: Completion | None,
+    shows_costs: bool,
     question: str,
     versions: Versions | None,
     reader: Reader,
@@ -163,6 +169,7 @@ def _shown(
         tail_at=tail_at,
         error=stored_sentence(code, params, reader) if code else "",
         completion=completion,
+        cost=reply_cost(completion) if completion and shows_costs else None,
         sources=summary_of(grounding, reader),
         question=question,
         pinned=message.pinned,
