@@ -12,10 +12,10 @@ from .errors import UnreadableExport
 
 LONGEST_CELL = 80
 LARGEST = Decimal(10) ** 15
-NUMBER = re.compile(r"\d+(\.\d*)?(e[+-]?\d{1,2})?", re.IGNORECASE)
-IN_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?")
-EPOCH_SECONDS = re.compile(r"\d{10}")
-EPOCH_MILLISECONDS = re.compile(r"\d{13}")
+NUMBER = re.compile(r"\d+(\.\d*)?(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
+IN_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
+EPOCH_SECONDS = re.compile(r"\d{10}", re.ASCII)
+EPOCH_MILLISECONDS = re.compile(r"\d{13}", re.ASCII)
 DAY_OR_MONTH_FIRST = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}.*", re.DOTALL)
 NOT_NUMBERS = {"nan", "inf", "infinity", "+inf", "-inf", "-infinity", "null", "none", "n/a"}
 OTHER_CURRENCY = re.compile(r"[€£¥₹₩]|\b(?!usd\b)[a-z]{3}\b", re.IGNORECASE)

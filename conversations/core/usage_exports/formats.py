@@ -136,14 +136,15 @@ def recognise(columns: Sequence[str], *, name: str | None = None) -> ExportForma
     for each in candidates:
         if each.required <= set(columns) and each.measures_in(columns):
             return each
-    closest = max(candidates, key=lambda each: len(each.required & set(columns)))
+    closest = max(candidates, key=lambda each: len(each.required & set(columns)) / len(each.required))
+    if name is None and not closest.required & set(columns):
+        known = ", ".join(each.name for each in FORMATS)
+        found = ", ".join(columns)[:200]
+        raise UnreadableExport(f"no known format has these columns: {found}. Known are {known}.", line=1)
     raise UnreadableExport(_what_is_missing(closest, columns), line=1)
 
 
 def _what_is_missing(closest: ExportFormat, columns: Sequence[str]) -> str:
-    if not closest.required & set(columns):
-        known = ", ".join(each.name for each in FORMATS)
-        return f"no known format has these columns: {', '.join(columns)[:200]}. Known are {known}."
     if missing := sorted(closest.required - set(columns)):
         return f"{closest.title} also has the columns {', '.join(missing)}; they are missing here."
     amounts = ", ".join(sorted(closest.amount_columns))
