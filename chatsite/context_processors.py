@@ -5,6 +5,7 @@ from functools import partial
 from django.conf import settings
 from django.http import HttpRequest
 
+from chatsite.accounts.language_page import page_to_stay_on
 from chatsite.accounts.mail_failures import did_mail_fail
 from chatsite.accounts.second_factors.passkeys import why_not_here
 
@@ -16,5 +17,6 @@ def site(request: HttpRequest) -> dict[str, object]:
         "mail_is_printed": not settings.SMTP_URL,
         "mail_failed": partial(did_mail_fail, request),
         "single_sign_on": settings.OIDC_NAME if settings.OIDC_SERVER_URL else "",
+        "page_to_stay_on": partial(page_to_stay_on, request),
         "why_no_passkeys": partial(why_not_here, request),
     }

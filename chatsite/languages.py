@@ -1,19 +1,24 @@
-"""The reader's language is known to every request, but pages stay in the one language that they are written in.
-
-Left to themselves, the catalogs of Django and of allauth would put single Chinese words and dates into English pages.
-"""
+"""Every page is in one language: that of whoever reads it."""
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.http import HttpRequest
-from django.middleware.locale import LocaleMiddleware
+from django.http.response import HttpResponseBase
 from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.utils.deprecation import MiddlewareMixin
+
+from chatsite.accounts.languages import language_of
 
 
-class ReaderLanguageMiddleware(LocaleMiddleware):
-    """Sets `request.LANGUAGE_CODE` to the language that the browser asks for, and activates that of the pages."""
+class ReaderLanguageMiddleware(MiddlewareMixin):
+    """Activates the reader's language. Stands behind the middleware that knows who they are."""
 
     def process_request(self, request: HttpRequest) -> None:
-        super().process_request(request)
-        translation.activate(settings.LANGUAGE_CODE)
+        translation.activate(language_of(request))
+        request.LANGUAGE_CODE = translation.get_language()
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        patch_vary_headers(response, ("Accept-Language", "Cookie"))
+        response.headers.setdefault("Content-Language", translation.get_language())
+        return response

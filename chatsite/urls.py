@@ -11,7 +11,7 @@ from django.urls import include, path
 from django.views.defaults import page_not_found
 from django.views.generic import RedirectView
 
-from chatsite.accounts import views
+from chatsite.accounts import account_page, language_page, views
 from chatsite.accounts.gate import views as gate_views
 from chatsite.accounts.sign_up import invitation_page
 
@@ -27,8 +27,10 @@ urlpatterns = [
     path("accounts/signup/", views.SignUpView.as_view(), name="account_signup"),
     path("accounts/2fa/", RedirectView.as_view(pattern_name="account"), name="mfa_index"),
     path("accounts/", include("allauth.urls")),
-    path("account/", views.account, name="account"),
+    path("account/", account_page.account, name="account"),
+    path("account/sessions/end/", account_page.end_sessions, name="end_sessions"),
     path("account/second-factor/", views.second_factor, name="second_factor"),
+    path("language/", language_page.choose_language, name="language"),
     path("gate/", gate_views.gate, name="gate"),
     path("first-admin/", views.first_admin, name="first_admin"),
     path("first-admin/claim/", views.first_admin_claim, name="first_admin_claim"),

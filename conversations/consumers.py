@@ -85,14 +85,13 @@ class PageConsumer(AsyncWebsocketConsumer):
     """One page of one person."""
 
     async def connect(self) -> None:
-        self.reader = reader_of_socket(self.scope)
         self.topic: str | None = None
         self.topic_elsewhere: str | None = None
         self.unsent = Unsent()
         self.sending: asyncio.Task[None] | None = None
         self.doubting: asyncio.Task[None] | None = None
         try:
-            await self._user()
+            self.reader = reader_of_socket(self.scope, await self._user())
         except SHUT_OUT:
             await self.close()  # before it is accepted: the handshake answers 403
             return

@@ -1,7 +1,6 @@
 """The sentences of errors in the language, and the time, of whoever reads them.
 
-Pages are English until they are translated as a whole, but what is refused, and why a reply failed, people read in
-their own language. That is the one their browser asks for, if `LANGUAGES` has it.
+Pages are rendered in it already; what a socket sends has no page around it, so it is told whose it is.
 """
 
 from __future__ import annotations
@@ -12,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils.translation import get_language_from_request, gettext, override
+from django.utils.translation import gettext, override
 
 from chatsite.accounts.clock import time_of_day, zone_of
+from chatsite.accounts.languages import language_of
+from chatsite.accounts.models import User
 from conversations.core.errors import ConversationError
 from conversations.core.filling import in_utc
 from conversations.core.stored_errors import sentence_for
@@ -48,12 +49,13 @@ def stored_sentence(code: str, params: Mapping[str, object], reader: Reader) -> 
 
 
 def reader_of(request: HttpRequest) -> Reader:
-    return Reader(get_language_from_request(request), zone_of(request.COOKIES))
+    return Reader(language_of(request), zone_of(request.COOKIES))
 
 
-def reader_of_socket(scope: Mapping[str, Any]) -> Reader:
+def reader_of_socket(scope: Mapping[str, Any], user: User) -> Reader:
     """Return who reads a socket's page: found in its handshake as in every other request."""
     handshake = HttpRequest()
+    handshake.user = user
     handshake.COOKIES = scope["cookies"]
     handshake.META["HTTP_ACCEPT_LANGUAGE"] = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
     return reader_of(handshake)

@@ -1,22 +1,17 @@
-"""The sentences of errors in the language of whoever reads them: in the catalogs, over HTTP and by the socket."""
+"""The sentences of errors in the language of whoever reads them: over HTTP and by the socket."""
 
 from __future__ import annotations
 
-import ast
 import datetime as dt
-import io
 import re
 import uuid
 
 import pytest
-from babel.messages.mofile import read_mo, write_mo
-from babel.messages.pofile import read_po
 from django.urls import reverse
 
 from chatsite.accounts.clock import zone_of
 from conversations.core.errors import (
     ConversationError,
-    InvalidHistory,
     MessageTooLong,
     MoneyUsedUp,
     ProviderTimedOut,
@@ -27,67 +22,13 @@ from conversations.services.end_reply import Ending, end_reply
 from tests.core.test_errors import CLASSES, example
 from tests.people import begin, make_user, post
 from tests.sockets import Page
-from tests.source import PROJECT, python_files
 from tests.waiting import in_thread
 
-CATALOG = PROJECT / "conversations/locale/zh_Hans/LC_MESSAGES/django.po"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 EMPTY_IN_CHINESE = "消息是空的，请先输入内容再发送。"
 TIMED_OUT_IN_CHINESE = "语言模型响应超时，请重试。"
 ENGLISH, CHINESE_READER = Reader("en"), Reader("zh-hans")
 CHINESE_BROWSER = "zh-CN,zh;q=0.9,en;q=0.8"
-
-
-def catalog():
-    with CATALOG.open("rb") as file:
-        return read_po(file, locale="zh_Hans", domain="django")
-
-
-def sentences_in(file):
-    """Return what a compiled catalog holds, but for its header: that names the version of Babel."""
-    return {message.id: message.string for message in read_mo(file) if message.id}
-
-
-def clauses():
-    """Return (place, reason) for every reason that our code gives to `InvalidHistory`."""
-    for path in python_files("conversations"):
-        for node in ast.walk(ast.parse((PROJECT / path).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == InvalidHistory.__name__:
-                yield from ((f"{path}:{node.lineno}", word.value) for word in node.keywords if word.arg == "reason")
-
-
-def placeholders(text):
-    return sorted(re.findall(r"%\(\w+\)s", text))
-
-
-# The catalog
-
-
-@pytest.mark.parametrize("error", CLASSES)
-def test_every_sentence_has_a_translation_with_the_same_params(error):
-    translated = catalog()[error.template].string
-    assert CHINESE.search(translated)
-    assert placeholders(translated) == placeholders(error.template)
-    assert translated.endswith("。")
-
-
-def test_every_reason_is_a_literal_with_a_translation():
-    known = catalog()
-    lost = [place for place, value in clauses() if not isinstance(value, ast.Constant) or value.value not in known]
-    assert not lost, "reasons that the catalog does not know"
-
-
-def test_the_catalog_holds_nothing_that_nobody_says():
-    said = {error.template for error in CLASSES} | {ast.literal_eval(value) for _, value in clauses()}
-    assert {message.id for message in catalog() if message.id} == said
-
-
-def test_the_compiled_catalog_is_what_the_readable_one_compiles_to():
-    compiled = io.BytesIO()
-    write_mo(compiled, catalog())
-    compiled.seek(0)
-    with CATALOG.with_suffix(".mo").open("rb") as committed:
-        assert sentences_in(committed) == sentences_in(compiled), "run: make messages"
 
 
 # The sentence

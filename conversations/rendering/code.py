@@ -78,7 +78,7 @@ def render_code(code: str, *, language: str) -> str:
     return (
         '<div class="code-block"><div class="code-block-bar">'
         f'<span class="code-block-language">{label}</span>'
-        '<button type="button" class="code-block-copy" data-copy>Copy</button></div>'
+        '<button type="button" class="code-block-copy" data-copy></button></div>'
         f"<pre><code>{_highlight(code, language.lower())}</code></pre></div>\n"
     )
 

@@ -11,8 +11,10 @@ from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import override
 from django_htmx.http import HttpResponseClientRedirect
 
+from chatsite.accounts.languages import language_of
 from conversations.access import require_admitted
 from conversations.core.errors import (
     AccessError,
@@ -111,7 +113,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         return refused(request, RequestTooLarge())
     if isinstance(exception, TooManyFilesSent):
         return refused(request, TooManyFiles(most=settings.DATA_UPLOAD_MAX_NUMBER_FILES))
-    return render(request, "400.html", status=400)
+    with override(language_of(request)):  # it may be refused before anybody has asked who reads it
+        return render(request, "400.html", status=400)
 
 
 def refused(request: HttpRequest, error: ConversationError) -> HttpResponse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.template.loader import render_to_string
+from django.utils.translation import override
 
 from conversations.core.frames import ConversationSnapshot
 from conversations.models import Conversation
@@ -21,6 +22,11 @@ def conversation_snapshot(conversation: Conversation, from_position: int, *, rea
 
     Of very many messages it holds the newest, and says from which position on.
     """
+    with override(reader.language_code):
+        return _snapshot(conversation, from_position, reader)
+
+
+def _snapshot(conversation: Conversation, from_position: int, reader: Reader) -> ConversationSnapshot:
     record = last_window(conversation)
     sight = Sight.of(record) if record else EVERYTHING
     page = thread_from(conversation, from_position, reader=reader, sight=sight)

@@ -4,7 +4,7 @@ import { Announcer } from "./announcer.js";
 import { startCitations } from "./citations.js";
 import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
-import { startCopying } from "./copy.js";
+import { labelCopyButtons, startCopying } from "./copy.js";
 import { openWhenFilled } from "./dialogs.js";
 import { startDocuments } from "./documents.js";
 import { Draft } from "./draft.js";
@@ -88,6 +88,7 @@ document.addEventListener("renamed", ({ detail }) => {
 });
 keepPlaceWhenOlderArrive(part("scroller"), () => {
   localiseTimes(page);
+  labelCopyButtons(page);
   sight.draw();
 });
 startCopying(document.body, { copied: page.dataset.textCopied });
@@ -163,6 +164,7 @@ function moveIn() {
   part("composer").elements.conversation.value = conversation;
   draft.moveIn();
   history.replaceState(null, "", urls.conversation);
+  document.querySelector('.languages [name="next"]').value = urls.conversation;
 }
 
 /** A document has begun the conversation; what is typed meanwhile stays, and the list shows it. */

@@ -3,6 +3,7 @@
 const DONE_MS = 1_600;
 
 export function startCopying(root, { copied }) {
+  labelCopyButtons(root);
   root.addEventListener("click", async ({ target }) => {
     const button = target.closest("[data-copy], [data-copy-from]");
     if (!button || button.ariaDisabled === "true") {
@@ -15,6 +16,14 @@ export function startCopying(root, { copied }) {
       say(button, button.dataset.textFailed ?? "");
     }
   });
+}
+
+/** A block of code is drawn once for all its readers, so its button comes without a word in any language. */
+export function labelCopyButtons(root) {
+  const { textCopy } = document.getElementById("main").dataset;
+  for (const button of root.querySelectorAll("[data-copy]:empty")) {
+    button.textContent = textCopy ?? "";
+  }
 }
 
 /** Let the button tell for a moment what came of it; it keeps the focus. */

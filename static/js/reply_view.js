@@ -1,5 +1,6 @@
 /** A streaming reply on the page: finished blocks as HTML, the tail behind them as text. */
 
+import { labelCopyButtons } from "./copy.js";
 import { ReplyText } from "./reply_text.js";
 
 export class ReplyView {
@@ -36,7 +37,10 @@ export class ReplyView {
 
   #show({ blocks, redraw, appended }) {
     const tail = this.article.querySelector("[data-tail]");
-    this.article.querySelector("[data-blocks]").insertAdjacentHTML("beforeend", blocks.join(""));
+    if (blocks.length) {
+      this.article.querySelector("[data-blocks]").insertAdjacentHTML("beforeend", blocks.join(""));
+      labelCopyButtons(this.article);
+    }
     if (redraw) {
       tail.textContent = this.text.tail;
     } else {

@@ -2,6 +2,7 @@
 
 import { ReplyView } from "./reply_view.js";
 import { readingIn, readOn } from "./sources.js";
+import { labelCopyButtons } from "./copy.js";
 import { localiseTimes } from "./time_zone.js";
 
 export class Thread {
@@ -163,6 +164,7 @@ function drawn(html) {
   template.innerHTML = html;
   const article = document.importNode(template.content.querySelector("[data-message]"), true);
   localiseTimes(article);
+  labelCopyButtons(article);
   window.htmx?.process(article);
   return article;
 }
