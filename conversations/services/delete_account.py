@@ -12,7 +12,7 @@ from chatsite.accounts.models import User
 from conversations.models import Conversation, Message
 
 from .conversations import default_scenario
-from .spending import forget_payer
+from .forget_in_ledger import forget_in_rows, wait_for_other_deletions
 from .stop_reply import stop_reply
 
 TRIES = 5
@@ -43,8 +43,9 @@ def _delete(user: User) -> None:
     Whoever settles a request takes the ledger's row first and asks for the person's then, so it goes in that order
     here. Once the person's row is locked nothing new of theirs can be stored.
     """
+    wait_for_other_deletions()
     _check_an_admin_stays(user)
-    forget_payer(user)
+    forget_in_rows(user)
     User.objects.select_for_update().get(pk=user.pk)
     for conversation in Conversation.objects.filter(owner=user).order_by("pk").iterator():
         conversation.delete()
