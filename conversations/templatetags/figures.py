@@ -9,6 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from conversations.money_words import split_usd
+from conversations.price_sources import source_in_words
 
 register = template.Library()
 NOTHING = "–"
@@ -48,6 +49,12 @@ def seconds(value: float | None) -> str:
 def price(value: Decimal | None) -> SafeString:
     """Return a unit price, which is US dollars for a million tokens."""
     return usd(value) if value is None else format_html("{} / M", usd(value))
+
+
+@register.filter
+def price_source(stored: str) -> str:
+    """Return where a price comes from, in the reader's language."""
+    return source_in_words(stored)
 
 
 @register.filter

@@ -1,0 +1,36 @@
+"""Where a price comes from, in the reader's language."""
+
+import pytest
+from django.utils.translation import override
+
+from conversations.core.usage import PriceTier, UnitPrices
+from conversations.price_sources import source_in_words
+from conversations.providers.demo import DEMO_PRICES
+
+IN_CHINESE = {
+    DEMO_PRICES.source: "演示模型免费",
+    "set in the admin, valid from 2026-11-01": "在管理后台设置，自 2026-11-01 起生效",
+    "genai-prices 0.0.40: openai/gpt on 2026-11-21": "genai-prices 0.0.40: openai/gpt，2026-11-21",
+    "LANGUAGE_MODELS": "LANGUAGE_MODELS",
+}
+
+
+@pytest.mark.parametrize("stored", IN_CHINESE)
+def test_a_source_is_said_in_the_readers_language(stored):
+    with override("zh-hans"):
+        assert source_in_words(stored) == IN_CHINESE[stored]
+
+
+@pytest.mark.parametrize("stored", IN_CHINESE)
+def test_in_english_it_is_as_it_was_kept(stored):
+    assert source_in_words(stored) == stored
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"), [(1, "，不超过 200,000 个输入 token"), (200_001, "，超过 200,000 个输入 token")]
+)
+def test_a_tier_is_said_with_its_source(tokens, said):
+    tier = PriceTier(200_000, UnitPrices(None, None))
+    stored = UnitPrices(None, None, source="LANGUAGE_MODELS", tiers=(tier,)).at(tokens).source
+    with override("zh-hans"):
+        assert source_in_words(stored) == f"LANGUAGE_MODELS{said}"
