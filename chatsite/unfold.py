@@ -90,9 +90,10 @@ UNFOLD: dict[str, Any] = {
         stylesheet("admin/page.css"),
         stylesheet("admin/overview.css"),
         stylesheet("admin/thread.css"),
+        stylesheet("admin/reading.css"),
         stylesheet("admin/gate.css"),
     ],
-    "DASHBOARD_CALLBACK": "conversations.admin.dashboard.dashboard",
+    "DASHBOARD_CALLBACK": "conversations.admin.dashboard.page.dashboard",
     "SIDEBAR": {
         "show_search": False,
         "navigation": [
@@ -109,6 +110,13 @@ UNFOLD: dict[str, Any] = {
                     _page(_("Messages"), "chat_bubble", "conversations.message"),
                     _page(_("Documents"), "description", "conversations.document"),
                     _page(_("Completions"), "receipt_long", "conversations.completion"),
+                    _page(_("Readings"), "visibility", "conversations.reading"),
+                    {
+                        "title": _("Search in words"),
+                        "icon": "manage_search",
+                        "link": reverse_lazy("admin:conversations_reading_search"),
+                        "permission": lambda request: request.user.has_perm("conversations.view_reading"),
+                    },
                     _page(_("Runs"), "cycle", "conversations.run"),
                     _page(_("Calibration"), "straighten", "conversations.calibration"),
                 ],

@@ -6,14 +6,25 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from conversations.admin.dashboard.address import EXPORT
+from conversations.admin.dashboard.export import figures_csv
 from conversations.admin.filters import STOPPED, CostFilter, LanguageModelFilter, OutcomeFilter
 from conversations.admin.labels import STATES
+from conversations.admin.prompt import prompt, prompt_json
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.window_record import ShownWindow
 from conversations.models import Completion
 from conversations.templatetags import figures
+
+# What other pages may ask this list for, beside its own filters.
+LEAD_HERE = (
+    *("user", "user__isnull", "conversation", "conversation__isnull", "scenario", "scenario__isnull"),
+    *("reply", "error_code", "language_model"),
+)
 
 
 @admin.register(Completion)
@@ -30,17 +41,28 @@ class CompletionAdmin(ReviewAdmin):
         "duration",
     ]
     list_filter = ["created_at", OutcomeFilter, CostFilter, LanguageModelFilter, "purpose"]
-    search_fields = ["user__email", "conversation__title", "language_model", "error_code", "provider_request_id"]
-    search_help_text = "Email address, conversation's title, language model, error code or provider's request id"
+    linked_lookups = LEAD_HERE
+    search_fields = ["user__email", "language_model", "error_code", "provider_request_id"]
+    search_help_text = _("Email address, language model, error code or provider's request id")
     list_select_related = ["user"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
         queryset = super().get_queryset(request)
         return queryset.defer("window") if _is_list(request) else queryset
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        allowed = ("user", "user__isnull", "conversation", "reply", "error_code", "language_model")
-        return lookup in allowed or super().lookup_allowed(lookup, value, request)
+    def get_urls(self) -> list[URLPattern]:
+        """Add the files of the first page, which are figures of this list, and what was sent, in a reading."""
+        view = self.admin_site.admin_view(figures_csv)
+        return [
+            path("figures/<slug:by>.csv", view, name=EXPORT),
+            path("<int:pk>/prompt/", self.admin_site.admin_view(prompt), name="conversations_completion_prompt"),
+            path(
+                "<int:pk>/prompt/json/",
+                self.admin_site.admin_view(prompt_json),
+                name="conversations_completion_prompt_json",
+            ),
+            *super().get_urls(),
+        ]
 
     @display(description="input (cached)", ordering="input_tokens")
     def input(self, completion: Completion) -> str:

@@ -1,0 +1,77 @@
+"""The charts of the page: a day is a bar or a point. All of it stands in the table of days, too."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.formats import date_format
+from django.utils.translation import gettext, pgettext
+
+from conversations.admin.charts import bar_chart, line_chart
+from conversations.selectors.figures import DayTotals
+
+MONEY = {"style": "currency", "currency": "USD", "minimumFractionDigits": 2, "maximumFractionDigits": 10}
+WHOLE = {"maximumFractionDigits": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """*kind* is the component that draws it, *drawn* the component's data and options."""
+
+    title: str
+    kind: str
+    drawn: dict[str, str]
+
+
+def charts(days: Iterable[DayTotals]) -> list[Chart]:
+    """Return the charts by day; none of a single day."""
+    rows = list(days)
+    if len(rows) < 2:
+        return []
+    return [
+        Chart(gettext("Cost by day, US dollars"), "bar", cost_chart(rows)),
+        Chart(gettext("Tokens by day"), "bar", token_chart(rows)),
+        Chart(gettext("Replies and active users by day"), "bar", reply_chart(rows)),
+        Chart(gettext("The price of memory by day, US dollars"), "line", memory_chart(rows)),
+    ]
+
+
+def cost_chart(days: list[DayTotals]) -> dict[str, str]:
+    costs = [float(day.totals.cost_usd) for day in days]
+    return bar_chart(_labels(days), {gettext("Cost"): ("cost", costs)}, number_format=MONEY)
+
+
+def token_chart(days: list[DayTotals]) -> dict[str, str]:
+    totals = [day.totals for day in days]
+    series = {
+        gettext("Input"): ("input", [each.input_tokens - each.cached_input_tokens for each in totals]),
+        gettext("Cached input"): ("cached", [each.cached_input_tokens for each in totals]),
+        gettext("Output"): ("output", [each.output_tokens for each in totals]),
+    }
+    return bar_chart(_labels(days), series, number_format=WHOLE)
+
+
+def reply_chart(days: list[DayTotals]) -> dict[str, str]:
+    """Bars of replies, and the active users as a line with a scale of its own: there are far fewer."""
+    bars = {gettext("Replies"): ("input", [day.totals.replies for day in days])}
+    line = (gettext("Active users"), "cost", [day.totals.users for day in days])
+    return bar_chart(_labels(days), bars, number_format=WHOLE, line=line)
+
+
+def memory_chart(days: list[DayTotals]) -> dict[str, str]:
+    series: dict[str, tuple[str, list[Any]]] = {
+        gettext("With memory, as sent"): ("cost", [float(day.totals.remembering_cost_usd) for day in days]),
+        gettext("The same questions alone"): ("input", [float(day.totals.cost_without_history_usd) for day in days]),
+    }
+    return line_chart(_labels(days), series, number_format=MONEY)
+
+
+def _labels(days: list[DayTotals]) -> list[str]:
+    return [short_day(day.day) for day in days]
+
+
+def short_day(day: dt.date) -> str:
+    return date_format(day, pgettext("a day without its year, as Django writes dates", "M j"))

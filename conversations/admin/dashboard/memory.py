@@ -1,0 +1,33 @@
+"""The price of memory: what replies cost, against the same questions without what went before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conversations.selectors.totals import Totals
+
+from .cards import growth
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The *total* of a period and of the one *before*, and the bars that compare the two costs, in per mille."""
+
+    total: Totals
+    before: Totals
+
+    @property
+    def sent_width(self) -> int:
+        return self._width(of_history=True)
+
+    @property
+    def alone_width(self) -> int:
+        return self._width(of_history=False)
+
+    def _width(self, *, of_history: bool) -> int:
+        costs = (self.total.cost_without_history_usd, self.total.remembering_cost_usd)
+        return int(1000 * costs[of_history] / max(costs)) if max(costs) else 0
+
+    @property
+    def changed(self) -> str:
+        return growth(self.total.memory_price_usd, self.before.memory_price_usd)
