@@ -90,9 +90,10 @@ def _share(text: str) -> Decimal:
     """Return percent as a share."""
     try:
         share = Decimal(text.removesuffix("%").strip()) / 100
+        is_share = 0 <= share <= 1  # which can't be asked of NaN either
     except InvalidOperation:
-        share = Decimal("NaN")
-    if not 0 <= share <= 1 or share.is_nan():
+        is_share = False
+    if not is_share:
         raise ArgumentTypeError(f"“{text}” is not a share from 0 to 100 %.")
     return share
 

@@ -1,0 +1,230 @@
+"""An account goes with all its words, wherever they are kept, and its amounts stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from decimal import Decimal
+
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.admin.models import CHANGE, LogEntry
+from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, OperationalError, connection, transaction
+
+from chatsite.accounts.models import Role, User
+from conversations.core.usage import UnitPrices, Usage
+from conversations.models import Completion, Conversation, Message, Run, Scenario, Spending, SystemPrompt
+from conversations.services.conversations import choose_scenario, default_scenario, sweep_deleted_conversations
+from conversations.services.delete_account import delete_account
+from conversations.services.ledger import Outcome, settle_completion
+from conversations.services.prepare_reply import prepare_reply
+from tests.documents import add, make_ready
+from tests.ledger import open_for
+from tests.people import begin, make_user, post
+from tests.waiting import wait_for_lock_waits
+
+CANARY = "canaryinthecellar"
+PRICES = UnitPrices(Decimal(1), Decimal(2), source="a test")
+USED = Outcome(text="chirp", usage=Usage(100, 10), finish_reason="stop")
+PORTIONS = (CANARY, CANARY.encode().hex())
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice():
+    user = make_user(CANARY)
+    EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
+    return user
+
+
+def own_scenario(user, **fields):
+    return Scenario.objects.create(owner=user, name=CANARY, system_prompt=f"You are {CANARY}.", **fields)
+
+
+def talk(user, scenario=None, **fields):
+    """Return a conversation of one question, and its settled row of the ledger."""
+    conversation = begin(user)
+    if scenario:
+        choose_scenario(conversation, user=user, scenario_id=scenario.pk)
+    conversation.refresh_from_db()
+    posted = post(conversation, f"Where is {CANARY}?")
+    completion = open_for(prepare_reply(posted.reply.pk), body=body_of(conversation.scenario), prices=PRICES, **fields)
+    settle_completion(completion, USED)
+    return conversation, completion
+
+
+def body_of(scenario):
+    system = [{"role": "system", "content": scenario.system_prompt}] if scenario.system_prompt else []
+    return {"messages": [*system, {"role": "user", "content": CANARY}], "stop": [CANARY], "tools": [{"name": CANARY}]}
+
+
+def tables() -> Iterator[tuple[str, str]]:
+    """Yield every table, with all that is stored in it."""
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names(cursor):
+            cursor.execute(f'SELECT string_agg(row_to_json(t)::text, chr(10)) FROM "{table}" t')
+            yield table, cursor.fetchone()[0] or ""
+
+
+def tables_with_the_canary():
+    return {table for table, stored in tables() if any(portion in stored for portion in PORTIONS)}
+
+
+def amounts():
+    """Return what the ledger says was used and paid, which no deletion changes."""
+    columns = ("pk", "language_model", "input_tokens", "output_tokens", "cost_usd", "created_at", "ended_at")
+    return list(Completion.objects.order_by("pk").values_list(*columns))
+
+
+def test_the_canary_is_seen_where_words_are_kept(alice):
+    conversation, _ = talk(alice, own_scenario(alice))
+    make_ready(add(alice, conversation, content=CANARY.encode()), CANARY)
+    kept_in = {"accounts_user", "account_emailaddress", *(f"conversations_{name}" for name in (
+        "message", "scenario", "systemprompt", "completion", "conversation", "passage", "documentfile"
+    ))}  # fmt: skip
+    assert kept_in <= tables_with_the_canary()
+
+
+def test_no_word_is_left_in_any_table(alice, client):
+    client.force_login(alice)
+    scenario = own_scenario(alice)
+    conversation, _ = talk(alice, scenario)
+    make_ready(add(alice, conversation, content=CANARY.encode()), CANARY)
+    make_ready(add(alice, scenario, content=CANARY.encode()), CANARY)
+    delete_account(alice)
+    assert not tables_with_the_canary()
+
+
+def test_its_amounts_stay(alice):
+    talk(alice)
+    before = amounts()
+    delete_account(alice)
+    assert amounts() == before
+    assert Completion.objects.filter(user=None, conversation=None, cost_usd=Decimal("0.00012")).count() == 1
+
+
+def test_the_sums_of_the_site_stay(alice):
+    talk(alice)
+    delete_account(alice)
+    assert set(Spending.objects.values_list("user", "spent_usd")) == {(None, Decimal("0.00012"))}
+
+
+def test_a_reply_that_is_being_made_is_stopped_and_settled_as_nobodys(alice):
+    posted = post(begin(alice), "Where?")
+    completion = open_for(prepare_reply(posted.reply.pk), prices=PRICES)
+    delete_account(alice)
+    assert settle_completion(completion, USED)
+    completion.refresh_from_db()
+    assert (completion.user, completion.cost_usd) == (None, Decimal("0.00012"))
+    assert not Run.objects.exists()
+    assert not Message.objects.exists()
+
+
+def test_others_go_on_without_a_scenario_of_theirs(alice):
+    bob = make_user("bob")
+    scenario = own_scenario(alice, offered=True)
+    conversation, _ = talk(bob, scenario)
+    delete_account(alice)
+    conversation.refresh_from_db()
+    assert conversation.scenario == default_scenario()
+    assert conversation.messages.count() == 2
+
+
+def test_what_others_said_stays(alice):
+    conversation, _ = talk(make_user("bob"))
+    delete_account(alice)
+    assert Conversation.objects.get() == conversation
+
+
+def test_the_only_admin_stays(alice):
+    User.objects.filter(pk=alice.pk).update(role=Role.ADMIN)
+    conversation, _ = talk(alice)
+    with pytest.raises(ValidationError, match="only admin"):
+        delete_account(alice)
+    assert list(Conversation.objects.all()) == [conversation]
+
+
+def test_one_of_two_admins_may_go(alice):
+    User.objects.filter(pk=alice.pk).update(role=Role.ADMIN)
+    make_user("bob", role=Role.ADMIN)
+    delete_account(alice)
+    assert not User.objects.filter(pk=alice.pk).exists()
+
+
+def test_the_admins_log_forgets_whom_it_was_about(alice):
+    admin = make_user("bob", role=Role.ADMIN)
+    other = make_user(f"the-{CANARY}")
+    for words in (alice.email, f"limits of {alice.email}", other.email):
+        LogEntry.objects.create(
+            user=admin, content_type=ContentType.objects.get_for_model(User), object_repr=words, action_flag=CHANGE
+        )
+    delete_account(alice)
+    assert list(LogEntry.objects.order_by("pk").values_list("object_repr", flat=True)) == ["", "", other.email]
+
+
+def test_a_swept_conversation_takes_along_what_was_sent_for_it(alice):
+    conversation, completion = talk(alice, own_scenario(alice))
+    Conversation.objects.filter(pk=conversation.pk).update(deleted_at="2026-01-01T00:00Z")
+    sweep_deleted_conversations()
+    completion.refresh_from_db()
+    assert (completion.request, completion.messages_digest, completion.system_prompt) == ({}, "", None)
+    assert tables_with_the_canary() == {"accounts_user", "account_emailaddress", "conversations_scenario"}
+
+
+def test_a_system_prompt_stays_as_long_as_a_conversation_for_which_it_was_sent(alice):
+    scenario = own_scenario(alice)
+    (first, _), (second, _) = talk(alice, scenario), talk(alice, scenario)
+    first.delete()
+    assert SystemPrompt.objects.count() == 1
+    second.delete()
+    assert not SystemPrompt.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_system_prompt_that_is_sent_again_at_that_moment_stays(alice):
+    scenario = own_scenario(alice)
+    old, _ = talk(alice, scenario)
+    with ThreadPoolExecutor(1) as crew:
+        with transaction.atomic():
+            _, new = talk(alice, scenario)
+            deletion = crew.submit(old.delete)
+            wait_for_lock_waits(1)
+        deletion.result(timeout=30)
+    new.refresh_from_db()
+    assert new.system_prompt.text == scenario.system_prompt
+
+
+@transaction.atomic
+def open_and_delete(prepared, user):
+    """Delete the account after the row of the ledger is written and before it is stored."""
+    open_for(prepared, prices=PRICES)
+    with ThreadPoolExecutor(1) as crew:
+        crew.submit(delete_account, user).result(timeout=30)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_account_goes_while_a_first_request_opens(alice):
+    prepared = prepare_reply(post(begin(alice), "Where?").reply.pk)
+    with pytest.raises(IntegrityError):
+        open_and_delete(prepared, alice)
+    assert not tables_with_the_canary()
+    assert not Completion.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_account_goes_while_another_request_opens(alice):
+    """Each waits for the other: for the day's sum, and for the person. Whichever the database lets go on, both end."""
+    talk(alice)
+    prepared = prepare_reply(post(begin(alice), "Where?").reply.pk)
+    with ThreadPoolExecutor(1) as crew:
+        with suppress(IntegrityError, OperationalError), transaction.atomic():
+            open_for(prepared, prices=PRICES)
+            deletion = crew.submit(delete_account, alice)
+            wait_for_lock_waits(1)
+        deletion.result(timeout=30)
+    assert not tables_with_the_canary()
+    assert not Completion.objects.exclude(user=None).exists()

@@ -1,0 +1,199 @@
+"""`manage.py reconcile`: what it prints of a file beside the ledger, and how it ends."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from conversations.core.usage import UnitPrices, Usage
+from conversations.models import Completion
+from conversations.models.completion import Purpose
+from conversations.selectors.estimate_errors import estimate_errors
+from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
+
+HEADER = "day,model,requests,input_tokens,cached_input_tokens,output_tokens,cost_usd\n"
+PRICES = UnitPrices(Decimal(1), Decimal(10), cached_input_usd=Decimal("0.5"), source="a test")
+
+pytestmark = pytest.mark.django_db
+
+
+def today():
+    return dt.datetime.now(dt.UTC).date()
+
+
+@pytest.fixture
+def letters():
+    return open_request()
+
+
+def open_request(language_model="letters", prices=PRICES):
+    return open_completion(
+        NewCompletion(
+            purpose=Purpose.TITLE,
+            user=None,
+            language_model=language_model,
+            body={"messages": []},
+            prices=prices,
+            prompt_tokens=1_100_000,
+            most_prompt_tokens=1_100_000,
+            max_output_tokens=10,
+        )
+    )
+
+
+def used(completion, **outcome):
+    usage = Usage(1_000_000, 200_000, cached_input_tokens=400_000)
+    settle_completion(completion, Outcome(**{"usage": usage, "finish_reason": "stop", **outcome}))
+
+
+def day_of(completion):
+    return Completion.objects.get(pk=completion.pk).created_at.astimezone(dt.UTC).date()
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(*rows, header=HEADER):
+        path = tmp_path / "usage.csv"
+        path.write_text(header + "".join(f"{row}\n" for row in rows))
+        return path
+
+    return write
+
+
+def row(day, model="letters", tokens=1_000_000, cost="2.8"):
+    return f"{day},{model},1,{tokens},400000,200000,{cost}"
+
+
+def run(path, *options):
+    """Return what is printed and how it ended: 0, or the exit code and the sentence."""
+    printed = io.StringIO()
+    try:
+        call_command("reconcile", str(path), *options, stdout=printed)
+    except CommandError as error:
+        return printed.getvalue(), (error.returncode, str(error))
+    return printed.getvalue(), 0
+
+
+def test_two_that_agree_end_well(letters, file):
+    used(letters)
+    printed, end = run(file(row(day_of(letters))))
+    assert end == 0
+    assert "agree in all 1 days and models" in printed
+
+
+def test_a_difference_is_printed_with_its_day_and_model(letters, file):
+    used(letters)
+    day = day_of(letters)
+    printed, end = run(file(row(day, tokens=1_010_000)))
+    assert end == (1, "The ledger and the file differ in 1 of 1 days and models.")
+    assert f"{day}  letters  input tokens  1,000,000  1,010,000  +10,000 (+1.00%)" in printed
+
+
+def test_a_tolerance_lets_it_pass(letters, file):
+    used(letters)
+    assert run(file(row(day_of(letters), tokens=1_010_000)), "--tolerance", "1%")[1] == 0
+
+
+def test_a_snapshot_is_its_model(letters, file):
+    used(letters)
+    assert run(file(row(day_of(letters), model="vendor/Letters-2026-01-31")))[1] == 0
+
+
+def test_a_name_can_be_taken_for_another(letters, file):
+    used(letters)
+    path = file(row(day_of(letters), model="deployment-7"))
+    printed, end = run(path)
+    assert end[0] == 1
+    assert "Models that the ledger does not have in these days: deployment-7" in printed
+    assert run(path, "--as", "Deployment 7=letters")[1] == 0
+
+
+def test_a_model_of_another_provider_can_be_left_out(letters, file):
+    used(letters)
+    used(other := open_request("words"))
+    path = file(row(day_of(other)))
+    assert run(path)[1] == (1, "The ledger and the file differ in 1 of 2 days and models.")
+    assert run(path, "--without", "words")[1] == 0
+
+
+def test_days_outside_of_those_asked_for_are_not_compared(letters, file):
+    used(letters)
+    day = day_of(letters)
+    path = file(row(day), row(day - dt.timedelta(days=40)))
+    assert run(path)[1][0] == 1
+    assert run(path, "--from", str(day), "--to", str(day))[1] == 0
+
+
+def test_a_request_that_was_refused_or_still_runs_is_no_difference(letters, file):
+    used(letters)
+    used(open_request(), usage=None, not_billed=True, error_code="rate_limited")
+    open_request()
+    printed, end = run(file(row(day_of(letters))))
+    assert end == 0
+    assert "Requests that still run, and are not in our figures: 1" in printed
+    assert (
+        "Requests that were refused by the provider, which bills nothing for them: they are not counted: 1" in printed
+    )
+
+
+def test_an_unknown_price_is_said(file):
+    used(completion := open_request(prices=None))
+    printed, end = run(file(row(day_of(completion))))
+    assert end[0] == 1
+    assert "Requests that have no known price: what they cost is missing in our US dollars: 1" in printed
+
+
+def test_our_own_counts_are_said(letters, file):
+    used(letters, usage=None, text="a")
+    assert "their tokens are our own count: 1" in run(file(row(day_of(letters))))[0]
+
+
+def test_estimates_stand_beside_what_was_reported(letters, file):
+    used(letters)
+    printed, _ = run(file(row(day_of(letters))))
+    assert "letters            1  1,100,000  1,000,000     +10.00%            10.00%  +10.00%" in printed
+
+
+def test_errors_of_estimates_are_those_of_reported_usage_only(letters):
+    used(letters)
+    used(open_request(), usage=Usage(2_200_000, 1))
+    used(open_request(), usage=None, text="not reported")
+    (errors,) = estimate_errors()
+    assert (errors.completions, errors.estimated_tokens, errors.reported_tokens) == (2, 2_200_000, 3_200_000)
+    assert (errors.mean, errors.worst) == pytest.approx((-0.2, -0.5))
+    assert errors.quantile_95 == pytest.approx(0.48)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "The file is empty."),
+        ("day,model,cost_usd\n03/04/2026,letters,1\n", "Line 2: “03/04/2026” may be read in two ways"),
+        ("day,model,cost_usd\n2026-03-04,letters,NaN\n", "Line 2: “NaN” is not a number of US dollars"),
+    ],
+)
+def test_a_file_that_cant_be_compared_is_no_difference(file, content, sentence):
+    code, said = run(file(header=content))[1]
+    assert code == 2
+    assert sentence in said
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path):
+    assert run(tmp_path / "none.csv")[1][0] == 2
+
+
+def test_days_that_end_before_they_begin_are_refused(file):
+    code, said = run(file(row(today())), "--from", "2026-02-01", "--to", "2026-01-01")[1]
+    assert (code, "before they begin" in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "options", [("--from", "01/02/2026"), ("--tolerance", "-1"), ("--tolerance", "NaN"), ("--as", "letters")]
+)
+def test_options_without_a_meaning_are_refused(file, options):
+    with pytest.raises(CommandError, match="argument --"):
+        call_command("reconcile", str(file(row(today()))), *options)
