@@ -289,7 +289,7 @@ STORAGES = {
 AUTH_USER_MODEL = "accounts.User"
 # What the role reviewer allows in the admin, beside what every reviewer may do: read.
 REVIEWER_PERMISSIONS = frozenset(
-    f"conversations.view_{model}" for model in ("conversation", "message", "completion", "run")
+    f"conversations.view_{model}" for model in ("conversation", "message", "completion", "reading", "run")
 )
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [

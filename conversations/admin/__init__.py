@@ -1,5 +1,16 @@
 """The admin: what was said, what the language model saw of it, what it cost; and the scenarios."""
 
-from . import calibration, completion, conversation, document, message, price, run, scenario, user
+from . import calibration, completion, conversation, document, message, price, reading, run, scenario, user
 
-__all__ = ["calibration", "completion", "conversation", "document", "message", "price", "run", "scenario", "user"]
+__all__ = [
+    "calibration",
+    "completion",
+    "conversation",
+    "document",
+    "message",
+    "price",
+    "reading",
+    "run",
+    "scenario",
+    "user",
+]

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import F, QuerySet
-from django.http import HttpRequest, HttpResponse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
+from conversations.admin.conversation_export import exported_csv, exported_json
 from conversations.admin.filters import ConversationStateFilter, SiteScenarioFilter, UsedLanguageModelFilter
 from conversations.admin.labels import STATES
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.thread import read_thread
-from conversations.models import Conversation
+from conversations.admin.words import READ, open_by_form, within_reading, words_of
+from conversations.models import Conversation, Reading, ReadWhat
 from conversations.selectors.ledger import with_usage
+from conversations.services.readings import log_step
 from conversations.templatetags import figures
 
 
@@ -30,8 +38,8 @@ class ConversationAdmin(ReviewAdmin):
         UsedLanguageModelFilter,
         ("scenario", SiteScenarioFilter),
     ]
-    search_fields = ["title", "owner__email"]
-    search_help_text = "Title, owner's email address, or a conversation's public id"
+    search_fields = ["owner__email"]
+    search_help_text = _("Owner's email address, or the beginning of a conversation's id")
     list_select_related = ["owner", "scenario"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
@@ -43,15 +51,14 @@ class ConversationAdmin(ReviewAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Conversation], search_term: str
     ) -> tuple[QuerySet[Conversation], bool]:
-        try:
-            public_id = uuid.UUID(search_term.strip())
-        except ValueError:
+        ids = ids_that_begin_with(search_term)
+        if ids is None:
             return super().get_search_results(request, queryset, search_term)
-        return queryset.filter(public_id=public_id), False
+        return queryset.filter(public_id__range=ids), False
 
-    @display(description="title", ordering="title")
-    def name(self, conversation: Conversation) -> SafeString:
-        return format_html("<bdi>{}</bdi>", conversation)
+    @display(description=_("conversation"), ordering="pk")
+    def name(self, conversation: Conversation) -> str:
+        return str(conversation)
 
     @display(ordering="message_count")
     def messages(self, conversation: Conversation) -> str:
@@ -76,8 +83,58 @@ class ConversationAdmin(ReviewAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Conversation, **kwargs: Any
     ) -> HttpResponse:
-        thread = read_thread(obj, head=(obj.message_count or 0) - 1, start=_position(request.GET.get("from", "")))
-        return super().render_change_form(request, context | {"thread": thread}, *args, obj=obj, **kwargs)
+        words = words_of(request, obj)
+        start = _position(request.GET.get("from", ""))
+        thread = read_thread(obj, head=(obj.message_count or 0) - 1, start=start, has_words=words.are_shown)
+        log_step(words.reading, ReadWhat.THREAD, f"{thread.first + 1} – {thread.last + 1}")
+        return super().render_change_form(
+            request, context | {"thread": thread, "words": words}, *args, obj=obj, **kwargs
+        )
+
+    def get_urls(self) -> list[URLPattern]:
+        def to(view: Callable[..., HttpResponseBase], address: str, name: str) -> URLPattern:
+            return path(f"<int:pk>/{address}/", self.admin_site.admin_view(view), name=name)
+
+        return [
+            to(require_POST(self.read), "read", READ),
+            to(require_GET(self.export_json), "export/json", "conversations_conversation_export_json"),
+            to(require_GET(self.export_csv), "export/csv", "conversations_conversation_export_csv"),
+            *super().get_urls(),
+        ]
+
+    def read(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Open a reading, with a reason."""
+        return open_by_form(request, self._found(request, pk))
+
+    def export_json(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        return self._export(request, pk, exported_json, "json")
+
+    def export_csv(self, request: HttpRequest, pk: int) -> HttpResponseBase:
+        return self._export(request, pk, exported_csv, "csv")
+
+    def _export(
+        self, request: HttpRequest, pk: int, export: Callable[[Conversation], HttpResponseBase], kind: str
+    ) -> HttpResponseBase:
+        conversation = self._found(request, pk)
+
+        def answer(reading: Reading | None) -> HttpResponseBase:
+            log_step(reading, ReadWhat.EXPORT, kind)
+            return export(conversation)
+
+        return within_reading(request, conversation, answer)
+
+    def _found(self, request: HttpRequest, pk: int) -> Conversation:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return get_object_or_404(Conversation, pk=pk)
+
+
+def ids_that_begin_with(text: str) -> tuple[uuid.UUID, uuid.UUID] | None:
+    """Return the first and the last public id that begins with *text*; None if none can."""
+    digits = text.strip().lower().replace("-", "")
+    if not re.fullmatch("[0-9a-f]{6,32}", digits):
+        return None
+    return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
 
 
 def _position(text: str) -> int | None:

@@ -1,20 +1,29 @@
-"""Documents: what each is and how far it has come, without a word of it. They are their owners' to delete."""
+"""Documents: what each is and how far it has come, without a word of it. They are their owners' to delete.
+
+What people call their files are words of theirs: a name is shown in a reading of the document's conversation, and where
+the scenario is the site's.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from conversations.admin.labels import LINK, STATES
 from conversations.admin.review import ReviewAdmin
+from conversations.admin.words import words_for_page
 from conversations.core.stored_errors import sentence_for
-from conversations.models import Document
+from conversations.models import Document, ReadWhat
 from conversations.templatetags import figures
 
 
@@ -22,10 +31,12 @@ from conversations.templatetags import figures
 class DocumentAdmin(ReviewAdmin):
     list_display = ["shown_name", "place", "uploader", "kind", "size", "shown_state", "passages", "count", "created_at"]
     list_filter = ["created_at", "state", "kind", ("scenario", admin.EmptyFieldListFilter)]
-    search_fields = ["name", "uploader__email", "scenario__name"]
-    search_help_text = "Name, the email address of whoever added it, or the scenario's name"
+    linked_lookups = ("conversation", "scenario")
+    search_fields = ["uploader__email"]
+    search_help_text = _("The email address of whoever added it")
     list_select_related = ["conversation", "scenario", "uploader"]
     ordering = ["-pk"]
+    change_form_before_template = "admin/conversations/document/_words.html"
     fields = [
         *("shown_name", "place", "uploader", "size", "kind", "digest", "created_at"),
         *("shown_state", "percent", "error", "ready_at", "passages", "count", "encoding", "search_language"),
@@ -35,43 +46,54 @@ class DocumentAdmin(ReviewAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         return super().get_queryset(request).defer("scenario__system_prompt")
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        return lookup in ("conversation", "scenario") or super().lookup_allowed(lookup, value, request)
-
-    @display(description="name", ordering="name")
+    @display(description=_("name"), ordering="pk")
     def shown_name(self, document: Document) -> SafeString:
-        return format_html("<bdi>{}</bdi>", document.name)
+        """The number, unless the name is the site's, or the page is within a reading."""
+        is_the_sites = document.scenario is not None and document.scenario.owner_id is None
+        is_shown = is_the_sites or getattr(document, "is_read", False)
+        return format_html("<bdi>{}</bdi>", document.name if is_shown else document)
 
-    @display(description="of")
+    @display(description=pgettext_lazy("document", "of"))
     def place(self, document: Document) -> SafeString:
         """The conversation or the scenario that it is looked up for."""
         place = document.conversation or document.scenario
         kind = "conversation" if document.conversation else "scenario"
         url = reverse(f"admin:conversations_{kind}_change", args=[place.pk if place else None])
-        return format_html('{} <a class="{}" href="{}"><bdi>{}</bdi></a>', kind, LINK, url, place)
+        return format_html('<a class="{}" href="{}"><bdi>{}</bdi></a>', LINK, url, place)
 
-    @display(ordering="size_bytes")
+    @display(description=_("size"), ordering="size_bytes")
     def size(self, document: Document) -> str:
         return filesizeformat(document.size_bytes)
 
-    @display(description="state", ordering="state", label=STATES)
-    def shown_state(self, document: Document) -> str:
-        return document.state
+    @display(description=_("state"), ordering="state", label=STATES)
+    def shown_state(self, document: Document) -> tuple[str, str]:
+        return document.state, document.get_state_display()
 
-    @display(ordering="passage_count")
+    @display(description=_("passages"), ordering="passage_count")
     def passages(self, document: Document) -> str:
         return figures.count(document.passage_count)
 
-    @display(description="tokens", ordering="tokens")
+    @display(description=_("tokens"), ordering="tokens")
     def count(self, document: Document) -> str:
         return figures.count(document.tokens)
 
+    @display(description=_("error"))
     def error(self, document: Document) -> str:
         return _sentence(document.error_code, document)
 
+    @display(description=_("embedding error"))
     def embedding_error(self, document: Document) -> str:
         return _sentence(document.embedding_error_code, document)
 
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Document, **kwargs: Any
+    ) -> HttpResponse:
+        if obj.conversation:
+            words = words_for_page(request, obj.conversation, ReadWhat.DOCUMENT, str(obj.pk))
+            obj.is_read = words.are_shown
+            context |= {"words": words}
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+
 
 def _sentence(code: str, document: Document) -> str:
-    return sentence_for(code, document.error_params) if code else ""
+    return sentence_for(code, document.error_params, translate=gettext) if code else ""

@@ -38,8 +38,17 @@ class CappedChangeList(ChangeList):
         self.full_result_count = self.result_count
 
 
+# What the filters of a list add to the name of a field in an address.
+LOOKUPS_OF_FILTERS = ("", "__exact", "__id__exact", "__isnull", "__isempty", "__gte", "__lt")
+
+
 class LargeListAdmin(ModelAdmin):
-    """Lists of any length: paged, capped, without a count of everything."""
+    """Lists of any length: paged, capped, without a count of everything.
+
+    *linked_lookups* are those that other pages lead here by, beside those of the filters.
+    """
+
+    linked_lookups: tuple[str, ...] = ()
 
     paginator = CappedPaginator
     show_full_result_count = False
@@ -50,6 +59,17 @@ class LargeListAdmin(ModelAdmin):
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return CappedChangeList
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Take no lookup but the list's own: Django lets any field be asked for, and so words be guessed by letters."""
+        return lookup in self.linked_lookups or any(
+            lookup == name + suffix for name in self._names_of_filters() for suffix in LOOKUPS_OF_FILTERS
+        )
+
+    def _names_of_filters(self) -> list[str]:
+        """Return the fields that the list is filtered by, and what filters of our own are called in an address."""
+        filters = (each[0] if isinstance(each, tuple) else each for each in self.list_filter)
+        return [each if isinstance(each, str) else each.parameter_name for each in filters]
 
 
 class ReviewAdmin(LargeListAdmin):

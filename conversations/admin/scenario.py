@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelect
 from django.db import transaction
-from django.db.models import ForeignKey, Model, QuerySet
+from django.db.models import Case, F, ForeignKey, Model, Q, QuerySet, Value, When
 from django.forms import ModelForm
 from django.http import HttpRequest
 from django.urls import reverse
@@ -24,6 +24,7 @@ from conversations.admin.scenario_form import ScenarioForm
 from conversations.models import Scenario
 from conversations.templatetags import figures
 
+NAME_OF_THE_SITES = Case(When(owner=None, then="name"), default=Value(""))
 MOST_DIGITS = 18  # of an id
 
 
@@ -38,10 +39,10 @@ class OwnerWidget(AutocompleteSelect):
 @admin.register(Scenario)
 class ScenarioAdmin(LargeListAdmin):
     form = ScenarioForm
-    list_display = ["name", "shown_language_model", "policy_name", "offered", "is_default", "owner", "created_at"]
+    list_display = ["shown_name", "shown_language_model", "policy_name", "offered", "is_default", "owner", "created_at"]
     list_filter = ["offered", "is_default", "policy_name", LanguageModelFilter, ("owner", admin.EmptyFieldListFilter)]
-    search_fields = ["name", "owner__email"]
-    search_help_text = _("Name, or its owner's email address")
+    search_fields = ["owner__email"]
+    search_help_text = _("The name of one of the site's, or its owner's email address")
     list_select_related = ["owner"]
     autocomplete_fields = ["owner"]
     actions = None
@@ -77,7 +78,28 @@ class ScenarioAdmin(LargeListAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs | {"widget": widget})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Scenario]:
-        return super().get_queryset(request).order_by("name", "pk")
+        """The site's by their names, people's own after them by their numbers."""
+        return super().get_queryset(request).order_by(F("owner").asc(nulls_first=True), NAME_OF_THE_SITES, "pk")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Scenario], search_term: str
+    ) -> tuple[QuerySet[Scenario], bool]:
+        found = Q(owner=None, name__icontains=search_term) | Q(owner__email__icontains=search_term)
+        return queryset.filter(found), False
+
+    @display(description=_("name"))
+    def shown_name(self, scenario: Scenario) -> SafeString:
+        return format_html("<bdi>{}</bdi>", scenario)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Scenario | None = None) -> Any:
+        """What somebody wrote into a scenario of their own is theirs; its numbers are shown."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if _is_someone_elses(request, obj):
+            return [(None, {"fields": ["language_model"]}), *fieldsets[1:]]
+        return fieldsets
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not _is_someone_elses(request, obj)
 
     @display(description=_("looked up for each question"))
     def documents(self, scenario: Scenario) -> SafeString | str:
@@ -97,13 +119,18 @@ class ScenarioAdmin(LargeListAdmin):
         return scenario.language_model or gettext("the site's default")
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and not (obj and _is_used(obj))
+        is_free = obj is None or not (_is_someone_elses(request, obj) or _is_used(obj))
+        return super().has_delete_permission(request, obj) and is_free
 
     def save_model(self, request: HttpRequest, obj: Scenario, form: ModelForm, change: Any) -> None:
         with transaction.atomic():
             if obj.is_default:
                 _unset_other_defaults(obj)
             super().save_model(request, obj, form, change)
+
+
+def _is_someone_elses(request: HttpRequest, scenario: Scenario | None) -> bool:
+    return scenario is not None and scenario.owner_id not in (None, request.user.pk)
 
 
 def _is_used(scenario: Scenario) -> bool:

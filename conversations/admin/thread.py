@@ -20,15 +20,20 @@ from conversations.rendering import render_markdown
 
 PAGE_MESSAGES = 20
 SHOWN_CHARACTERS = 20_000
+WORDS = ("content", "grounding", "tool_calls", "error_params")  # what of a message's row may quote somebody
 
 
 @dataclass
 class ShownMessage:
-    """A message with its completions, oldest first, and how many other versions stand beside it."""
+    """A message with its completions, oldest first, and how many other versions stand beside it.
+
+    *has_words* if what was said has been read, too; without them there are numbers only.
+    """
 
     message: Message
     windows: list[ShownWindow]
-    other_versions: int = 0
+    other_versions: int
+    has_words: bool
 
     @cached_property
     def html(self) -> SafeString:
@@ -57,21 +62,21 @@ class ThreadPage:
         return self.last + 1 if self.last < self.head else None
 
 
-def read_thread(conversation: Conversation, *, head: int, start: int | None) -> ThreadPage:
+def read_thread(conversation: Conversation, *, head: int, start: int | None, has_words: bool) -> ThreadPage:
     """Return the page that begins at position *start*, or else the newest, of a path that ends at *head*."""
     newest = max(head - PAGE_MESSAGES + 1, 0)
     first = newest if start is None else min(max(start, 0), newest)
     last = min(first + PAGE_MESSAGES - 1, head)
     messages = conversation.messages.filter(active=True, position__range=(first, last)).order_by("position")
-    return ThreadPage(show_messages(messages), first, last, head)
+    return ThreadPage(show_messages(messages, has_words=has_words), first, last, head)
 
 
-def show_messages(messages: QuerySet[Message]) -> list[ShownMessage]:
+def show_messages(messages: QuerySet[Message], *, has_words: bool) -> list[ShownMessage]:
     """Return *messages* with all that is shown with them, in a fixed number of queries."""
-    rows = list(with_beginning(messages))
+    rows = list(with_beginning(messages) if has_words else messages.defer(*WORDS))
     windows = _windows_of(rows)
     versions = _versions_beside(rows)
-    return [ShownMessage(row, windows[row.pk], versions[row.parent_id] - 1) for row in rows]
+    return [ShownMessage(row, windows[row.pk], versions[row.parent_id] - 1, has_words) for row in rows]
 
 
 def with_beginning(messages: QuerySet[Message]) -> QuerySet[Message]:

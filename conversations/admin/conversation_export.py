@@ -1,0 +1,79 @@
+"""A conversation as a file: for a machine as JSON, for a table as CSV. Whoever calls has a reading."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from itertools import islice
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpResponseBase, StreamingHttpResponse
+from django.utils.http import content_disposition_header
+
+from conversations.models import Conversation
+from conversations.selectors.exported_messages import exported_messages, known_cost
+from conversations.threads import in_thread
+from conversations.views.csv_response import csv_response
+
+AT_ONCE = 200
+NUMBERS = ("position", "shown", "role", "state", "error", "created_at")
+HEADER = (*NUMBERS, "content", "grounding", "content_tokens", "grounding_tokens", "language_model", "cost_usd")
+
+
+def exported_csv(conversation: Conversation) -> HttpResponseBase:
+    """Return a table, a row for each message; no cell is a formula."""
+    rows = map(_row, exported_messages(conversation))
+    return _never_stored(csv_response(_file_name(conversation, "csv"), HEADER, rows))
+
+
+def exported_json(conversation: Conversation) -> HttpResponseBase:
+    """Return one object with the list of its messages, written as they are read."""
+    response = StreamingHttpResponse(_json(conversation), content_type="application/json")
+    name = _file_name(conversation, "json")
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
+    return _never_stored(response)
+
+
+def _row(message: dict[str, Any]) -> list[Any]:
+    requests = message["requests"]
+    passages = "\n\n".join(f"{passage.get('source', '')}: {passage['text']}" for passage in message["grounding"])
+    models = ", ".join(dict.fromkeys(request["language_model"] for request in requests))
+    tokens = [message["content_tokens"], message["grounding_tokens"]]
+    return [*(message[name] for name in NUMBERS), message["content"], passages, *tokens, models, known_cost(requests)]
+
+
+async def _json(conversation: Conversation) -> AsyncIterator[str]:
+    about = {
+        "id": conversation.public_id,
+        "title": conversation.title,
+        "owner": conversation.owner.email,
+        "created_at": conversation.created_at,
+    }
+    yield _written(about).removesuffix("}") + ', "messages": ['
+    pieces = _pieces(exported_messages(conversation))
+    while piece := await in_thread(next)(pieces, ""):
+        yield piece
+    yield "\n]}\n"
+
+
+def _pieces(messages: Iterator[dict[str, Any]]) -> Iterator[str]:
+    """Yield the messages as JSON, some hundreds at a time."""
+    separator = "\n"
+    while some := list(islice(messages, AT_ONCE)):
+        yield separator + ",\n".join(map(_written, some))
+        separator = ",\n"
+
+
+def _written(value: dict[str, Any]) -> str:
+    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False)
+
+
+def _file_name(conversation: Conversation, ending: str) -> str:
+    return f"conversation-{conversation.public_id.hex[:8]}.{ending}"
+
+
+def _never_stored(response: HttpResponseBase) -> HttpResponseBase:
+    response["Cache-Control"] = "no-store"
+    response["X-Content-Type-Options"] = "nosniff"
+    return response

@@ -1,0 +1,64 @@
+"""Readings: who has read what others wrote, when, why and which pages of it. Nobody edits or deletes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from conversations.admin.labels import LINK
+from conversations.admin.reading_filters import OwnerFilter, ReadKindFilter, ReviewerFilter
+from conversations.admin.review import ReviewAdmin
+from conversations.admin.word_search import SEARCH, word_search
+from conversations.models import Reading
+from conversations.templatetags import figures
+
+
+@admin.register(Reading)
+class ReadingAdmin(ReviewAdmin):
+    list_display = ["began_at", "reviewer_email", "what", "owner", "reason", "pages"]
+    list_filter = ["began_at", ReviewerFilter, OwnerFilter, ReadKindFilter]
+    linked_lookups = ("conversation",)
+    search_fields = ["reviewer_email", "owner__email", "reason"]
+    search_help_text = _("The reviewer's or the owner's email address, or words of the reason")
+    list_select_related = ["conversation", "owner"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Reading]:
+        return super().get_queryset(request).annotate(step_count=Count("steps"))
+
+    @display(description=_("what"))
+    def what(self, reading: Reading) -> SafeString | str:
+        return what_was_read(reading)
+
+    @display(description=_("pages"), ordering="step_count")
+    def pages(self, reading: Reading) -> str:
+        return figures.count(reading.step_count)
+
+    def get_urls(self) -> list[URLPattern]:
+        search = path("search/", self.admin_site.admin_view(word_search), name=SEARCH)
+        return [search, *super().get_urls()]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Reading, **kwargs: Any
+    ) -> HttpResponse:
+        context |= {"steps": obj.steps.all(), "what": what_was_read(obj)}
+        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+
+
+def what_was_read(reading: Reading) -> SafeString | str:
+    """Return the conversation, with the way to it; or that all were searched, or that it is gone."""
+    if reading.conversation_public_id is None:
+        return gettext("a search of all conversations")
+    if reading.conversation is None:
+        number = reading.conversation_public_id.hex[:8]
+        return gettext("Conversation %(id)s, which has been deleted") % {"id": number}
+    url = reverse("admin:conversations_conversation_change", args=[reading.conversation.pk])
+    return format_html('<a class="{}" href="{}">{}</a>', LINK, url, reading.conversation)
