@@ -129,7 +129,7 @@ NO_FILTERS = Filters()
 def read_figures(
     period: Period, filters: Filters = NO_FILTERS, *, rows: int = 10, source: str = LEDGER_SUMS
 ) -> Figures:
-    """Return all figures of the period with at most so many *rows* in each table, in two queries.
+    """Return all figures of the period with at most so many *rows* in each table, and at least one, in two queries.
 
     *source* is a table, or a subquery, with the columns of `LedgerSum`.
     """
@@ -153,7 +153,7 @@ def read_figures(
 
 def all_rows(period: Period, filters: Filters = NO_FILTERS, *, by: By) -> Iterator[Any]:
     """Return the rows of one table of the figures without a limit: days in their order, all others dearest first."""
-    return iter(read_figures(period, filters, rows=0).by_day) if by == "day" else _all_rows(period, filters, by)
+    return iter(read_figures(period, filters, rows=1).by_day) if by == "day" else _all_rows(period, filters, by)
 
 
 def _all_rows(period: Period, filters: Filters, by: By) -> Iterator[Any]:

@@ -17,6 +17,7 @@ from conversations.core.prompt import Passage
 from conversations.core.record import WindowRecord
 from conversations.core.window import Turn, compute_window
 from conversations.models import Completion, Conversation, Message, Scenario
+from conversations.services.recompute_ledger_sums import recompute_ledger_sums
 
 LANGUAGE_MODEL = LanguageModel("letters", context_window_tokens=600, reply_reserve_tokens=100, encoding="letters")
 
@@ -61,7 +62,10 @@ def say(conversation: Conversation, role: str, content: str, **fields: Any) -> M
 def make_completion(
     user: User | None, *, reply: Message | None = None, at: dt.datetime | None = None, **fields: Any
 ) -> Completion:
-    """Store a settled row of the ledger; its cost is 0.00125 US dollars unless *fields* say otherwise."""
+    """Store a settled row of the ledger; its cost is 0.00125 US dollars unless *fields* say otherwise.
+
+    The ledger's sums are brought up to it.
+    """
     values: dict[str, Any] = {
         "language_model": "letters",
         "window": {},
@@ -77,6 +81,7 @@ def make_completion(
     if at is not None:
         Completion.objects.filter(pk=completion.pk).update(created_at=at)
         completion.refresh_from_db()
+    recompute_ledger_sums()
     return completion
 
 

@@ -1,0 +1,202 @@
+"""Every figure is the ledger's, to the last digit, whatever is in it and by whatever clock."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conversations.models import Completion, Conversation, LedgerSum
+from conversations.models.ledger_sum import KEY
+from conversations.selectors.figures import Filters, all_rows, read_figures
+from conversations.selectors.figures_sql import COLUMNS
+from conversations.selectors.period import Period
+from conversations.selectors.totals import SUMS, Totals
+from conversations.services.recompute_ledger_sums import recompute_ledger_sums
+from tests.admin.stored import make_completion, make_conversation, make_person
+
+from .random_ledgers import CHANGES, HISTORIES, ZONES, RandomLedger, add_up, day_of, period_around, rows_of
+
+pytestmark = pytest.mark.django_db
+TODAY = dt.date(2026, 11, 21)
+PERIOD = Period(TODAY - dt.timedelta(days=4), TODAY, dt.UTC)
+NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+random_ledgers = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+def grouped(rows, by):
+    """Return the sums of the rows with the same value of the column *by*."""
+    keys = {getattr(row, by) for row in rows}
+    return {key: add_up(row for row in rows if getattr(row, by) == key) for key in keys}
+
+
+@random_ledgers
+@given(HISTORIES, st.sampled_from(CHANGES), st.sampled_from(ZONES))
+def test_all_sums_are_the_ledgers(history, around, zone):
+    RandomLedger(around).happen(history)
+    period = period_around(around, zone)
+    rows = rows_of(period)
+    figures = read_figures(period)
+    assert figures.total == add_up(rows)
+    for day in figures.by_day:
+        assert day.totals == add_up(row for row in rows if day_of(row, period) == day.day)
+    for by, column in COLUMNS.items():
+        table = getattr(figures, f"by_{by}")
+        assert {getattr(row, column): row.totals for row in table.rows} == grouped(rows, column)
+        assert (table.others, table.others_count) == (Totals(), 0)
+        assert list(all_rows(period, by=by)) == list(table.rows)
+    assert {each.error_code: each.count for each in figures.failures} == {
+        code: totals.completions for code, totals in grouped(rows, "error_code").items() if code
+    }
+
+
+@random_ledgers
+@given(HISTORIES, st.sampled_from(CHANGES), st.sampled_from(ZONES), st.integers(1, 2))
+def test_the_rows_that_are_shown_and_the_others_are_the_total(history, around, zone, rows):
+    RandomLedger(around).happen(history)
+    figures = read_figures(period_around(around, zone), rows=rows)
+    total = figures.total.without([])
+    assert total.without(day.totals for day in figures.by_day) == Totals()
+    for by in COLUMNS:
+        table = getattr(figures, f"by_{by}")
+        assert len(table.rows) <= rows
+        assert total.without([*(row.totals for row in table.rows), table.others]) == Totals()
+
+
+@random_ledgers
+@given(HISTORIES, st.sampled_from(CHANGES))
+def test_nothing_that_happens_makes_the_sums_differ_from_the_ledger(history, around):
+    RandomLedger(around).happen(history)
+    assert not recompute_ledger_sums(mend=False)
+
+
+@random_ledgers
+@given(HISTORIES, st.sampled_from(CHANGES), st.data())
+def test_a_filter_leaves_the_rows_that_have_its_value(history, around, data):
+    RandomLedger(around).happen(history)
+    period = period_around(around, "UTC")
+    filters = Filters(**data.draw(st.sampled_from([value_of(row) for row in rows_of(period)] or [{}])))
+    chosen = [row for row in rows_of(period) if all(getattr(row, name) == to for name, to in filters.chosen.items())]
+    figures = read_figures(period, filters)
+    assert figures.total == add_up(chosen)
+    assert sum(each.count for each in figures.failures) == figures.total.failures
+
+
+def value_of(row):
+    """Return each of the values that a filter may have, unless the row has none."""
+    names = ("user_id", "language_model", "scenario_id", "purpose", "conversation_id")
+    return {name: getattr(row, name) for name in names if getattr(row, name) is not None}
+
+
+# By example
+
+
+def test_an_empty_ledger_is_zero_and_not_unknown():
+    figures = read_figures(PERIOD)
+    assert figures.total == Totals()
+    assert [day.totals for day in figures.by_day] == [Totals()] * 5
+    assert figures.by_user.rows == ()
+    assert figures.total.cache_share is None
+    assert figures.total.memory_factor is None
+
+
+def test_a_day_begins_at_midnight_by_the_readers_clock():
+    midnight = dt.datetime(2026, 11, 20, 18, 30, tzinfo=dt.UTC)  # of the 21st in Kolkata
+    make_completion(make_person("bob"), at=midnight - dt.timedelta(microseconds=1))
+    make_completion(make_person("eve"), at=midnight)
+    days = read_figures(replace(PERIOD, zone=ZoneInfo("Asia/Kolkata"))).by_day
+    assert [day.totals.completions for day in days] == [0, 0, 0, 1, 1]
+
+
+def test_a_day_that_is_skipped_has_nothing_in_it():
+    apia = Period(dt.date(2011, 12, 29), dt.date(2011, 12, 31), ZoneInfo("Pacific/Apia"))
+    make_completion(make_person("bob"), at=dt.datetime(2011, 12, 30, 9, 59, tzinfo=dt.UTC))
+    make_completion(make_person("eve"), at=dt.datetime(2011, 12, 30, 10, 0, tzinfo=dt.UTC))
+    assert [day.totals.completions for day in read_figures(apia).by_day] == [1, 0, 1]
+
+
+def test_people_are_counted_once_in_a_day_and_once_in_all():
+    alice, bob = make_person("alice"), make_person("bob")
+    for user, days_ago in ((alice, 0), (alice, 0), (alice, 1), (bob, 1), (None, 1)):
+        make_completion(user, at=NOON - dt.timedelta(days=days_ago))
+    figures = read_figures(PERIOD)
+    assert figures.total.users == 2
+    assert [day.totals.users for day in figures.by_day] == [0, 0, 0, 2, 1]
+
+
+def test_the_dearest_come_first_and_have_their_names():
+    for name, cost in (("alice", 1), ("bob", 3), ("charlie", 2)):
+        make_completion(make_person(name), at=NOON, cost_usd=Decimal(cost))
+    by_user = read_figures(PERIOD, rows=2).by_user
+    assert [row.email for row in by_user.rows] == ["bob@example.org", "charlie@example.org"]
+    assert (by_user.others.cost_usd, by_user.others_count) == (1, 1)
+
+
+def test_a_conversation_has_its_owner_and_no_title():
+    alice = make_person("alice")
+    conversation = make_conversation(alice, title="A secret")
+    Completion.objects.update(created_at=NOON)
+    recompute_ledger_sums()
+    (row,) = read_figures(PERIOD).by_conversation.rows
+    assert (row.conversation_id, row.public_id, row.owner_email) == (
+        conversation.pk,
+        conversation.public_id,
+        "alice@example.org",
+    )
+    assert "secret" not in repr(row)
+
+
+def test_the_amounts_stay_when_the_person_and_the_conversation_are_gone():
+    alice = make_person("alice")
+    make_conversation(alice)
+    make_completion(None, at=NOON)
+    Completion.objects.update(created_at=NOON)
+    recompute_ledger_sums()
+    alice.delete()
+    assert not Conversation.objects.exists()
+    figures = read_figures(PERIOD)
+    for row in (*figures.by_user.rows, *figures.by_conversation.rows):
+        assert row.totals.cost_usd == Decimal("0.0025")
+    assert [(row.user_id, row.email) for row in figures.by_user.rows] == [(None, None)]
+
+
+def test_the_number_of_queries_does_not_depend_on_what_is_there():
+    def queries():
+        with CaptureQueriesContext(connection) as taken:
+            read_figures(PERIOD)
+        return len(taken)
+
+    empty = queries()
+    for number in range(15):
+        make_conversation(make_person(f"person{number}"))
+    Completion.objects.update(created_at=NOON)
+    recompute_ledger_sums()
+    assert read_figures(PERIOD).total.users == 15
+    assert queries() == empty == 2
+
+
+def test_shares_and_factors_are_of_what_they_say():
+    totals = Totals(
+        input_tokens=400,
+        cached_input_tokens=100,
+        remembering_cost_usd=Decimal(3),
+        cost_without_history_usd=Decimal(2),
+        reported_input_tokens=200,
+        estimate_error_tokens=10,
+    )
+    assert (totals.cache_share, totals.estimate_error_share) == (0.25, 0.05)
+    assert (totals.memory_factor, totals.memory_price_usd) == (1.5, 1)
+
+
+def test_all_sums_of_the_table_are_read():
+    """A column of sums that is forgotten would be 0 in every figure."""
+    assert set(SUMS) == {field.name for field in LedgerSum._meta.fields} - {"id", *KEY}
