@@ -77,6 +77,8 @@ WITH {CHOSEN}, by_all AS MATERIALIZED (
 {NAMED} ORDER BY grouping, place
 """  # noqa: S608  # constants of this file
 
+TOTAL = f"WITH {CHOSEN} SELECT {ADDED_UP}, count(DISTINCT user_id) AS users FROM chosen"  # noqa: S608  # as above
+
 # All rows of the grouping by *columns*, which are all there are, with NULL for each but one.
 ALL_ROWS = f"""
 WITH {CHOSEN}, shown AS (

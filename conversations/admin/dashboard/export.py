@@ -65,8 +65,8 @@ def figures_csv(request: HttpRequest, by: str) -> HttpResponseBase:
 
 
 def _failures(address: Address) -> Iterator[Cells]:
-    shown = figures.read_figures(address.chosen.period, address.filters, rows=0)
-    return ((each.error_code, each.count, each.last_at) for each in shown.failures)
+    failures = figures.read_failures(address.chosen.period, address.filters)
+    return ((each.error_code, each.count, each.last_at) for each in failures)
 
 
 def _rows(address: Address, by: Any) -> Iterator[Cells]:

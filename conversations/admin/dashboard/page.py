@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from conversations.models import LedgerSum
-from conversations.selectors.figures import Figures, read_figures
+from conversations.selectors.figures import Figures, read_figures, read_total
 from conversations.selectors.period import Period
 from conversations.selectors.running import count_running
 from conversations.views.period_form import read_period
@@ -69,7 +69,7 @@ def read_overview(address: Address) -> Overview:
     """Return the page, with a number of queries that depends on the number of filters alone."""
     before = period_before(address.chosen)
     shown = read_figures(address.chosen.period, address.filters)
-    total, total_before = shown.total, read_figures(before, address.filters, rows=0).total
+    total, total_before = shown.total, read_total(before, address.filters)
     running = count_running(address.filters)
     return Overview(
         address=address,
