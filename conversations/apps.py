@@ -1,10 +1,11 @@
 from django.apps import AppConfig
 from django.db.models.signals import pre_delete
+from django.utils.translation import gettext_lazy as _
 
 
 class ConversationsConfig(AppConfig):
     name = "conversations"
-    verbose_name = "Conversations"
+    verbose_name = _("Conversations")
 
     def ready(self) -> None:
         from . import checks  # noqa: F401  # registers them

@@ -1,9 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class AccountsConfig(AppConfig):
     name = "chatsite.accounts"
     label = "accounts"
+    verbose_name = _("Accounts")
 
     def ready(self) -> None:
         from allauth.mfa.signals import authenticator_added  # models are there only now
