@@ -16,8 +16,6 @@ from conversations.core.dearness import DEAR_USD, Dearness, DearRequest, is_dear
 from conversations.core.record import Part, WindowRecord
 from conversations.models import Completion
 
-from .ledger import HAS_UNKNOWN_COST
-
 HAS_ENDED = Q(ended_at__isnull=False)
 # A smaller last request is never the reason why its reply was dear.
 MAY_BE_THE_REASON = Q(cost_usd__gte=DEAR_USD / 2)
@@ -51,7 +49,7 @@ SUMS = {
     "reply_cached_input_tokens": _of_reply(Sum("cached_input_tokens")),
     "reply_output_tokens": _of_reply(Sum("output_tokens")),
     "reply_cost_usd": _of_reply(Sum("cost_usd")),
-    "reply_unknown_costs": _of_reply(Count("pk", filter=HAS_UNKNOWN_COST)),
+    "reply_unknown_costs": _of_reply(Count("pk", filter=HAS_ENDED & Q(cost_usd=None))),
     "window_if_dear": Case(When(MAY_BE_THE_REASON, then=F("window")), output_field=JSONField()),
 }
 
