@@ -15,6 +15,7 @@ from conversations.models.conversation import UNTITLED
 from conversations.providers.language_models import demo_is_used
 from conversations.selectors.conversations import list_conversations
 from conversations.selectors.documents import scenario_documents_count
+from conversations.selectors.readings import newest_reading
 from conversations.selectors.scenarios import list_scenarios
 from conversations.selectors.sight import EVERYTHING, MARK_WORDS, Sight
 from conversations.selectors.thread import thread_page
@@ -108,6 +109,7 @@ def page_context(request: PersonRequest, conversation: Conversation, *, before: 
         **new_page_context(request, conversation.public_id, conversation.scenario),
         **thread_context(request, conversation, before=before),
         **documents_context(conversation, reader_of(request)),
+        "newest_reading": newest_reading(conversation),
         "title": conversation.title or gettext(UNTITLED),
     }
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from .cells import PathCell
 from .people import LET_THROUGH, Answer, Who, expected
-from .routes import Door, door_of
+from .routes import door_of
 from .world import CANARY, World, fingerprint, unknown_ids
 
 TO_SIGN_IN = ("/accounts/login/", "/admin/login/")
@@ -121,5 +121,5 @@ def expected_of(cell: PathCell) -> frozenset[Answer]:
 
 
 def may_read(cell: PathCell) -> bool:
-    is_at_work = cell.who in (Who.REVIEWER, Who.ADMIN)
-    return cell.who is Who.OWNER or (is_at_work and door_of(cell.route.name) in (Door.STAFF, Door.REVIEW, Door.ADMIN))
+    """Reviewers and admins have given no reason, so the admin shows them no word of Alice's."""
+    return cell.who is Who.OWNER

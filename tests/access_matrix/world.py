@@ -18,9 +18,10 @@ from django.utils import timezone
 
 from chatsite.accounts.models import Gate, GateRule, Invitation, Limits, SiteBudget, User
 from chatsite.accounts.session_store import SessionStore
-from conversations.models import Calibration, Conversation, Document, Message, Price, Run, Scenario
+from conversations.models import Calibration, Conversation, Document, Message, Price, Reading, Run, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.prepare_reply import prepare_reply
+from conversations.services.readings import open_reading
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
 from tests.documents import add
@@ -143,6 +144,7 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     apps.get_model("conversations", "Completion"): lambda world: world.alices.owner.completions.get(),
     Document: lambda world: Document.objects.get(public_id=world.alices.ids["document_id"]),
     Scenario: lambda world: Scenario.objects.get(pk=world.alices.ids["scenario_id"]),
+    Reading: lambda world: reading_of(world),
     Calibration: lambda world: Calibration.objects.get_or_create(language_model="letters")[0],
     Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),
     User: lambda world: world.alices.owner,
@@ -151,6 +153,14 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     SiteBudget: lambda world: SiteBudget.objects.create(),
     Invitation: lambda world: Invitation.objects.create(token_hash="0" * 64, expires_at=timezone.now()),
 }
+
+
+def reading_of(world: World) -> Reading:
+    """Return a reading of Alice's conversation whose time is over."""
+    conversation = Conversation.objects.get(public_id=world.alices.ids["public_id"])
+    reading = open_reading(world.person(Who.REVIEWER), conversation, "A reason that held once")
+    Reading.objects.filter(pk=reading.pk).update(ends_at=reading.began_at)
+    return reading
 
 
 def shown_in_the_admin() -> set[type[Model]]:
