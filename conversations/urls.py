@@ -2,7 +2,21 @@
 
 from django.urls import path
 
-from conversations.views import documents, drafting, editing, keeping, marking, reading, scenarios, windows, writing
+from conversations.views import (
+    costs,
+    documents,
+    drafting,
+    editing,
+    keeping,
+    marking,
+    own_account,
+    reading,
+    readings,
+    scenarios,
+    usage,
+    windows,
+    writing,
+)
 
 app_name = "conversations"
 urlpatterns = [
@@ -10,6 +24,12 @@ urlpatterns = [
     path("conversations/", reading.conversations, name="list"),
     path("estimate/", drafting.estimate, name="estimate"),
     path("preview/", drafting.preview, name="preview"),
+    path("account/export/", own_account.export_account, name="export_account"),
+    path("account/delete/", own_account.delete_account, name="delete_account"),
+    path("account/readings/", readings.readings, name="readings"),
+    path("usage/", usage.usage, name="usage"),
+    path("usage/export/", usage.export_usage, name="export_usage"),
+    path("usage/costs/", costs.show_costs, name="show_costs"),
     path("c/<uuid:public_id>/", reading.conversation, name="conversation"),
     path("c/<uuid:public_id>/messages/", reading.older, name="older"),
     path("c/<uuid:public_id>/messages/post/", writing.post, name="post"),

@@ -26,13 +26,22 @@ def left_in_words(allowances: Iterable[Allowance], reader: Reader) -> str:
     own = [each for each in allowances if each.whose == "person" and each.limit_usd]
     if not own:
         return ""
-    tightest = min(own, key=lambda each: (each.left_usd, each.period == "day"))
-    tell = reader.tell_time if tightest.period == "day" else reader.tell
+    return left_of(min(own, key=lambda each: (each.left_usd, each.period == "day")), reader)
+
+
+def left_of(allowance: Allowance, reader: Reader) -> str:
+    """Return how much is left of a person's money, and until when."""
     return gettext("%(left)s of %(limit)s left until %(opens_at)s") % {
-        "left": rounded_usd(tightest.left_usd, ROUND_FLOOR),
-        "limit": rounded_usd(tightest.limit_usd, ROUND_FLOOR),
-        "opens_at": tell(tightest.opens_at),
+        "left": rounded_usd(allowance.left_usd, ROUND_FLOOR),
+        "limit": rounded_usd(allowance.limit_usd, ROUND_FLOOR),
+        "opens_at": opens_in_words(allowance, reader),
     }
+
+
+def opens_in_words(allowance: Allowance, reader: Reader) -> str:
+    """Return when the next day or month begins; of a day the time says it all."""
+    tell = reader.tell_time if allowance.period == "day" else reader.tell
+    return tell(allowance.opens_at)
 
 
 def _most_in_words(estimated: DraftEstimate) -> str:

@@ -28,8 +28,9 @@ BODY_IDS = {
     ("conversations:list", "current"): "public_id",
     ("conversations:rename", "current"): "public_id",
     ("conversations:delete", "current"): "public_id",
+    ("conversations:show_costs", "current"): "public_id",
 }
-ONLY_MARKS = {"current"}  # names the row of the list that is drawn as the open one; nothing is read by it
+ONLY_MARKS = {"current"}  # names the conversation that is open, in the list or to go back to; nothing is read by it
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,11 @@ class Route:
 
 
 CONVERSATIONS = {
-    Door.PERSON: {"new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"},
+    Door.PERSON: {
+        *("new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"),
+        *("usage", "export_usage", "show_costs"),
+        *("export_account", "readings"),
+    },
     Door.OBJECT: {
         *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
         *("pin", "exclude", "edit", "show"),
@@ -57,11 +61,18 @@ DOORS: dict[str, Door] = {
     **dict.fromkeys(("admin:password_change", "admin:password_change_done", "admin:view_on_site"), Door.STAFF),
     **dict.fromkeys(("admin:login", "admin:logout"), Door.PUBLIC),
     "admin:conversations_calibration_forget_limit": Door.ADMIN,
+    **dict.fromkeys(
+        ("admin:conversations_conversation_read", "admin:conversations_reading_search"),
+        Door.STAFF,
+    ),
+    **{f"admin:conversations_conversation_export_{kind}": Door.REVIEW for kind in ("json", "csv")},
+    **{f"admin:conversations_completion_prompt{kind}": Door.REVIEW for kind in ("", "_json")},
     "admin:auth_user_password_change": Door.ADMIN,
     **{f"admin:accounts_gate_{name}": Door.ADMIN for name in ("password", "person", "person_password")},
     **dict.fromkeys(
         (
             *("account", "account_email", "account_change_password", "account_set_password", "account_reauthenticate"),
+            *("end_sessions", "conversations:delete_account"),
             *("first_admin_claim", "socialaccount_connections", "mfa_reauthenticate"),
             *("mfa_activate_totp", "mfa_deactivate_totp", "mfa_view_recovery_codes", "mfa_generate_recovery_codes"),
             *("mfa_download_recovery_codes", "mfa_list_webauthn", "mfa_add_webauthn"),
@@ -75,7 +86,7 @@ DOORS: dict[str, Door] = {
             *("account_email_verification_sent", "account_confirm_login_code", "account_reset_password"),
             *("account_reset_password_done", "account_reset_password_from_key", "account_reset_password_from_key_done"),
             *("first_admin", "invitation", "invitation_decline", "mfa_authenticate", "mfa_login_webauthn", "mfa_index"),
-            "mfa_reauthenticate_webauthn",
+            *("mfa_reauthenticate_webauthn", "goodbye"),
             *("openid_connect_login", "openid_connect_callback", "socialaccount_signup"),
             *("socialaccount_login_cancelled", "socialaccount_login_error"),
         ),
@@ -83,7 +94,7 @@ DOORS: dict[str, Door] = {
     ),
     **dict.fromkeys(("mfa_remove_webauthn", "mfa_edit_webauthn"), Door.PART_OF_ACCOUNT),
 }
-REVIEWED = {"conversation", "message", "completion", "run"}
+REVIEWED = {"conversation", "message", "completion", "reading", "run"}
 VERBS = ("changelist", "add", "history", "delete", "change")
 READING = {"changelist", "history", "change"}
 # Addresses without a name only lead to others: the admin's short ones and its catch-all, allauth's old ones.

@@ -1,0 +1,73 @@
+"""A person's own usage by conversation, with the titles that are theirs to read, and that of one conversation."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Sum
+from django.utils.translation import gettext
+
+from chatsite.accounts.models import User
+from conversations.models import Conversation, LedgerSum
+from conversations.models.conversation import UNTITLED
+
+from .figures import ConversationTotals, Figures, Filters, all_rows, read_figures
+from .period import Period
+from .totals import SUMS, Totals
+
+
+@dataclass(frozen=True, slots=True)
+class OwnConversation:
+    """A conversation that its owner can open."""
+
+    public_id: uuid.UUID
+    title: str
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class OwnConversations:
+    """The dearest conversations, then the *others* that are there, and *gone*: deleted ones, and what is of none."""
+
+    rows: list[OwnConversation]
+    others: Totals
+    others_count: int
+    gone: Totals
+
+
+def own_filters(user: User) -> Filters:
+    return Filters(user_id=user.pk)
+
+
+def usage_by_conversation(user: User, figures: Figures) -> OwnConversations:
+    """Return the conversations of *figures*, which are the person's own, with their titles."""
+    table = figures.by_conversation
+    rows = _own(user, table.rows)
+    gone = figures.total.without([table.others, *(row.totals for row in rows)])
+    return OwnConversations(rows, table.others, table.others_count, gone)
+
+
+def all_usage_by_conversation(user: User, period: Period) -> OwnConversations:
+    """Return all conversations of the period, without a limit, so that there are no others."""
+    rows = _own(user, list(all_rows(period, own_filters(user), by="conversation")))
+    total = read_figures(period, own_filters(user), rows=1).total
+    return OwnConversations(rows, Totals(), 0, total.without(row.totals for row in rows))
+
+
+def _own(user: User, rows: Iterable[ConversationTotals]) -> list[OwnConversation]:
+    """Return those of *rows* that have not been deleted, in their order."""
+    found = {row.conversation_id: row.totals for row in rows if row.conversation_id}
+    there = Conversation.objects.filter(owner_id=user.pk, deleted_at=None).in_bulk(list(found))
+    return [
+        OwnConversation(there[pk].public_id, there[pk].title or gettext(UNTITLED), totals)
+        for pk, totals in found.items()
+        if pk in there
+    ]
+
+
+def totals_of_conversation(conversation: Conversation) -> Totals:
+    """Return what the conversation has used so far."""
+    sums = LedgerSum.objects.filter(conversation_id=conversation.pk).aggregate(**{name: Sum(name) for name in SUMS})
+    return Totals(**{name: value for name, value in sums.items() if value is not None})
