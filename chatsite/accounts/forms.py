@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import AddEmailForm, SignupForm
 from allauth.account.models import EmailAddress
 from allauth.core import context
 from allauth.socialaccount.forms import SignupForm as SocialSignupForm
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up import first_admin
@@ -73,13 +77,39 @@ class ChangeEmailForm(AddEmailForm):
         return EmailAddress.objects.add_email(request, self.user, self.cleaned_data["email"], confirm=True)
 
 
-class NameForm(forms.ModelForm):
-    """How the page greets its person."""
+class PersonForm(forms.ModelForm):
+    """How the site greets its person, in which language, and whether it shows them what replies cost."""
 
     class Meta:
         model = User
-        fields = ["name"]
+        fields = ["name", "language", "shows_costs"]
+        labels = {"language": _lazy("Language"), "name": _lazy("Name"), "shows_costs": _lazy("Show costs")}
+        help_texts = {"language": ""}
         widgets = {"name": forms.TextInput(attrs={"autocomplete": "name"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["language"].choices = [("", _("As the browser asks")), *settings.LANGUAGES]
+
+
+class DeleteAccountForm(forms.Form):
+    """Asks for the account's own address, so that nobody deletes it by a slip of the hand."""
+
+    email = forms.CharField(
+        label=_lazy("Type your email address to confirm"),
+        max_length=254,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "inputmode": "email", "spellcheck": "false"}),
+    )
+
+    def __init__(self, *args: Any, email: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._email = email
+
+    def clean_email(self) -> str:
+        typed: str = self.cleaned_data["email"]
+        if typed.strip().lower() != self._email:
+            raise forms.ValidationError(_("This is not the address of this account."))
+        return typed
 
 
 class TokenForm(forms.Form):

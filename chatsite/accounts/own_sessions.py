@@ -52,11 +52,10 @@ def _shown(row: Session, current: SessionBase) -> OwnSession:
 
 def end_session(user: User, handle: str) -> str | None:
     """End the session of *user* with that handle and return its key; None if they have none such."""
-    row = next((row for row in user.sessions.defer("session_data") if row.handle == handle), None)
-    if row is None:
-        return None
-    row.delete()
-    return row.session_key
+    key = next((row.session_key for row in user.sessions.defer("session_data") if row.handle == handle), None)
+    if key:
+        user.sessions.filter(session_key=key).delete()
+    return key
 
 
 def end_other_sessions(user: User, current: SessionBase) -> int:

@@ -16,14 +16,13 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods
 
-from chatsite.accounts.forms import NameForm, SignUpForm, TokenForm
+from chatsite.accounts.forms import SignUpForm, TokenForm
 from chatsite.accounts.second_factors.factors import must_set_up
 from chatsite.accounts.sign_up.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
 from chatsite.accounts.sign_up.invitations import held_by
 from chatsite.accounts.sign_up.policy import SignUpRefused, invitation_of, policy_words
-from chatsite.accounts.ways_to_sign_in import ways_to_sign_in
 
 
 class SignUpView(SignupView):
@@ -60,22 +59,17 @@ class SignUpView(SignupView):
 
 
 @login_required
-@require_http_methods(["GET", "POST"])
-def account(request: HttpRequest) -> HttpResponse:
-    form = NameForm(request.POST or None, instance=request.user)
-    if request.method == "POST" and form.is_valid():
-        form.save()
-        messages.success(request, _("Saved."))
-        return redirect("account")
-    return render(request, "account/account.html", {"form": form, "ways": ways_to_sign_in(request.user)})
-
-
-@login_required
 def second_factor(request: HttpRequest) -> HttpResponse:
     """Lead staff to the second factor without which the admin stays shut."""
     if not must_set_up(request.user):
         return redirect("admin:index" if request.user.is_staff else "account")
     return render(request, "account/second_factor.html")
+
+
+@require_GET
+def goodbye(request: HttpRequest) -> HttpResponse:
+    """What is shown to who has just deleted their account."""
+    return render(request, "account/goodbye.html")
 
 
 @sensitive_post_parameters("token")

@@ -56,7 +56,7 @@ def test_every_field_has_its_label(client, ada, path):
     if path in OWN_PAGES:
         client.force_login(ada)
     page = client.get(path).content.decode()
-    fields = re.findall(r'<input(?![^>]*type="hidden")[^>]*\sid="(\w+)"', page)
+    fields = re.findall(r'<(?:input|select)(?![^>]*type="hidden")[^>]*\sid="(\w+)"', page)
     assert set(fields) == set(re.findall(r'<label for="(\w+)"', page))
 
 

@@ -1,0 +1,47 @@
+"""What the file of everything says of itself."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+
+def read_me(language_code: str) -> str:
+    """Return the text that says what each file is, in the person's language."""
+    with override(language_code):
+        files = [
+            ("account.json", _("Your account, what signs in to it, where you are signed in. No passwords, no keys.")),
+            ("conversations/", _in_conversations()),
+            ("documents/", _("Your documents as you sent them. documents.csv says where each of them belongs.")),
+            ("scenarios/", _("Your scenarios. Any site of this kind can load them.")),
+            ("usage.csv", _("Every request that was made for you: its tokens, and what it cost in US dollars.")),
+            ("readings.csv", _("Who has read your conversations, when and why, if this site tells.")),
+        ]
+        described = [f"{name}\n    {words}" for name, words in files]
+        return "\n\n".join([_title(), *described, _notes()]) + "\n"
+
+
+def _title() -> str:
+    values = {"site": settings.SITE_NAME, "address": settings.SITE_URL, "when": f"{timezone.now():%Y-%m-%d %H:%M}"}
+    return _("Everything of your account on %(site)s, %(address)s, at %(when)s UTC.") % values
+
+
+def _in_conversations() -> str:
+    sentences = [
+        _("A file for each conversation, its messages in the order in which they were stored."),
+        _("“follows” is the message before, so all versions are there; “shown” are those that the page shows."),
+        _("“grounding” is what was looked up for a message."),
+        _("“requests” made a reply: tokens, cost, and the record of what was sent and what was left out."),
+    ]
+    return "\n    ".join(sentences)
+
+
+def _notes() -> str:
+    return "\n".join(
+        [
+            _("In tables an apostrophe stands before text that a spreadsheet would take for a formula."),
+            _("What was deleted while this file was being made may be missing or cut off."),
+        ]
+    )

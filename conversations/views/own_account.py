@@ -1,0 +1,89 @@
+"""What a person does with all that is theirs: take it along, or have it deleted with the account."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+from allauth.account.decorators import reauthentication_required
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from chatsite.accounts.forms import DeleteAccountForm
+from chatsite.accounts.goodbye import send_goodbye
+from chatsite.accounts.models import User
+from conversations.core.zip_stream import zip_pieces
+from conversations.selectors.belongings import belongings_of
+from conversations.services.delete_account import delete_account as delete_for_good
+from conversations.services.export_account import exported_files
+from conversations.services.export_lease import give_back_lease, prolong_lease, take_lease
+from conversations.threads import in_thread
+
+from .errors import answers_errors
+from .requests import PersonRequest
+
+
+@require_http_methods(["GET", "POST"])
+@answers_errors()
+@reauthentication_required
+def export_account(request: PersonRequest) -> HttpResponseBase:
+    """Say what is in the file, and send it."""
+    if request.method == "GET":
+        return render(request, "account/export.html")
+    if not take_lease(request.user):
+        messages.error(request, _("Your file is being made already. Wait until it has come, then try again."))
+        return render(request, "account/export.html", status=429)
+    now = timezone.now()
+    files = exported_files(request.user, language_code=get_language() or settings.LANGUAGE_CODE)
+    sent = _sent(zip_pieces(files, written_at=now), request.user)
+    response = StreamingHttpResponse(sent, content_type="application/zip")
+    name = f"{settings.SITE_NAME} {now:%Y-%m-%d}.zip"
+    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
+    return response
+
+
+async def _sent(pieces: Iterator[bytes], user: User) -> AsyncIterator[bytes]:
+    """Yield the file as it is made; whoever goes away in the middle may begin anew at once."""
+    try:
+        while (piece := await in_thread(_next_piece)(pieces, user)) is not None:
+            yield piece
+    finally:
+        await in_thread(give_back_lease)(user)
+
+
+def _next_piece(pieces: Iterator[bytes], user: User) -> bytes | None:
+    prolong_lease(user)
+    return next(pieces, None)
+
+
+@require_http_methods(["GET", "POST"])
+@login_required
+@reauthentication_required
+def delete_account(request: PersonRequest) -> HttpResponse:
+    """Say what goes and what stays, and delete the account of who has typed its address. The gate keeps nobody here."""
+    form = DeleteAccountForm(request.POST or None, email=request.user.email)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _deleted(request)
+        except ValidationError as refusal:
+            form.add_error(None, refusal)
+    context = {"form": form, "belongings": belongings_of(request.user)}
+    return render(request, "account/delete.html", context, status=400 if form.errors else 200)
+
+
+def _deleted(request: PersonRequest) -> HttpResponse:
+    """Raises a `ValidationError` if the account has to stay."""
+    email = request.user.email
+    delete_for_good(request.user)
+    logout(request)
+    send_goodbye(request, email)
+    return redirect("goodbye")
