@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from conversations.money_words import split_usd
+from conversations.money_words import rounded_usd, split_usd
 from conversations.price_sources import source_in_words
 
 register = template.Library()
@@ -28,6 +28,12 @@ def usd(value: Decimal | None) -> SafeString:
     if value is None:
         return UNKNOWN
     return format_html('<span class="usd">{}<small>{}</small></span>', *split_usd(value))
+
+
+@register.filter
+def cents(value: Decimal) -> str:
+    """Return an amount to the cent, for where it stands beside what it is reckoned from."""
+    return rounded_usd(value, ROUND_HALF_EVEN)
 
 
 @register.filter

@@ -8,7 +8,10 @@ from decimal import Decimal
 from django.utils.translation import gettext, ngettext
 
 from conversations.selectors.totals import Totals
-from conversations.templatetags.figures import cost, count, percent, share
+from conversations.templatetags.figures import cents, count, percent, share, usd
+
+
+SMALLEST_SHOWN = Decimal("0.05")  # what is written as 0.1 per cent
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,8 @@ def _cost(total: Totals, before: Totals) -> Card:
             "%(count)s completion at an unknown price", "%(count)s completions at an unknown price", total.unknown_costs
         ) % {"count": count(total.unknown_costs)}
     changed = growth(total.cost_usd, before.cost_usd)
-    return Card(gettext("Cost"), _money(total), changed, _money(before), note)
-
-
-def _money(totals: Totals) -> str:
-    return cost(totals.cost_usd, totals.unknown_costs if not totals.cost_usd else 0)
+    known = not total.unknown_costs or total.cost_usd
+    return Card(gettext("Cost"), usd(total.cost_usd if known else None), changed, cents(before.cost_usd), note)
 
 
 def _tokens(total: Totals, before: Totals) -> Card:
@@ -87,7 +87,10 @@ def _part(label: str, now: float | None, before: float | None, *, note: str) -> 
 
 def growth(now: Decimal | int, before: Decimal | int) -> str:
     """Say by how many per cent *now* is above *before*; nothing where there was nothing to begin with."""
-    return percent(Decimal(now - before) * 100 / before) if before else ""
+    if not before:
+        return ""
+    per_cent = Decimal(now - before) * 100 / before
+    return percent(per_cent) if abs(per_cent) >= SMALLEST_SHOWN else gettext("as before")
 
 
 def _points(now: float | None, before: float | None) -> str:
