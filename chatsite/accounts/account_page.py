@@ -26,8 +26,13 @@ def account(request: HttpRequest) -> HttpResponse:
     form = PersonForm(request.POST or None, instance=request.user)
     if request.method == "POST" and form.is_valid():
         return _saved(request, form.save())
-    context = {"form": form, "ways": ways_to_sign_in(request.user)}
-    return render(request, "account/account.html", context | {"sessions": own_sessions(request.user, request.session)})
+    context = {
+        "form": form,
+        "ways": ways_to_sign_in(request.user),
+        "sessions": own_sessions(request.user, request.session),
+        "readings_are_shown": settings.READINGS_SHOWN_TO_OWNERS,
+    }
+    return render(request, "account/account.html", context)
 
 
 def _saved(request: HttpRequest, user: User) -> HttpResponse:

@@ -5,6 +5,9 @@ Held in the cache, as allauth's limits are. An export that nobody reads any more
 
 from __future__ import annotations
 
+import secrets
+from dataclasses import dataclass
+
 from django.core.cache import cache
 
 from chatsite.accounts.models import User
@@ -12,18 +15,23 @@ from chatsite.accounts.models import User
 HELD_SECONDS = 60
 
 
-def take_lease(user: User) -> bool:
-    """Return whether this export may begin: none of the person's is under way."""
-    return bool(cache.add(_key(user), True, HELD_SECONDS))
+@dataclass(frozen=True, slots=True)
+class ExportLease:
+    """The right to make one export; *token* tells it from a later one of the same person."""
+
+    key: str
+    token: str
+
+    def prolong(self) -> None:
+        cache.touch(self.key, HELD_SECONDS)
+
+    def give_back(self) -> None:
+        """Let another begin. Given back twice, it takes nothing from whoever has begun since."""
+        if cache.get(self.key) == self.token:
+            cache.delete(self.key)
 
 
-def prolong_lease(user: User) -> None:
-    cache.touch(_key(user), HELD_SECONDS)
-
-
-def give_back_lease(user: User) -> None:
-    cache.delete(_key(user))
-
-
-def _key(user: User) -> str:
-    return f"account-export-{user.pk}"
+def take_lease(user: User) -> ExportLease | None:
+    """Return the lease for an export of *user*; None while one is being made."""
+    lease = ExportLease(f"account-export-{user.pk}", secrets.token_hex())
+    return lease if cache.add(lease.key, lease.token, HELD_SECONDS) else None

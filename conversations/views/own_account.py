@@ -20,12 +20,11 @@ from django.views.decorators.http import require_http_methods
 
 from chatsite.accounts.forms import DeleteAccountForm
 from chatsite.accounts.goodbye import send_goodbye
-from chatsite.accounts.models import User
 from conversations.core.zip_stream import zip_pieces
 from conversations.selectors.belongings import belongings_of
 from conversations.services.delete_account import delete_account as delete_for_good
 from conversations.services.export_account import exported_files
-from conversations.services.export_lease import give_back_lease, prolong_lease, take_lease
+from conversations.services.export_lease import ExportLease, take_lease
 from conversations.threads import in_thread
 
 from .errors import answers_errors
@@ -39,30 +38,39 @@ def export_account(request: PersonRequest) -> HttpResponseBase:
     """Say what is in the file, and send it."""
     if request.method == "GET":
         return render(request, "account/export.html")
-    if not take_lease(request.user):
+    if (lease := take_lease(request.user)) is None:
         messages.error(request, _("Your file is being made already. Wait until it has come, then try again."))
         return render(request, "account/export.html", status=429)
     now = timezone.now()
     files = exported_files(request.user, language_code=get_language() or settings.LANGUAGE_CODE)
-    sent = _sent(zip_pieces(files, written_at=now), request.user)
-    response = StreamingHttpResponse(sent, content_type="application/zip")
+    stream = _ExportStream(zip_pieces(files, written_at=now), lease)
+    response = StreamingHttpResponse(stream, content_type="application/zip")
     name = f"{settings.SITE_NAME} {now:%Y-%m-%d}.zip"
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
     return response
 
 
-async def _sent(pieces: Iterator[bytes], user: User) -> AsyncIterator[bytes]:
-    """Yield the file as it is made; whoever goes away in the middle may begin anew at once."""
-    try:
-        while (piece := await in_thread(_next_piece)(pieces, user)) is not None:
-            yield piece
-    finally:
-        await in_thread(give_back_lease)(user)
+class _ExportStream:
+    """The file, piece by piece as it is made. Whoever goes away in the middle may begin anew at once."""
 
+    def __init__(self, pieces: Iterator[bytes], lease: ExportLease) -> None:
+        self._pieces = pieces
+        self._lease = lease
 
-def _next_piece(pieces: Iterator[bytes], user: User) -> bytes | None:
-    prolong_lease(user)
-    return next(pieces, None)
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        try:
+            while (piece := await in_thread(self._next)()) is not None:
+                yield piece
+        finally:
+            await in_thread(self.close)()
+
+    def _next(self) -> bytes | None:
+        self._lease.prolong()
+        return next(self._pieces, None)
+
+    def close(self) -> None:
+        """Django's, at the end of a response, also of one that nobody has read."""
+        self._lease.give_back()
 
 
 @require_http_methods(["GET", "POST"])
