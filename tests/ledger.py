@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from django.db import connection
 
 from conversations.models import Completion
 from conversations.models.completion import Purpose
@@ -31,3 +35,14 @@ def open_for(prepared: PreparedReply, **fields: Any) -> Completion:
             }
         )
     )
+
+
+@contextmanager
+def locked_ledger() -> Iterator[None]:
+    """Let the database refuse changes of the ledger, as it does outside of tests."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET conversations.ledger_may_change = ''")
+        try:
+            yield
+        finally:
+            cursor.execute("SET conversations.ledger_may_change = 'on'")

@@ -12,6 +12,8 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import migrations, models
 
+from conversations.migrations._ledger_stays import KEEP, LET_GO
+
 
 class Migration(migrations.Migration):
 
@@ -537,4 +539,5 @@ class Migration(migrations.Migration):
             model_name='reading',
             index=models.Index(fields=['owner', '-id'], name='reading_of_owner'),
         ),
+        migrations.RunSQL(KEEP, reverse_sql=LET_GO),
     ]

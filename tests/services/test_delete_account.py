@@ -22,7 +22,7 @@ from conversations.services.delete_account import delete_account
 from conversations.services.ledger import Outcome, settle_completion
 from conversations.services.prepare_reply import prepare_reply
 from tests.documents import add, make_ready
-from tests.ledger import open_for
+from tests.ledger import locked_ledger, open_for
 from tests.people import begin, make_user, post
 from tests.waiting import wait_for_lock_waits
 
@@ -32,6 +32,12 @@ USED = Outcome(text="chirp", usage=Usage(100, 10), finish_reason="stop")
 PORTIONS = (CANARY, CANARY.encode().hex())
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _locked(db):
+    with locked_ledger():
+        yield
 
 
 @pytest.fixture
