@@ -1,0 +1,44 @@
+"""The charts of the first page."""
+
+from __future__ import annotations
+
+import json
+
+from conversations.admin.dashboard.charts import memory_chart, reply_chart, token_chart
+from tests.admin.stored import make_completion
+
+
+def bars(drawn: dict[str, str]) -> list[list[float]]:
+    return [series["data"] for series in json.loads(drawn["data"])["datasets"]]
+
+
+def test_there_is_one_bar_for_each_of_30_days(overview, alice):
+    make_completion(alice, cost_usd="0.25")
+    drawn = overview().charts[0].drawn
+    assert len(json.loads(drawn["data"])["labels"]) == 30
+    assert bars(drawn) == [[0.0] * 29 + [0.25]]
+
+
+def test_a_single_day_has_no_charts_but_an_open_table(page, alice):
+    make_completion(alice)
+    text = page("?period=today")
+    assert "<canvas" not in text
+    assert '<details class="fold fold-bare" open>' in text
+
+
+def test_bars_of_tokens_do_not_count_the_cache_twice(overview, alice):
+    make_completion(alice, input_tokens=100, cached_input_tokens=40, output_tokens=7)
+    days = list(overview("?period=today").figures.by_day)
+    assert bars(token_chart(days)) == [[60], [40], [7]]
+
+
+def test_the_price_of_memory_is_drawn_as_two_lines(overview, alice):
+    make_completion(alice, cost_usd="8", cost_without_history_usd="2")
+    assert bars(memory_chart(list(overview("?period=today").figures.by_day))) == [[8.0], [2.0]]
+
+
+def test_active_users_have_a_scale_of_their_own(overview, alice):
+    make_completion(alice)
+    drawn = reply_chart(list(overview("?period=today").figures.by_day))
+    assert bars(drawn) == [[1], [1]]
+    assert json.loads(drawn["options"])["scales"]["right"]["position"] == "right"

@@ -1,0 +1,49 @@
+"""The tables of the first page, and where their rows lead."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from tests.admin.stored import make_completion, make_conversation, make_person
+
+
+def table_of(overview, key: str):
+    return next(table for table in overview.tables if table.key == key)
+
+
+def test_a_row_narrows_the_page_lists_its_completions_and_opens(overview, alice):
+    make_completion(alice)
+    (row,) = table_of(overview("?period=7-days"), "user").rows
+    assert row.narrow == f"?period=7-days&user={alice.pk}"
+    assert f"user={alice.pk}" in row.completions
+    assert row.opened == reverse("admin:accounts_user_change", args=[alice.pk])
+
+
+def test_the_dearest_is_first_and_the_others_are_one_row(overview):
+    for number in range(12):
+        make_completion(make_person(f"person{number}"), cost_usd=number)
+    rows = table_of(overview(), "user").rows
+    assert rows[0].name == "person11@example.org"
+    assert (rows[-1].name, rows[-1].totals.cost_usd) == ("2 others", 1)
+
+
+def test_a_row_s_share_is_of_the_cost_and_of_tokens_where_nothing_has_one(overview, alice):
+    make_completion(alice, cost_usd=None, input_tokens=60, output_tokens=15)
+    make_completion(make_person("bob"), cost_usd=None, input_tokens=20, cached_input_tokens=0, output_tokens=5)
+    assert [row.share for row in table_of(overview(), "user").rows] == [750, 250]
+
+
+def test_what_belongs_to_nobody_leads_to_the_ledger_alone(overview):
+    make_completion(None)
+    shown = overview()
+    for key in ("user", "conversation", "scenario"):
+        (row,) = table_of(shown, key).rows
+        assert (row.narrow, row.opened) == ("", "")
+        assert "__isnull=1" in row.completions
+
+
+def test_a_conversation_goes_by_its_owner_and_the_beginning_of_its_id(overview, alice):
+    conversation = make_conversation(alice, title="Boats")
+    (row,) = table_of(overview(), "conversation").rows
+    assert row.name == f"{str(conversation.public_id)[:8]} · {alice.email}"
+    assert row.opened == reverse("admin:conversations_conversation_change", args=[conversation.pk])
