@@ -7,7 +7,9 @@ import io
 from decimal import Decimal
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.db.models import Sum
+from django.http import StreamingHttpResponse
 from django.urls import reverse
 
 from conversations.admin.dashboard.export import KEYS, SUMS
@@ -21,6 +23,11 @@ def address(by: str) -> str:
     return reverse("admin:conversations_completion_figures", args=[by])
 
 
+@async_to_sync
+async def text_of(response: StreamingHttpResponse) -> str:
+    return b"".join([piece async for piece in response.streaming_content]).decode("utf-8-sig")
+
+
 @pytest.fixture
 def rows(admin_browser):
     """Return what reads a file: its rows, each by the head of its columns."""
@@ -28,7 +35,7 @@ def rows(admin_browser):
     def read(by: str, query: str = "") -> list[dict[str, str]]:
         response = admin_browser.get(address(by) + query)
         assert response["Content-Disposition"].startswith("attachment")
-        return list(csv.DictReader(io.StringIO(response.getvalue().decode("utf-8-sig"))))
+        return list(csv.DictReader(io.StringIO(text_of(response))))
 
     return read
 
@@ -74,4 +81,4 @@ def test_whoever_may_not_see_the_page_gets_no_file(alice):
 def test_reviewers_get_files(alice):
     make_completion(alice)
     response = signed_in(make_person("grace", role="reviewer")).get(address("user"))
-    assert alice.email in response.getvalue().decode()
+    assert alice.email in text_of(response)
