@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 
 from conversations.core.usage import UnitPrices
 
@@ -14,7 +14,7 @@ CENT, SMALLEST = Decimal("0.01"), Decimal("0.0001")
 def split_usd(amount: Decimal) -> tuple[str, str]:
     """Return what is written up to the cents, and the digits behind them that are not zeros at the end."""
     digits = f"{amount:,.10f}"
-    return f"${digits[:-8]}", digits[-8:].rstrip("0")
+    return f"{_dollars()}{digits[:-8]}", digits[-8:].rstrip("0")
 
 
 def exact_usd(amount: Decimal) -> str:
@@ -25,7 +25,11 @@ def exact_usd(amount: Decimal) -> str:
 def rounded_usd(amount: Decimal, rounding: str) -> str:
     """Return an amount in cents, or as much more exactly as one below a cent needs; *rounding* is decimal's."""
     exact = amount.quantize(SMALLEST, rounding)
-    return f"${exact if 0 < exact < CENT else amount.quantize(CENT, rounding):,}"
+    return f"{_dollars()}{exact if 0 < exact < CENT else amount.quantize(CENT, rounding):,}"
+
+
+def _dollars() -> str:
+    return pgettext("US dollars, before an amount", "$")
 
 
 def prices_in_words(prices: UnitPrices | None) -> str:

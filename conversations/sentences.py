@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils.translation import gettext, override
+from django.utils.translation import gettext, ngettext, override
 
 from chatsite.accounts.clock import time_of_day, zone_of
 from chatsite.accounts.languages import language_of
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationError
-from conversations.core.filling import in_utc
 from conversations.core.stored_errors import sentence_for
 
 
@@ -30,7 +29,9 @@ class Reader:
 
     def tell(self, moment: dt.datetime) -> str:
         """Return the moment by the reader's clock; of UTC it is said that it is."""
-        return in_utc(moment) if self.zone is dt.UTC else f"{moment.astimezone(self.zone):%Y-%m-%d %H:%M}"
+        with override(self.language_code):
+            written = moment.astimezone(self.zone).strftime(gettext("%Y-%m-%d %H:%M"))
+        return f"{written} UTC" if self.zone is dt.UTC else written
 
     def tell_time(self, moment: dt.datetime) -> str:
         """Return only the time of day: of a moment that is less than a day away."""
@@ -45,7 +46,7 @@ def sentence_of(error: ConversationError, reader: Reader) -> str:
 def stored_sentence(code: str, params: Mapping[str, object], reader: Reader) -> str:
     """Return the sentence of an error of which only *code* and *params* are kept, as with a reply that failed."""
     with override(reader.language_code):
-        return sentence_for(code, params, translate=gettext, tell=reader.tell)
+        return sentence_for(code, params, translate=gettext, translate_plural=ngettext, tell=reader.tell)
 
 
 def reader_of(request: HttpRequest) -> Reader:

@@ -13,7 +13,7 @@ from django.utils import translation
 
 LETTER = "〇"
 # Places for values, markup and its entities stay as they are.
-KEPT = re.compile(r"(%(?:\(\w+\))?[-+0-9.]*[sdif%]|\{\w*\}|<[^>]+>|&\w+;)")
+KEPT = re.compile(r"(%(?:\(\w+\))?[-+0-9.]*[A-Za-z%]|\{\w*\}|<[^>]+>|&\w+;)")
 
 
 def in_one_letter(text: str) -> str:

@@ -6,6 +6,8 @@ import datetime as dt
 from collections.abc import Callable, Mapping
 
 CLAUSES = frozenset({"reason"})  # params that are words themselves
+Translate = Callable[[str], str]
+TranslatePlural = Callable[[str, str, int], str]  # of one, of many, of how many
 MOMENTS = frozenset({"opens_at"})  # in ISO 8601
 
 
@@ -13,11 +15,20 @@ def in_utc(moment: dt.datetime) -> str:
     return f"{moment.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def in_english(one: str, many: str, number: int) -> str:
+    return one if number == 1 else many
+
+
+def number_in(value: object) -> int:
+    """Return the number that *value* was written from, with thousands apart."""
+    return int(str(value).replace(",", ""))
+
+
 def fill(
     template: str,
     params: Mapping[str, object],
     *,
-    translate: Callable[[str], str] = str,
+    translate: Translate = str,
     tell: Callable[[dt.datetime], str] = in_utc,
 ) -> str:
     """Return *template*, translated already, filled: *translate* is given the clauses, *tell* the moments."""

@@ -6,22 +6,26 @@ import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
 
 from .errors import ConversationError
-from .filling import fill, in_utc
+from .filling import Translate, TranslatePlural, fill, in_english, in_utc
 
 
 def sentence_for(
     code: str,
     params: Mapping[str, object] | None = None,
     *,
-    translate: Callable[[str], str] = str,
+    translate: Translate = str,
+    translate_plural: TranslatePlural = in_english,
     tell: Callable[[dt.datetime], str] = in_utc,
 ) -> str:
     """Return the sentence of the error with that *code*.
 
-    *translate* is given the template, and those params that are words; *tell* those that are moments.
+    *translate* is given the template, and those params that are words, *translate_plural* both templates of what
+    counts something, *tell* those params that are moments.
     """
     try:
-        return fill(translate(_TEMPLATES[code]), params or {}, translate=translate, tell=tell)
+        params = params or {}
+        template = _ERRORS[code].template_for(params, translate=translate, translate_plural=translate_plural)
+        return fill(template, params, translate=translate, tell=tell)
     except (KeyError, TypeError, ValueError):  # stored by another version
         return translate(ConversationError.template)
 
@@ -37,4 +41,4 @@ def _tree(root: type[ConversationError]) -> Iterator[type[ConversationError]]:
         yield from _tree(child)
 
 
-_TEMPLATES = {error.code: error.template for error in _tree(ConversationError)}
+_ERRORS = {error.code: error for error in _tree(ConversationError)}

@@ -1,4 +1,7 @@
-"""How the admin writes figures: exactly, and an unknown one as unknown. Filters, and functions too."""
+"""How pages write figures: exactly, and an unknown one as unknown. Filters, and functions too.
+
+Thousands are parted by commas in every language of the site. Django's own format for Chinese parts them by fours.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,13 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from conversations.money_words import rounded_usd, split_usd
 from conversations.price_sources import source_in_words
 
 register = template.Library()
 NOTHING = "–"
-UNKNOWN = SafeString('<span class="unknown">unknown</span>')
 
 
 @register.filter
@@ -26,7 +29,7 @@ def count(value: int | None) -> str:
 def usd(value: Decimal | None) -> SafeString:
     """Return an amount to its last digit, those behind the cents in small print."""
     if value is None:
-        return UNKNOWN
+        return format_html('<span class="unknown">{}</span>', gettext("unknown"))
     return format_html('<span class="usd">{}<small>{}</small></span>', *split_usd(value))
 
 
@@ -42,19 +45,20 @@ def cost(value: Decimal | None, unknown: int | None) -> SafeString | str:
     if not unknown:
         return NOTHING if value is None else usd(value)
     if not value:
-        return format_html('<span class="unknown">{} unknown</span>', count(unknown))
-    return format_html('{} <span class="unknown">+ {} unknown</span>', usd(value), count(unknown))
+        return format_html('<span class="unknown">{}</span>', gettext("%(count)s unknown") % {"count": count(unknown)})
+    more = gettext("+ %(count)s unknown") % {"count": count(unknown)}
+    return format_html('{} <span class="unknown">{}</span>', usd(value), more)
 
 
 @register.filter
 def seconds(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:,.2f} s"
+    return NOTHING if value is None else gettext("%(seconds)s s") % {"seconds": f"{value:,.2f}"}
 
 
 @register.filter
 def price(value: Decimal | None) -> SafeString:
     """Return a unit price, which is US dollars for a million tokens."""
-    return usd(value) if value is None else format_html("{} / M", usd(value))
+    return usd(value) if value is None else format_html(gettext("{} / M"), usd(value))
 
 
 @register.filter

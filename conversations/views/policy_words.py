@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from conversations.core.policies import LastMessages, SlidingWindow
 from conversations.core.record import WindowRecord
@@ -52,7 +52,7 @@ def _calibration(record: WindowRecord) -> Iterator[Rule]:
 
 
 def _tokens(tokens: int) -> str:
-    return gettext("%(tokens)s tokens") % {"tokens": f"{tokens:,}"}
+    return ngettext("%(tokens)s token", "%(tokens)s tokens", tokens) % {"tokens": f"{tokens:,}"}
 
 
 def _percent(share: float) -> str:

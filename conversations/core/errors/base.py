@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from conversations.core.filling import fill
+from conversations.core.filling import Translate, TranslatePlural, fill, in_english, number_in
 
 
 class ConversationError(Exception):
-    """Base of the tree. *params* fill the class's `template`."""
+    """Base of the tree. *params* fill the class's `template`; its `singular` where the param `counted` is one."""
 
     code: ClassVar[str] = "error"
     template: ClassVar[str] = "Something went wrong on our side. Your text is kept; please try again."
 
+    singular: ClassVar[str] = ""
+    counted: ClassVar[str] = ""
+
     def __init__(self, **params: object) -> None:
         self.params = params
-        super().__init__(fill(self.template, params))
+        super().__init__(fill(self.template_for(params), params))
+
+    @classmethod
+    def template_for(
+        cls, params: Mapping[str, object], *, translate: Translate = str, translate_plural: TranslatePlural = in_english
+    ) -> str:
+        """Return what is to be filled with *params*, translated."""
+        if not cls.counted:
+            return translate(cls.template)
+        return translate_plural(cls.singular, cls.template, number_in(params[cls.counted]))

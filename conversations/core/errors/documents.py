@@ -81,6 +81,8 @@ class TooManyDocuments(InputError):
     """*most*: of one conversation, or of one scenario."""
 
     code = "documents_too_many"
+    counted = "most"
+    singular = "There is %(most)s document here, and that is the most. Delete it first."
     template = "There are %(most)s documents here, and that is the most. Delete one first."
 
     def __init__(self, *, most: int) -> None:
@@ -106,6 +108,8 @@ class TooManyFiles(InputError):
     """*most*: in one request."""
 
     code = "files_too_many"
+    counted = "most"
+    singular = "More than %(most)s file can't be sent at once. Send them one by one."
     template = "More than %(most)s files can't be sent at once. Send them in parts."
 
     def __init__(self, *, most: int) -> None:

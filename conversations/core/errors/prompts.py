@@ -9,6 +9,8 @@ class PromptError(ConversationError):
     """The window can't hold what must be in it; *tokens_over* says by how much."""
 
     code = "prompt_too_long"
+    counted = "tokens_over"
+    singular = "The request is %(tokens_over)s token too long for this language model."
     template = "The request is %(tokens_over)s tokens too long for this language model."
 
     def __init__(self, *, tokens_over: int, **params: object) -> None:
@@ -18,21 +20,25 @@ class PromptError(ConversationError):
 
 class SystemPromptTooLong(PromptError):
     code = "system_prompt_too_long"
+    singular = "The scenario's system prompt is %(tokens_over)s token too long for its language model."
     template = "The scenario's system prompt is %(tokens_over)s tokens too long for its language model."
 
 
 class PinsTooLong(PromptError):
     code = "pins_too_long"
+    singular = "The pinned messages are %(tokens_over)s token too long together. Unpin some of them."
     template = "The pinned messages are %(tokens_over)s tokens too long together. Unpin some of them."
 
 
 class ToolSchemasTooLong(PromptError):
     code = "tool_schemas_too_long"
+    singular = "The scenario's tools take %(tokens_over)s token too many. Switch some of them off."
     template = "The scenario's tools take %(tokens_over)s tokens too many. Switch some of them off."
 
 
 class ToolStepsTooLong(PromptError):
     code = "tool_steps_too_long"
+    singular = "The tool calls of this reply take %(tokens_over)s token too many."
     template = "The tool calls of this reply take %(tokens_over)s tokens too many."
 
 
@@ -40,6 +46,9 @@ class ConversationTooLong(PromptError):
     """The policy `full` refuses rather than drops."""
 
     code = "conversation_too_long"
+    singular = (
+        "The conversation is at least %(tokens_over)s token too long, and its scenario does not allow leaving any out."
+    )
     template = (
         "The conversation is at least %(tokens_over)s tokens too long, and its scenario does not allow leaving any out."
     )
@@ -47,6 +56,7 @@ class ConversationTooLong(PromptError):
 
 class MessageTooLong(PromptError):
     code = "message_too_long"
+    singular = "Your message is %(tokens_over)s token too long. Shorten it and send it again."
     template = "Your message is %(tokens_over)s tokens too long. Shorten it and send it again."
 
 
@@ -54,6 +64,10 @@ class MessageTooLongForScenario(MessageTooLong):
     """The message alone would fit the budget, but not beside what is always sent with it."""
 
     code = "message_too_long_for_scenario"
+    singular = (
+        "Your message is %(tokens_over)s token too long to be sent together with the scenario's system prompt "
+        "and everything else that always goes with it. Shorten it and send it again."
+    )
     template = (
         "Your message is %(tokens_over)s tokens too long to be sent together with the scenario's system prompt "
         "and everything else that always goes with it. Shorten it and send it again."
