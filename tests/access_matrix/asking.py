@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
@@ -26,7 +27,7 @@ STATUSES = {
 }
 # The first message, or document, begins a conversation, so an id that nobody has is as good as any.
 BEGINS_WITH_ANY_ID = {"conversations:post", "conversations:add_conversation_documents"}
-OTHER_PARAMETERS = {"provider_id": "oidc", "uidb36": "1", "key": "key", "app_label": "conversations"}
+OTHER_PARAMETERS = {"provider_id": "oidc", "uidb36": "1", "key": "key", "app_label": "conversations", "by": "user"}
 
 
 def answer_of(response: HttpResponse) -> Answer:
@@ -109,9 +110,19 @@ def judge(cell: PathCell, answer: Answer, response: HttpResponse, *, has_changed
         return f"{said} ({response.status_code})"
     if has_changed:
         return f"{said}, and the database has changed"
-    if not may_read(cell) and CANARY in response.text:
+    if not may_read(cell) and CANARY in text_of(response):
         return f"{said}, and Alice's words are in it"
     return None
+
+
+def text_of(response: HttpResponse) -> str:
+    return _sent(response).decode() if response.streaming else response.text
+
+
+@async_to_sync
+async def _sent(response: HttpResponse) -> bytes:
+    """Return all of a file that is sent in pieces."""
+    return b"".join([piece async for piece in response.streaming_content])
 
 
 def expected_of(cell: PathCell) -> frozenset[Answer]:

@@ -61,6 +61,7 @@ DOORS: dict[str, Door] = {
     **dict.fromkeys(("admin:password_change", "admin:password_change_done", "admin:view_on_site"), Door.STAFF),
     **dict.fromkeys(("admin:login", "admin:logout"), Door.PUBLIC),
     "admin:conversations_calibration_forget_limit": Door.ADMIN,
+    "admin:conversations_completion_figures": Door.STAFF,
     **dict.fromkeys(
         ("admin:conversations_conversation_read", "admin:conversations_reading_search"),
         Door.STAFF,
