@@ -198,6 +198,7 @@ class ConversationSnapshot(Frame):
 
     That is the position that was asked for, or a later one where too many messages are stored for one frame. *parent*
     is the message before it, if there is one: a page that has another one there has missed a new version further up.
+    *costs* is HTML too: what the conversation has cost so far, unless its owner hides that.
     """
 
     type: ClassVar[str] = "conversation.snapshot"
@@ -207,6 +208,7 @@ class ConversationSnapshot(Frame):
     title: str
     messages: tuple[Mapping[str, Any], ...]
     window: Mapping[str, Any]
+    costs: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from conversations.services.language import language_of
 from conversations.services.limits import person_allowances
 
 from . import parameters
+from .costs_context import costs_context
 from .document_list import Addresses, adding_context, documents_context
 from .grouping import group_by_date
 from .money import left_in_words
@@ -109,6 +110,7 @@ def page_context(request: PersonRequest, conversation: Conversation, *, before: 
         **new_page_context(request, conversation.public_id, conversation.scenario),
         **thread_context(request, conversation, before=before),
         **documents_context(conversation, reader_of(request)),
+        **costs_context(conversation),
         "newest_reading": newest_reading(conversation),
         "title": conversation.title or gettext(UNTITLED),
     }

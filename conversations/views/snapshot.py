@@ -14,6 +14,7 @@ from conversations.selectors.thread import ThreadMessage, thread_from
 from conversations.selectors.window import last_window
 from conversations.sentences import Reader
 
+from .costs_context import costs_context
 from .window_context import window_summary
 
 
@@ -37,6 +38,7 @@ def _snapshot(conversation: Conversation, from_position: int, reader: Reader) ->
         title=conversation.title,
         messages=tuple(_message(conversation, message) for message in page.messages),
         window=window_summary(record) if record else {},
+        costs=render_to_string("conversations/_costs.html", costs_context(conversation)),
     )
 
 

@@ -7,6 +7,7 @@ import { Connection } from "./connection.js";
 import { labelCopyButtons, startCopying } from "./copy.js";
 import { openWhenFilled } from "./dialogs.js";
 import { startDocuments } from "./documents.js";
+import { Costs } from "./costs.js";
 import { Draft } from "./draft.js";
 import { startEditing } from "./editing.js";
 import { Follow } from "./follow.js";
@@ -59,6 +60,10 @@ const composer = new Composer(part("composer"), {
   send,
   onChange: (content) => meter.estimate(content),
 });
+const costs = new Costs(part("costs"), {
+  onSwitched: () => connection.sync(thread.firstPosition),
+  onRefused: (error) => composer.showFailure(error),
+});
 const frames = frameHandlers({
   conversation,
   thread,
@@ -68,6 +73,7 @@ const frames = frameHandlers({
   composer,
   page,
   meter,
+  costs,
   onHole: () => location.replace(urls.conversation),
 });
 

@@ -1,7 +1,18 @@
 /** What each frame from the server does to the page. */
 
 /** @param {{onHole: () => void}} options called when more is new than a snapshot holds, or it is above the page */
-export function frameHandlers({ conversation, thread, sight, connection, sidebar, composer, meter, page, onHole }) {
+export function frameHandlers({
+  conversation,
+  thread,
+  sight,
+  connection,
+  sidebar,
+  composer,
+  meter,
+  costs,
+  page,
+  onHole,
+}) {
   const sync = ({ position }) => connection.sync(position);
 
   function takePiece(frame) {
@@ -20,6 +31,7 @@ export function frameHandlers({ conversation, thread, sight, connection, sidebar
       return;
     }
     thread.takeSnapshot(snapshot);
+    costs.show(snapshot.costs);
     sight.see(thread.streamingArticle ? snapshot.window : {});
     if (snapshot.title) {
       sidebar.showTitle(snapshot.title);

@@ -157,8 +157,8 @@ def test_a_field_too_many_is_named_in_few_words():
 @pytest.mark.parametrize("wrong", [None, {}, "text", 1, [1], ["text"], [None], [[]]])
 def test_a_snapshot_holds_messages_and_nothing_else(wrong):
     snapshot = {"type": "conversation.snapshot", "conversation": str(uuid.uuid4()), "from_position": 0, "title": ""}
-    assert is_refused(snapshot | {"messages": wrong, "window": {}}, FROM_SERVER)
-    assert not is_refused(snapshot | {"messages": [{}], "window": {}}, FROM_SERVER)
+    assert is_refused(snapshot | {"messages": wrong, "window": {}, "costs": ""}, FROM_SERVER)
+    assert not is_refused(snapshot | {"messages": [{}], "window": {}, "costs": ""}, FROM_SERVER)
 
 
 def test_a_deeply_nested_frame_is_refused():
