@@ -23,7 +23,8 @@ from conversations.admin.review import ReviewAdmin
 from conversations.core.calibration import ERROR_EDGES_PERCENT, FEWEST_PAIRS, NEWEST_PAIRS, error_distribution
 from conversations.models import Calibration
 from conversations.providers.language_models import language_models
-from conversations.selectors.calibration import ReportedPrompt, reported_prompts
+from conversations.selectors.calibration import LOOKED_AT, ReportedPrompt, reported_prompts
+from conversations.selectors.estimate_errors import newest_estimate_errors
 from conversations.services.calibration import forget_limit
 from conversations.templatetags import figures
 
@@ -90,6 +91,11 @@ class CalibrationAdmin(ReviewAdmin):
     list_display = ["language_model", "shown_ratio", "pairs", "limit", "updated_at"]
     search_fields = ["language_model"]
     search_help_text = _("Language model")
+    list_before_template = "admin/conversations/calibration/_errors.html"
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        context = {"errors": newest_estimate_errors(), "looked_at": LOOKED_AT}
+        return super().changelist_view(request, context | (extra_context or {}))
 
     @display(description=_("ratio"), ordering="ratio")
     def shown_ratio(self, calibration: Calibration) -> str:

@@ -7,12 +7,12 @@ and is none here.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 
 from conversations.core.reconciliation import Amounts, Measure, Place, add_up, plain_name
@@ -72,7 +72,7 @@ def billed_usage(
     return BilledUsage(amounts, **notes)
 
 
-def _rows(first: dt.date, last: dt.date) -> QuerySet[Completion, dict[str, Any]]:
+def _rows(first: dt.date, last: dt.date) -> Iterable[Any]:
     begin = dt.datetime.combine(first, dt.time(), dt.UTC)
     end = dt.datetime.combine(last, dt.time(), dt.UTC) + dt.timedelta(days=1)
     began = Completion.objects.filter(created_at__gte=begin, created_at__lt=end).order_by()

@@ -1,27 +1,37 @@
-"""How far our counts of prompts are from what providers report, for each language model.
+"""How far what providers report of prompts is from our estimates, for each language model.
 
-error = our estimate / reported − 1, of each completion whose usage was reported
+error = reported / estimated − 1, of each completion whose usage was reported
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db import connection
 
+from .calibration import LOOKED_AT
+
+OF_PERIOD = """
+SELECT language_model, estimated_input_tokens, input_tokens FROM conversations_completion
+WHERE usage_estimated = FALSE AND created_at >= %(begin)s AND created_at < %(end)s
+"""
+# As many of each as calibration looks at, by its index: quick whatever the length of the ledger.
+OF_NEWEST = """
+SELECT newest.* FROM conversations_calibration AS calibration CROSS JOIN LATERAL (
+  SELECT language_model, estimated_input_tokens, input_tokens FROM conversations_completion
+  WHERE usage_estimated = FALSE AND language_model = calibration.language_model ORDER BY id DESC LIMIT %(newest)s
+) AS newest
+"""
 ERRORS = """
 WITH reported AS (
   SELECT language_model, estimated_input_tokens AS estimated, input_tokens AS reported,
-         estimated_input_tokens / input_tokens::float8 - 1 AS error
-  FROM conversations_completion
-  WHERE usage_estimated = FALSE AND input_tokens > 0
-    AND (%(begin)s::timestamptz IS NULL OR created_at >= %(begin)s)
-    AND (%(end)s::timestamptz IS NULL OR created_at < %(end)s)
-    AND (%(language_model)s::text IS NULL OR language_model = %(language_model)s)
+         input_tokens / estimated_input_tokens::float8 - 1 AS error
+  FROM ({completions}) AS completion WHERE estimated_input_tokens > 0
 )
-SELECT language_model, count(*), sum(estimated), sum(reported), avg(error),
-       (array_agg(error ORDER BY abs(error) DESC))[1],
+SELECT language_model, count(*), sum(estimated)::bigint, sum(reported)::bigint, avg(error),
+       CASE WHEN max(error) >= -min(error) THEN max(error) ELSE min(error) END,
        percentile_cont(0.95) WITHIN GROUP (ORDER BY abs(error))
 FROM reported GROUP BY language_model ORDER BY language_model
 """
@@ -29,7 +39,7 @@ FROM reported GROUP BY language_model ORDER BY language_model
 
 @dataclass(frozen=True, slots=True)
 class EstimateErrors:
-    """Of *completions*, shares of what was reported; above 0 we counted too many.
+    """Of *completions*, as shares of the estimate: above 0 more was reported than we thought.
 
     *worst* is the one farthest from 0; of 95 in 100 the error is at most *quantile_95*, whatever its sign.
     """
@@ -42,14 +52,26 @@ class EstimateErrors:
     worst: float
     quantile_95: float
 
+    @property
+    def mean_percent(self) -> float:
+        return 100 * self.mean
 
-def estimate_errors(
-    *, begin: dt.datetime | None = None, end: dt.datetime | None = None, language_model: str | None = None
-) -> list[EstimateErrors]:
-    """Return one entry for each language model, or for that one, from *begin* to before *end*: one query."""
+    @property
+    def worst_percent(self) -> float:
+        return 100 * self.worst
+
+
+def estimate_errors(*, begin: dt.datetime, end: dt.datetime) -> list[EstimateErrors]:
+    """Return one entry for each language model with reported usage from *begin* to before *end*: one query."""
+    return _errors(OF_PERIOD, {"begin": begin, "end": end})
+
+
+def newest_estimate_errors() -> list[EstimateErrors]:
+    """Return one entry for each language model that is compared, of its newest completions: one query."""
+    return _errors(OF_NEWEST, {"newest": LOOKED_AT})
+
+
+def _errors(completions: str, params: Mapping[str, object]) -> list[EstimateErrors]:
     with connection.cursor() as cursor:
-        cursor.execute(ERRORS, {"begin": begin, "end": end, "language_model": language_model})
-        return [
-            EstimateErrors(name, count, int(estimated), int(reported), mean, worst, quantile)
-            for name, count, estimated, reported, mean, worst, quantile in cursor.fetchall()
-        ]
+        cursor.execute(ERRORS.format(completions=completions), params)
+        return [EstimateErrors(*row) for row in cursor.fetchall()]

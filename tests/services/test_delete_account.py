@@ -190,6 +190,14 @@ def test_a_system_prompt_stays_as_long_as_a_conversation_for_which_it_was_sent(a
     assert not SystemPrompt.objects.exists()
 
 
+def closing(function, *arguments):
+    """Call *function* in a thread of its own, which leaves no connection behind."""
+    try:
+        return function(*arguments)
+    finally:
+        connection.close()
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_system_prompt_that_is_sent_again_at_that_moment_stays(alice):
     scenario = own_scenario(alice)
@@ -197,7 +205,7 @@ def test_a_system_prompt_that_is_sent_again_at_that_moment_stays(alice):
     with ThreadPoolExecutor(1) as crew:
         with transaction.atomic():
             _, new = talk(alice, scenario)
-            deletion = crew.submit(old.delete)
+            deletion = crew.submit(closing, old.delete)
             wait_for_lock_waits(1)
         deletion.result(timeout=30)
     new.refresh_from_db()
@@ -209,7 +217,7 @@ def open_and_delete(prepared, user):
     """Delete the account after the row of the ledger is written and before it is stored."""
     open_for(prepared, prices=PRICES)
     with ThreadPoolExecutor(1) as crew:
-        crew.submit(delete_account, user).result(timeout=30)
+        crew.submit(closing, delete_account, user).result(timeout=30)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -229,7 +237,7 @@ def test_an_account_goes_while_another_request_opens(alice):
     with ThreadPoolExecutor(1) as crew:
         with suppress(IntegrityError, OperationalError), transaction.atomic():
             open_for(prepared, prices=PRICES)
-            deletion = crew.submit(delete_account, alice)
+            deletion = crew.submit(closing, delete_account, alice)
             wait_for_lock_waits(1)
         deletion.result(timeout=30)
     assert not tables_with_the_canary()
