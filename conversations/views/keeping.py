@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRedirect, reswap, retarget, trigg
 
 from conversations.access import find_conversation
 from conversations.core.errors import FrameError
+from conversations.models.conversation import UNTITLED
 from conversations.services.conversations import (
     choose_scenario,
     delete_conversation,
@@ -69,7 +70,7 @@ def delete(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """Take the conversation away and offer to bring it back. Whoever is looking at it goes to a new one."""
     conversation = find_conversation(request.user, public_id)
     delete_conversation(conversation)
-    text = gettext("“%(title)s” is deleted.") % {"title": conversation}
+    text = gettext("“%(title)s” is deleted.") % {"title": conversation.title or gettext(UNTITLED)}
     messages.success(request, text, extra_tags=str(public_id))
     current = parameters.optional_unique_id(request, "current")
     if not request.htmx:
