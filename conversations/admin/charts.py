@@ -9,6 +9,8 @@ from typing import Any
 from django.utils.translation import get_language
 
 GREY = "#84949f"  # reads on both themes; a canvas does not know when the theme changes
+MONEY = {"style": "currency", "currency": "USD", "minimumFractionDigits": 2, "maximumFractionDigits": 10}
+WHOLE = {"minimumFractionDigits": 0, "maximumFractionDigits": 0}
 _LEGEND = {"color": GREY, "boxWidth": 8, "boxHeight": 8, "usePointStyle": True, "pointStyle": "rectRounded"}
 _TICKS = {"color": GREY, "maxRotation": 0}
 Values = tuple[str, Sequence[Any]]
@@ -59,7 +61,9 @@ def _colour(name: str) -> str:
 
 
 def _numbers(number_format: Mapping[str, Any]) -> dict[str, Any]:
-    return {"beginAtZero": True, "grid": {}, "ticks": {**_TICKS, "maxTicksLimit": 6, "format": number_format}}
+    """Return an axis; between two whole numbers it has no others."""
+    ticks = {**_TICKS, "maxTicksLimit": 6, "format": number_format}
+    return {"beginAtZero": True, "grid": {}, "ticks": ticks | ({"precision": 0} if number_format is WHOLE else {})}
 
 
 def _options(count: int, *, number_format: Mapping[str, Any], most_labels: int, stacked: bool) -> dict[str, Any]:

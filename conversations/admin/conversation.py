@@ -24,7 +24,7 @@ from conversations.admin.review import ReviewAdmin
 from conversations.admin.thread import read_thread
 from conversations.admin.words import READ, open_by_form, within_reading, words_of
 from conversations.models import Conversation, Reading, ReadWhat
-from conversations.selectors.ledger import with_usage
+from conversations.selectors.ledger import BY_COST, BY_INPUT, with_usage
 from conversations.services.readings import log_step
 from conversations.templatetags import figures
 
@@ -64,11 +64,11 @@ class ConversationAdmin(ReviewAdmin):
     def messages(self, conversation: Conversation) -> str:
         return figures.count(conversation.message_count or 0)
 
-    @display(description="tokens in / out", ordering="input_tokens")
+    @display(description="tokens in / out", ordering=BY_INPUT)
     def tokens(self, conversation: Conversation) -> str:
         return f"{figures.count(conversation.input_tokens)} / {figures.count(conversation.output_tokens)}"
 
-    @display(ordering="cost_usd")
+    @display(ordering=BY_COST)
     def cost(self, conversation: Conversation) -> str:
         return figures.cost(conversation.cost_usd, conversation.unknown_costs)
 

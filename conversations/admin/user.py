@@ -12,7 +12,7 @@ from chatsite.accounts.admin import UserAdmin
 from chatsite.accounts.models import User
 from conversations.admin.review import LargeListAdmin
 from conversations.models import Conversation
-from conversations.selectors.ledger import with_usage
+from conversations.selectors.ledger import BY_COST, BY_INPUT, with_usage
 from conversations.templatetags import figures
 
 admin.site.unregister(User)
@@ -34,11 +34,11 @@ class UserWithUsageAdmin(LargeListAdmin, UserAdmin):
     def conversation_count(self, user: User) -> str:
         return figures.count(user.owned_conversations or 0)
 
-    @display(description=_("tokens in / out"), ordering="input_tokens")
+    @display(description=_("tokens in / out"), ordering=BY_INPUT)
     def tokens(self, user: User) -> str:
         return f"{figures.count(user.input_tokens)} / {figures.count(user.output_tokens)}"
 
-    @display(description=_("cost"), ordering="cost_usd")
+    @display(description=_("cost"), ordering=BY_COST)
     def cost(self, user: User) -> str:
         return figures.cost(user.cost_usd, user.unknown_costs)
 

@@ -88,6 +88,7 @@ class ConversationTotals(HasTotals):
     conversation_id: int | None
     public_id: uuid.UUID | None
     owner_email: str | None
+    begun_at: dt.datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +217,6 @@ ROW_MAKERS: dict[By, Callable[[Stored], HasTotals]] = {
     "scenario": lambda row: ScenarioTotals(_totals(row), row["scenario_id"], row["scenario_name"]),
     "purpose": lambda row: PurposeTotals(_totals(row), row["purpose"]),
     "conversation": lambda row: ConversationTotals(
-        _totals(row), row["conversation_id"], row["public_id"], row["owner_email"]
+        _totals(row), row["conversation_id"], row["public_id"], row["owner_email"], row["begun_at"]
     ),
 }

@@ -10,10 +10,17 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Message
+from tests.admin.readings import read_by
 from tests.admin.stored import make_completion, make_conversation, make_person, say
 
 LIST = reverse("admin:conversations_conversation_changelist")
 HOSTILE = "<script>alert(1)</script>'\"{{ 7*7 }}\u202e\x07"
+
+
+def read_page(reviewer: User, browser, conversation: Conversation, query: str = "") -> str:
+    """Return the page within a reading of the conversation."""
+    read_by(reviewer, conversation)
+    return page_of(browser, conversation, query)
 
 
 def page_of(browser, conversation: Conversation, query: str = "") -> str:
@@ -57,6 +64,14 @@ def test_a_conversation_without_completions_costs_nothing_that_is_known(admin_br
     assert "$0" not in admin_browser.get(LIST).content.decode()
 
 
+def test_the_dearest_come_first_and_those_without_a_cost_last(admin_browser, alice):
+    dear, cheap, _ = (make_conversation(alice, turns=0) for _ in range(3))
+    make_completion(alice, conversation=cheap, cost_usd="1")
+    make_completion(alice, conversation=dear, cost_usd="2")
+    rows = admin_browser.get(LIST + "?o=-5").context["cl"].result_list
+    assert list(rows)[:2] == [dear, cheap]
+
+
 def test_it_is_found_by_owner_and_public_id_and_not_by_its_title(admin_browser, alice):
     bob = make_person("bob")
     make_conversation(alice, title="Boats")
@@ -94,8 +109,8 @@ def test_it_is_filtered_by_scenario_and_date(admin_browser, alice):
     assert titles(admin_browser, "?last_active_at__gte=2200-01-01+00:00:00%2B00:00") == set()
 
 
-def test_a_thread_opens_at_its_end_newest_last(admin_browser, alice):
-    page = page_of(admin_browser, make_conversation(alice, turns=15))
+def test_a_thread_opens_at_its_end_newest_last(admin_browser, superuser, alice):
+    page = read_page(superuser, admin_browser, make_conversation(alice, turns=15))
     assert shown_positions(page) == list(range(11, 31))
     assert page.index("question 15") < page.index("answer 15")
 
@@ -119,17 +134,20 @@ def test_an_empty_conversation_says_so(admin_browser, alice):
     assert "Nothing has been said" in page_of(admin_browser, make_conversation(alice, turns=0))
 
 
-def test_a_thread_takes_the_same_queries_however_long(queries_for, alice):
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_thread_takes_the_same_queries_however_long(queries_for, superuser, alice, is_read):
     short, long = make_conversation(alice, turns=3), make_conversation(alice, turns=40)
+    for conversation in (short, long) if is_read else ():
+        read_by(superuser, conversation)
     urls = [reverse("admin:conversations_conversation_change", args=[c.pk]) for c in (short, long)]
-    assert queries_for(urls[0]) == queries_for(urls[1]) <= 12
+    assert queries_for(urls[0]) == queries_for(urls[1]) <= 16
 
 
-def test_grounding_is_apart_from_content(admin_browser, alice):
+def test_grounding_is_apart_from_content(admin_browser, superuser, alice):
     conversation = make_conversation(alice, turns=0)
     passage = {"text": "looked-up words", "source": "manual.md", "score": 0.5}
     say(conversation, "user", "own words", grounding=[passage], grounding_tokens=15)
-    page = page_of(admin_browser, conversation)
+    page = read_page(superuser, admin_browser, conversation)
     content, grounding = page.split("<details", 1)
     assert "own words" in content
     assert "looked-up words" not in content
@@ -169,14 +187,14 @@ def test_hostile_text_is_text(admin_browser, superuser, alice):
     say(conversation, "user", HOSTILE, grounding=[{"text": HOSTILE, "source": HOSTILE, "score": 1}])
     tool = {"id": "1", "type": "function", "function": {"name": HOSTILE, "arguments": HOSTILE}}
     say(conversation, "assistant", HOSTILE, tool_calls=[tool])
-    for page in (page_of(admin_browser, conversation), admin_browser.get(LIST).content.decode()):
-        assert "<script>alert" not in page
-        assert "&lt;script&gt;" in page
+    page = read_page(superuser, admin_browser, conversation)
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;" in page
 
 
-def test_a_huge_message_is_shown_in_part(admin_browser, alice):
+def test_a_huge_message_is_shown_in_part(admin_browser, superuser, alice):
     conversation = make_conversation(alice, turns=0)
     say(conversation, "user", "x" * 500_000)
-    page = page_of(admin_browser, conversation)
+    page = read_page(superuser, admin_browser, conversation)
     assert len(page) < 200_000
     assert "480,000 more characters" in page

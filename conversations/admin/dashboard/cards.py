@@ -96,4 +96,7 @@ def _points(now: float | None, before: float | None) -> str:
     """Say by how much one share is above the other."""
     if now is None or before is None:
         return ""
-    return gettext("%(difference)s points") % {"difference": percent(Decimal(100 * (now - before))).removesuffix(" %")}
+    points = Decimal(100 * (now - before))
+    if abs(points) < SMALLEST_SHOWN:
+        return gettext("as before")
+    return gettext("%(difference)s points") % {"difference": percent(points).removesuffix(" %")}

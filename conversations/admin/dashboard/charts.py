@@ -10,11 +10,8 @@ from typing import Any
 from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 
-from conversations.admin.charts import bar_chart, line_chart
+from conversations.admin.charts import MONEY, WHOLE, bar_chart, line_chart
 from conversations.selectors.figures import DayTotals
-
-MONEY = {"style": "currency", "currency": "USD", "minimumFractionDigits": 2, "maximumFractionDigits": 10}
-WHOLE = {"maximumFractionDigits": 0}
 
 
 @dataclass(frozen=True, slots=True)

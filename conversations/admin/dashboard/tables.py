@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,7 @@ class Row:
     """What a row is called, its sums, and its *share* of the table in per mille.
 
     *narrow* leads to this page with nothing but the row in it, *completions* to its part of the ledger, *opened* to
-    what the row is about; blank where there is no such way.
+    what the row is about, which was *begun_on* that day; blank where there is no such way.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Row:
     narrow: str = ""
     completions: str = ""
     opened: str = ""
+    begun_on: dt.date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ class _Ways:
     narrow: str = ""
     completions: str = ""
     opened: str = ""
+    begun_on: dt.date | None = None
 
 
 WaysOf = Callable[[Any, Address], _Ways]
@@ -78,7 +81,9 @@ def tables(shown: Figures, address: Address) -> list[ShownTable]:
 def _rows(table: figures.Table[Any], total: Totals, ways: WaysOf, address: Address) -> Iterable[Row]:
     for row in table.rows:
         way = ways(row, address)
-        yield Row(way.name, row.totals, _share(row.totals, total), way.narrow, way.completions, way.opened)
+        yield Row(
+            way.name, row.totals, _share(row.totals, total), way.narrow, way.completions, way.opened, way.begun_on
+        )
     if table.others_count:
         name = ngettext("%(count)s other", "%(count)s others", table.others_count)
         yield Row(name % {"count": count(table.others_count)}, table.others, _share(table.others, total))
@@ -107,10 +112,11 @@ def _conversation(row: figures.ConversationTotals, address: Address) -> _Ways:
         name = gettext("outside conversations, or gone")
         return _Ways(name, completions=address.completions(conversation__isnull=1))
     return _Ways(
-        f"{short_id(row.public_id)} · {row.owner_email or gettext('account is gone')}",
+        f"{short_id(row.public_id)} · {row.owner_email}",
         address.narrowed(conversation_id=row.conversation_id),
         address.completions(conversation=row.conversation_id),
         reverse("admin:conversations_conversation_change", args=[row.conversation_id]),
+        row.begun_at.astimezone(address.chosen.period.zone).date() if row.begun_at else None,
     )
 
 
