@@ -5,6 +5,7 @@ import { goToGate } from "./gate.js";
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 20_000;
 const STEADY_AFTER_MS = 5_000;
+const SIGNED_OUT = 4401;
 const GATE_SHUT = 4403;
 
 export class Socket {
@@ -42,8 +43,19 @@ export class Socket {
       this.handlers.onOpen();
     });
     socket.addEventListener("message", ({ data }) => this.handlers.onFrame(JSON.parse(data)));
-    socket.addEventListener("close", ({ code }) => (code === GATE_SHUT ? goToGate() : this.#closed(openedAt)));
+    socket.addEventListener("close", ({ code }) => this.#ended(code, openedAt));
     this.socket = socket;
+  }
+
+  /** Whoever may be in no more sees the page no more: asked for anew, it leads to the sign-in. The draft is kept. */
+  #ended(code, openedAt) {
+    if (code === SIGNED_OUT) {
+      location.reload();
+    } else if (code === GATE_SHUT) {
+      goToGate();
+    } else {
+      this.#closed(openedAt);
+    }
   }
 
   /** A socket that stayed open for a while was a success: the next attempt is the first again. */
