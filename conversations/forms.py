@@ -74,12 +74,14 @@ class ScenarioForm(forms.ModelForm):
     """The settings of a conversation, judged together by `check_scenario`. *instance* has its owner already."""
 
     system_prompt = LinesField(
+        label=_("System prompt"),
         required=False,
         widget=forms.Textarea({"rows": 7}),
         help_text=_("Goes before every message. Who should the language model be, and how should it answer?"),
     )
-    language_model = forms.ChoiceField(required=False)
+    language_model = forms.ChoiceField(label=_("Language model"), required=False)
     sampling = SamplingField(
+        label=_("Sampling"),
         required=False,
         initial=dict,
         error_messages={"invalid": _('This is not JSON. Write an object, such as {"temperature": 0.2}.')},
@@ -191,7 +193,7 @@ def language_model_choices(stored: str) -> list[tuple[str, str]]:
     default = _("The site's default: %(model)s") % {"model": labels[default_language_model().name]}
     choices = {"": default} | labels
     if stored not in choices:
-        choices[stored] = f"{stored} (not configured)"
+        choices[stored] = _("%(name)s (not configured)") % {"name": stored}
     return list(choices.items())
 
 

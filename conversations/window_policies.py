@@ -7,21 +7,26 @@ from typing import Any
 
 from django.conf import settings
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext, gettext_noop
 
 from conversations.core.errors import PolicyFailed
 from conversations.core.policies import BUILT_IN
 from conversations.core.policy import WindowPolicy
 
 LABELS = {
-    "sliding": "Sliding: the newest messages that fit",
-    "last-n-messages": "The last n messages",
-    "full": "Everything, or nothing is sent",
+    "sliding": gettext_noop("Sliding: the newest messages that fit"),
+    "last-n-messages": gettext_noop("The last n messages"),
+    "full": gettext_noop("Everything, or nothing is sent"),
 }
 
 
 def policy_choices() -> Mapping[str, str]:
     """Return what may be chosen on a page, name → label: a path runs code, so only those of the settings."""
-    return {**LABELS, **{path: f"This site's own: {path.rpartition('.')[2]}" for path in settings.WINDOW_POLICIES}}
+    own = gettext("This site's own: %(name)s")
+    return {
+        **{name: gettext(label) for name, label in LABELS.items()},
+        **{path: own % {"name": path.rpartition(".")[2]} for path in settings.WINDOW_POLICIES},
+    }
 
 
 def policy_class(name: str) -> type[WindowPolicy]:

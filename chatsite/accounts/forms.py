@@ -115,4 +115,6 @@ class DeleteAccountForm(forms.Form):
 class TokenForm(forms.Form):
     """The token of a one-time link, which the page's script fills in."""
 
-    token = forms.CharField(max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    token = forms.CharField(
+        label=_lazy("Code of the link"), max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )

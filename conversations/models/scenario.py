@@ -6,7 +6,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from conversations.core.policy import WindowPolicy
@@ -17,6 +17,7 @@ POLICY_FIELDS = tuple(field.name for field in dataclasses.fields(WindowPolicy))
 SHARE = {"max_digits": 3, "decimal_places": 2}
 AT_LEAST_1 = [MinValueValidator(1)]
 PART = [MinValueValidator(0), MaxValueValidator(1)]
+PLAIN = gettext_noop("Plain conversation")  # the name of the scenario that the site makes for itself
 PART_ABOVE_0 = [MinValueValidator(Decimal("0.01")), MaxValueValidator(1)]
 
 
@@ -115,9 +116,14 @@ class Scenario(models.Model):
             ),
         ]
 
+    @property
+    def shown_name(self) -> str:
+        """Its name, for those who may know it."""
+        return gettext(PLAIN) if self.name == PLAIN else self.name
+
     def __str__(self) -> str:
         """Its name if it is the site's. How people call their own is theirs; the admin writes this on every page."""
-        return self.name if self.owner_id is None else gettext("Scenario %(id)s") % {"id": self.pk}
+        return self.shown_name if self.owner_id is None else gettext("Scenario %(id)s") % {"id": self.pk}
 
     @property
     def policy(self) -> WindowPolicy:

@@ -15,6 +15,7 @@ from chatsite.accounts.models import User
 from conversations.core.errors import ConversationNotFound, ScenarioNotFound
 from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation, Scenario
+from conversations.models.scenario import PLAIN
 from conversations.selectors.scenarios import find_scenario
 
 from .forget_in_ledger import wait_for_other_deletions
@@ -80,7 +81,7 @@ def default_scenario() -> Scenario:
         return found
     try:
         with transaction.atomic():
-            return Scenario.objects.create(name="Plain conversation", offered=True, is_default=True)
+            return Scenario.objects.create(name=PLAIN, offered=True, is_default=True)
     except IntegrityError:  # somebody else was first
         return Scenario.objects.get(is_default=True)
 

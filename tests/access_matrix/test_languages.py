@@ -22,7 +22,22 @@ LANGUAGES = {"zh-hans": nullcontext, "one letter": one_letter_language}
 NAMES = {"Windowseat", "English", "Enter", "Esc", "Alt", "Shift", "Markdown", "JavaScript", "https"}
 CODE = {"letters", "demo", "sliding", "full", "temperature", "input_usd", "name", "content", "kB", "MB"}
 LATIN_IN_CHINESE = {"token", "tokens"}
-DATA = (CANARY, "Alice", "Ada", "Grace", "Bob", "Mine", "Hello", "Stolen", "Indeed")
+DATA = (
+    f"{CANARY}.txt",
+    CANARY,
+    "Mine.txt",
+    "“Key”",
+    "Demo (4k window)",
+    "windowseat-demo",
+    "Alice",
+    "Ada",
+    "Grace",
+    "Bob",
+    "Mine",
+    "Hello",
+    "Stolen",
+    "Indeed",
+)
 ASKING = (Who.ANONYMOUS, Who.OWNER, Who.GATED, Who.BLOCKED, Who.ADMIN)
 SITE = [route for route in routes() if door_of(route.name) and not route.name.startswith("admin:")]
 
