@@ -116,14 +116,14 @@ class Scenario(models.Model):
             ),
         ]
 
+    def __str__(self) -> str:
+        """Its name if it is the site's. How people call their own is theirs; the admin writes this on every page."""
+        return self.shown_name if self.owner_id is None else gettext("Scenario %(id)s") % {"id": self.pk}
+
     @property
     def shown_name(self) -> str:
         """Its name, for those who may know it."""
         return gettext(PLAIN) if self.name == PLAIN else self.name
-
-    def __str__(self) -> str:
-        """Its name if it is the site's. How people call their own is theirs; the admin writes this on every page."""
-        return self.shown_name if self.owner_id is None else gettext("Scenario %(id)s") % {"id": self.pk}
 
     @property
     def policy(self) -> WindowPolicy:

@@ -20,7 +20,7 @@ from .world import CANARY
 pytestmark = pytest.mark.django_db
 LANGUAGES = {"zh-hans": nullcontext, "one letter": one_letter_language}
 NAMES = {"Windowseat", "English", "Enter", "Esc", "Alt", "Shift", "Markdown", "JavaScript", "https"}
-CODE = {"letters", "demo", "sliding", "full", "temperature", "input_usd", "name", "content", "kB", "MB"}
+CODE = {"Key", "letters", "demo", "sliding", "full", "temperature", "input_usd", "name", "content", "kB", "MB"}
 LATIN_IN_CHINESE = {"token", "tokens"}
 DATA = (
     f"{CANARY}.txt",
