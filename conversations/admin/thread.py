@@ -41,7 +41,7 @@ class ShownMessage:
 
     @property
     def hidden_characters(self) -> int:
-        return max(self.message.characters - SHOWN_CHARACTERS, 0)
+        return max(self.message.characters - SHOWN_CHARACTERS, 0) if self.has_words else 0
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ class LanguageModelTotals(HasTotals):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioTotals(HasTotals):
-    """Both None for all scenarios together that are gone."""
+    """Both None for all scenarios together that are gone. How people call their own is theirs: these have no name."""
 
     scenario_id: int | None
     name: str | None

@@ -42,7 +42,8 @@ chosen AS (SELECT * FROM {source} AS source WHERE quarter >= %(begin)s AND quart
 """
 
 NAMED = """
-SELECT shown.*, person.email, scenario.name AS scenario_name, conversation.public_id,
+SELECT shown.*, person.email, conversation.public_id,
+       CASE WHEN scenario.owner_id IS NULL THEN scenario.name END AS scenario_name,
        conversation.created_at AS begun_at, owner.email AS owner_email
 FROM shown
 LEFT JOIN accounts_user AS person ON person.id = shown.user_id

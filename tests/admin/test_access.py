@@ -11,13 +11,14 @@ LISTS = [
     "conversations_conversation",
     "conversations_message",
     "conversations_completion",
+    "conversations_reading",
     "conversations_run",
     "conversations_calibration",
     "conversations_price",
     "conversations_scenario",
     "accounts_user",
 ]
-READ_BY_REVIEWERS = {f"conversations_{name}" for name in ("conversation", "message", "completion", "run")}
+READ_BY_REVIEWERS = {f"conversations_{name}" for name in ("conversation", "message", "completion", "reading", "run")}
 PAGES = ["admin:index", *(f"admin:{name}_changelist" for name in LISTS)]
 
 

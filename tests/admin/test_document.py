@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 
 from conversations.models import Document, Scenario
+from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation
 from tests.documents import add, make_failed, make_ready
 
@@ -22,11 +23,25 @@ def page_of(browser, document):
     return browser.get(reverse("admin:conversations_document_change", args=[document.pk])).text
 
 
-def test_a_list_and_a_page_show_the_document_and_not_its_words(admin_browser, document):
+def test_a_list_and_a_page_show_the_document_and_neither_its_name_nor_its_words(admin_browser, document):
     for page in (admin_browser.get(reverse(CHANGELIST)).text, page_of(admin_browser, document)):
-        assert "&lt;plan&gt;.txt" in page
+        assert str(document) in page
         assert "1,234" in page
+        assert "plan" not in page
         assert SECRET not in page
+
+
+def test_its_name_is_shown_in_a_reading_of_its_conversation(admin_browser, superuser, document):
+    read_by(superuser, document.conversation)
+    page = page_of(admin_browser, document)
+    assert "&lt;plan&gt;.txt" in page
+    assert SECRET not in page
+
+
+def test_the_site_s_own_documents_have_their_names(admin_browser):
+    guide = add(None, Scenario.objects.create(name="Guide"), "guide.txt")
+    assert "guide.txt" in admin_browser.get(reverse(CHANGELIST)).text
+    assert "guide.txt" in page_of(admin_browser, guide)
 
 
 def test_what_is_wrong_with_it_is_said(admin_browser, document):
@@ -38,7 +53,7 @@ def test_its_conversation_leads_to_it_and_it_to_its_conversation(admin_browser, 
     assert f'href="{conversation}"' in page_of(admin_browser, document)
     listed = f"{reverse(CHANGELIST)}?conversation={document.conversation_id}"
     assert listed in admin_browser.get(conversation).text
-    assert "plan" in admin_browser.get(listed).text
+    assert str(document) in admin_browser.get(listed).text
 
 
 @pytest.mark.parametrize("is_of_the_site", [True, False])

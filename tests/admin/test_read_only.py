@@ -8,11 +8,12 @@ import pytest
 from django.forms.models import model_to_dict
 from django.urls import reverse
 
-from conversations.models import Calibration, Completion, Conversation, Document, Message, Run
+from conversations.models import Calibration, Completion, Conversation, Document, Message, Reading, Run
+from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation
 from tests.documents import add
 
-MODELS = [Conversation, Message, Completion, Run, Calibration, Document]
+MODELS = [Conversation, Message, Completion, Run, Calibration, Document, Reading]
 FORGED = {
     "title": "forged",
     "content": "forged",
@@ -24,9 +25,10 @@ FORGED = {
 
 
 @pytest.fixture(autouse=True)
-def _rows(alice):
+def _rows(alice, superuser):
     reply = make_conversation(alice).head
     add(alice, reply.conversation)
+    read_by(superuser, reply.conversation)
     Run.objects.create(reply=reply)
     Calibration.objects.create(language_model="letters", limit_tokens=2_000)
 
@@ -84,6 +86,7 @@ def test_a_forged_list_form_does_nothing(admin_browser, model):
 
 
 def test_the_page_of_a_conversation_has_no_field_to_write_in(admin_browser):
+    """Not once there is a reason: before that it asks for one."""
     page = admin_browser.get(address(Conversation, "change", Conversation.objects.get().pk)).content.decode()
     assert "<textarea" not in page
     assert 'name="_save"' not in page

@@ -38,7 +38,8 @@ def _email(user_id: int) -> str | None:
 
 
 def _scenario(scenario_id: int) -> str | None:
-    return Scenario.objects.filter(pk=scenario_id).values_list("name", flat=True).first()
+    found = Scenario.objects.only("name", "owner").filter(pk=scenario_id).first()
+    return str(found) if found else None
 
 
 def _conversation(conversation_id: int) -> str | None:

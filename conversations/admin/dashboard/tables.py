@@ -134,9 +134,9 @@ def _scenario(row: figures.ScenarioTotals, address: Address) -> _Ways:
     if row.scenario_id is None:
         name = gettext("none, or gone")
         return _Ways(name, completions=address.completions(scenario__isnull=1))
-    return _Ways(
-        row.name or "", address.narrowed(scenario_id=row.scenario_id), address.completions(scenario=row.scenario_id)
-    )
+    name = row.name or gettext("Scenario %(id)s") % {"id": row.scenario_id}
+    narrow = address.narrowed(scenario_id=row.scenario_id)
+    return _Ways(name, narrow, address.completions(scenario=row.scenario_id))
 
 
 def _purpose(row: figures.PurposeTotals, address: Address) -> _Ways:
