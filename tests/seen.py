@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 READ_OUT = ("title", "aria-label", "aria-description", "placeholder", "alt", "data-label", "data-copied", "data-press")
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 # Code is nobody's language; `bdi` holds what people wrote and called things; what has a `lang` is in that one.
-NOT_SAID = {"script", "style", "code", "pre", "bdi", "svg", "datalist"}
+NOT_SAID = {"script", "style", "code", "kbd", "pre", "bdi", "svg", "datalist"}
 ICON = "material-symbols"  # of the theme: drawn by the name of what they show
 WORD = re.compile(r"[A-Za-z][A-Za-z'’]+")
-NAMES = re.compile(r"\S+@\S+|https?://\S+|\S*[\w-]+\.(?:txt|md|json|csv|py)\b|[\w-]*\d[\w-]*|\b[A-Z_]{2,}\b|/\S+")
+ADDRESS = re.compile(r"\S+@\S+|https?://\S+")
+NAMES = re.compile(r"\S*[\w-]+\.(?:txt|md|json|csv|py)\b|[\w-]*\d[\w-]*|\b[A-Z_]{2,}\b|/\S+")
 
 
 class _Page(HTMLParser):
@@ -58,7 +59,7 @@ def texts_of(html: str) -> list[str]:
 def latin_words(html: str, *, known: frozenset[str], data: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
     """Yield each Latin word that is neither a name nor *known*, with what it stands in; *data* is overlooked."""
     for said in texts_of(html):
-        rest = said
+        rest = ADDRESS.sub(" ", said)
         for each in data:
             rest = rest.replace(each, "")
         yield from ((word, said) for word in WORD.findall(NAMES.sub(" ", rest)) if word not in known)

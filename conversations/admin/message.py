@@ -23,7 +23,7 @@ MOST_NEIGHBOURS = 50
 
 @admin.register(Message)
 class MessageAdmin(ReviewAdmin):
-    list_display = ["pk", "role", "owner", "conversation", "place", "tokens", "shown_state", "created_at"]
+    list_display = ["id", "role", "owner", "conversation", "place", "tokens", "shown_state", "created_at"]
     list_filter = ["created_at", "role", "state", "active", "pinned", "excluded"]
     linked_lookups = ("conversation", "parent")
     search_fields = ["conversation__owner__email"]

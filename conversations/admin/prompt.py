@@ -13,6 +13,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from conversations.admin.window_record import KINDS, role_in_words
 from conversations.admin.words import within_reading
 from conversations.core.record import WindowRecord
 from conversations.models import Completion, Reading, ReadWhat
@@ -30,6 +31,10 @@ class SentMessage:
     tokens: int | None
     content: str
     tool_calls: str
+
+    @property
+    def said_by(self) -> str:
+        return role_in_words(self.role)
 
 
 @require_GET
@@ -77,7 +82,7 @@ def sent_messages(completion: Completion, sent: SentRequest) -> list[SentMessage
         SentMessage(
             number=number,
             role=message["role"],
-            kind=entry.kind if entry else "",
+            kind=str(KINDS[entry.kind]) if entry else "",
             tokens=entry.tokens if entry else None,
             content=message.get("content") or "",
             tool_calls=_written(message["tool_calls"]) if message.get("tool_calls") else "",

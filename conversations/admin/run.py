@@ -15,7 +15,7 @@ from conversations.models import Run
 
 @admin.register(Run)
 class RunAdmin(ReviewAdmin):
-    list_display = ["pk", "shown_state", "worker", "attempt", "reply", "created_at", "ended_at"]
+    list_display = ["id", "shown_state", "worker", "attempt", "reply", "created_at", "ended_at"]
     list_filter = ["state", "created_at"]
     search_fields = ["worker", "reply__conversation__owner__email"]
     search_help_text = _("Worker, or the email address of the conversation's owner")

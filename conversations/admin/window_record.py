@@ -7,17 +7,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+
 from conversations.core.record import EntryKind, LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion
+from conversations.models.message import MessageRole
 from conversations.selectors.window import LEFT_OUT_BECAUSE
 
-KINDS: dict[EntryKind, str] = {
-    "system": "System prompt",
-    "pin": "Pinned messages",
-    "older": "Older messages",
-    "newest": "Newest message",
-    "tool_step": "Tool steps",
+KINDS: dict[EntryKind, Promise] = {
+    "system": _("System prompt"),
+    "pin": _("Pinned messages"),
+    "older": _("Older messages"),
+    "newest": _("Newest message"),
+    "tool_step": _("Tool steps"),
 }
+ROLES = {"system": pgettext_lazy("who says a message", "System"), **dict(MessageRole.choices)}
 Slice = tuple[str, str, int, tuple[WindowEntry, ...]]
 
 
@@ -78,6 +84,12 @@ class ShownWindow:
         return self.record.budget_tokens - self.record.prompt_tokens if self.record else 0
 
     @property
+    def entries(self) -> list[tuple[WindowEntry, str, str]]:
+        """The messages of the prompt, each with its kind and its role in words."""
+        entries = self.record.entries if self.record else ()
+        return [(entry, str(KINDS[entry.kind]), role_in_words(entry.role)) for entry in entries]
+
+    @property
     def left_out(self) -> list[tuple[LeftOutMessage, str]]:
         """The messages that were looked at and not sent, each with its reason in words."""
         left_out = self.record.left_out if self.record else ()
@@ -91,14 +103,18 @@ class ShownWindow:
         return self.completion.input_tokens - self.completion.estimated_input_tokens
 
 
+def role_in_words(role: str) -> str:
+    return str(ROLES.get(role, role))
+
+
 def _slices(record: WindowRecord) -> Iterator[Slice]:
     if record.tool_schema_tokens:
-        yield "tools", "Tool schemas", record.tool_schema_tokens, ()
+        yield "tools", gettext("Tool schemas"), record.tool_schema_tokens, ()
     for kind, group in groupby(record.entries, key=lambda entry: entry.kind):
         entries = tuple(group)
         tokens = sum(entry.tokens for entry in entries)
         if kind == "newest" and record.grounding.tokens:
-            yield "grounding", "Grounding", record.grounding.tokens, ()
+            yield "grounding", gettext("Grounding"), record.grounding.tokens, ()
             tokens -= record.grounding.tokens
-        yield kind, KINDS[kind], tokens, entries
-    yield "priming", "Priming of the reply", record.priming_tokens, ()
+        yield kind, str(KINDS[kind]), tokens, entries
+    yield "priming", gettext("Priming of the reply"), record.priming_tokens, ()
