@@ -16,7 +16,7 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract
 from django.utils.translation.template import templatize
 
 LAZY = {f"{name}_lazy": spec for name, spec in DEFAULT_KEYWORDS.items() if name.endswith("gettext")}
-KEYWORDS = {**DEFAULT_KEYWORDS, **LAZY, "gettext_noop": None}
+KEYWORDS = {**DEFAULT_KEYWORDS, **LAZY, "gettext_noop": None, "_lazy": None}
 ERRORS = "core/errors"
 
 

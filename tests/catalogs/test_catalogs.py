@@ -14,7 +14,7 @@ from tests.core.test_errors import CLASSES
 from tests.source import PROJECT, python_files
 
 from .catalog import compiled, stored, wanted
-from .extract import Said
+from .extract import KEYWORDS, Said
 from .sources import ADMIN, PLACES, SITE
 
 CHINESE = re.compile(r"[\u3400-\u9fff]")
@@ -110,3 +110,15 @@ def clauses():
         for node in ast.walk(ast.parse((PROJECT / path).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == InvalidHistory.__name__:
                 yield from ((f"{path}:{node.lineno}", word.value) for word in node.keywords if word.arg == "reason")
+
+
+def test_whatever_marks_a_sentence_is_known_to_mark_it():
+    """A name of one's own for `gettext` would hide what it marks."""
+    marking = {name for path in python_files("chatsite", "conversations") for name in names_for_gettext(path)}
+    assert marking <= set(KEYWORDS)
+
+
+def names_for_gettext(path):
+    for node in ast.walk(ast.parse((PROJECT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation":
+            yield from (alias.asname or alias.name for alias in node.names if "gettext" in alias.name)
