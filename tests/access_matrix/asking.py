@@ -116,7 +116,8 @@ def judge(cell: PathCell, answer: Answer, response: HttpResponse, *, has_changed
 
 
 def text_of(response: HttpResponse) -> str:
-    return _sent(response).decode() if response.streaming else response.text
+    """Return what a page or a file says. One that is packed is looked into by tests of its own."""
+    return _sent(response).decode(errors="replace") if response.streaming else response.text
 
 
 @async_to_sync
