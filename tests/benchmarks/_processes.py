@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -40,8 +39,3 @@ def cpu_seconds(process: psutil.Process) -> float:
             own = child.cpu_times()
             used += own.user + own.system
     return used
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]

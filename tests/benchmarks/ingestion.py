@@ -26,9 +26,10 @@ import uvloop
 
 from tests.benchmarks._clients import SitePage
 from tests.benchmarks._figures import Figures, percentile, run_benchmark, verdict
-from tests.benchmarks._processes import free_port, started
+from tests.benchmarks._processes import started
 from tests.benchmarks._provider import markdown_tokens
 from tests.benchmarks._site import temporary_site
+from tests.ports import free_port
 
 PEOPLE = 10
 TOKENS = 60

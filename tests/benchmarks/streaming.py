@@ -26,9 +26,10 @@ import uvloop
 
 from tests.benchmarks._clients import Received, RelayPage, SitePage
 from tests.benchmarks._figures import Figures, percentile, run_benchmark, verdict
-from tests.benchmarks._processes import cpu_seconds, free_port, started
+from tests.benchmarks._processes import cpu_seconds, started
 from tests.benchmarks._provider import markdown_tokens
 from tests.benchmarks._site import temporary_site
+from tests.ports import free_port
 
 REPLIES = 50
 TOKENS = 600

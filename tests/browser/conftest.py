@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.chatsite.test_serve import environment, free_port, serving
+from tests.chatsite.test_serve import environment, serving
+from tests.ports import free_port
 from tests.source import PROJECT
 
 TOKENS_PER_SECOND = 100

@@ -14,16 +14,12 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.ports import free_port
 from tests.source import PROJECT
 
 COMMAND = [sys.executable, "manage.py", "serve"]
 START_SECONDS = 60
 STOP_SECONDS = 45
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def environment(**changes) -> dict[str, str]:
@@ -44,16 +40,18 @@ def serving(**changes):
 
 
 def read_banner(process: subprocess.Popen[str]) -> str:
-    """Return all that the process says until it is ready; a process that is silent for too long is killed."""
+    """Return all that the process says until it is ready. One that is silent for too long is killed, and fails."""
     watchdog = threading.Timer(START_SECONDS, process.kill)
     watchdog.start()
     shown = []
-    for line in process.stdout:
-        shown.append(line)
-        if line.startswith("Stop it with"):
-            break
-    watchdog.cancel()
-    return "".join(shown)
+    try:
+        for line in process.stdout:
+            shown.append(line)
+            if line.startswith("Stop it with"):
+                return "".join(shown)
+    finally:
+        watchdog.cancel()
+    raise AssertionError("the site ended before it was ready: " + "".join(shown))
 
 
 def refusal(**changes) -> str:

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from tests.ports import free_port
 from tests.source import PROJECT
 
 T = TypeVar("T")
@@ -26,11 +27,6 @@ def wait_for(condition: Callable[[], T], *, seconds: float = 20, what: str = "")
         assert time.monotonic() < deadline, f"{what or condition} did not come true in {seconds} s"
         time.sleep(0.02)
     return result
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 class SiteProcess:

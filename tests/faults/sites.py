@@ -6,12 +6,13 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from tests.ports import free_port
 from tests.upstream import Upstream
 
 from .browsers import Browser
 from .databases import Database
 from .pages import Page
-from .processes import SiteProcess, free_port, wait_for
+from .processes import SiteProcess, wait_for
 
 # The default scenario's language model is changed by `answer_with`; any that is named here can be.
 LANGUAGE_MODELS = (

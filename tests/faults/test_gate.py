@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from tests.ports import free_port
+
 from .browsers import Browser
 from .conftest import checked
 from .pages import Page
-from .processes import RedisProcess, free_port, wait_for
+from .processes import RedisProcess, wait_for
 
 pytestmark = pytest.mark.redis
 REPLIES = 20

@@ -11,12 +11,13 @@ from decimal import Decimal
 import pytest
 
 from tests.crowds import at_once
+from tests.ports import free_port
 from tests.source import PROJECT
 
 from .browsers import Browser
 from .conftest import ROUNDS, UNEXPECTED, checked
 from .oracles import check_sums
-from .processes import free_port, wait_for
+from .processes import wait_for
 
 SENDERS = 50
 # A reply may cost 4,096 tokens at $2 a million and its prompt; "paced-60-20" costs about 60 of them. So this is money

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 from tests.browser.accounts.mail_server import MailServer, running_mail_server
 from tests.browser.conftest import Site
-from tests.chatsite.test_serve import free_port, serving
+from tests.chatsite.test_serve import serving
 from tests.identity_provider import (
     CLIENT_ID,
     CLIENT_SECRET,
@@ -20,6 +20,7 @@ from tests.identity_provider import (
     running_identity_provider,
 )
 from tests.people import PASSWORD
+from tests.ports import free_port
 
 MAKE_PEOPLE = f"""
 from allauth.account.models import EmailAddress
