@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 
-from allauth.account.decorators import reauthentication_required
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -18,6 +17,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from chatsite.accounts.confirming import confirmed
 from chatsite.accounts.forms import DeleteAccountForm
 from chatsite.accounts.goodbye import send_goodbye
 from conversations.core.zip_stream import zip_pieces
@@ -33,7 +33,7 @@ from .requests import PersonRequest
 
 @require_http_methods(["GET", "POST"])
 @answers_errors()
-@reauthentication_required
+@confirmed
 def export_account(request: PersonRequest) -> HttpResponseBase:
     """Say what is in the file, and send it."""
     if request.method == "GET":
@@ -75,7 +75,7 @@ class _ExportStream:
 
 @require_http_methods(["GET", "POST"])
 @login_required
-@reauthentication_required
+@confirmed
 def delete_account(request: PersonRequest) -> HttpResponse:
     """Say what goes and what stays, and delete the account of who has typed its address. The gate keeps nobody here."""
     form = DeleteAccountForm(request.POST or None, email=request.user.email)

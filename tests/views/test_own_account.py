@@ -14,8 +14,10 @@ from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from chatsite.accounts.models import Session, User
+from chatsite.accounts.session_store import SessionStore
 from conversations.models import Completion, Conversation, Message
 from tests.access_matrix.world import session_of
+from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
 from tests.people import begin, make_user, post
 from tests.sockets import Page
@@ -81,6 +83,19 @@ def test_who_has_only_the_session_is_asked_again_who_they_are(alice, path, metho
     client.force_login(alice)
     response = getattr(client, method)(path, {"email": alice.email})
     assert response.headers["Location"].startswith("/accounts/reauthenticate/")
+    assert User.objects.filter(pk=alice.pk).exists()
+
+
+@pytest.mark.parametrize("path", [EXPORT, DELETE])
+def test_who_has_a_second_factor_shows_it(alice, client_of, path):
+    client = client_of(alice)
+    session = SessionStore(client.cookies["sessionid"].value)
+    session["account_authentication_methods"] = session["account_authentication_methods"][:1]  # by password only
+    session.save()
+    assert client.get(path).status_code == 200
+    make_passkey(alice)
+    assert client.get(path).headers["Location"].startswith("/accounts/2fa/")
+    assert client.post(path, {"email": alice.email}).headers["Location"].startswith("/accounts/2fa/")
     assert User.objects.filter(pk=alice.pk).exists()
 
 

@@ -1,0 +1,30 @@
+"""Showing once more that it is you, before what can't be undone or what holds everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from allauth.account.decorators import reauthentication_required
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
+
+from chatsite.accounts.second_factors.factors import confirmation_url, has_second_factor, showed_second_factor
+
+View = Callable[..., HttpResponseBase]
+
+
+def confirmed(view: View) -> View:
+    """Let through who has shown a few minutes ago that it is they; who has a second factor, with that in this session.
+
+    allauth would take the password alone for it, also in a session from before there was a second factor.
+    """
+    recently: View = reauthentication_required(view)
+
+    @wraps(view)
+    def answer(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
+        if has_second_factor(request.user) and not showed_second_factor(request):
+            return redirect(confirmation_url(request.user, request.path))
+        return recently(request, **kwargs)
+
+    return answer
