@@ -13,8 +13,9 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, OperationalError, connection, transaction
+from django.utils import timezone
 
-from chatsite.accounts.models import Role, User
+from chatsite.accounts.models import Invitation, Role, User
 from conversations.core.usage import UnitPrices, Usage
 from conversations.models import Completion, Conversation, Message, Run, Scenario, Spending, SystemPrompt
 from conversations.services.conversations import choose_scenario, default_scenario, sweep_deleted_conversations
@@ -170,6 +171,13 @@ def test_the_admins_log_forgets_whom_it_was_about(alice):
         )
     delete_account(alice)
     assert list(LogEntry.objects.order_by("pk").values_list("object_repr", flat=True)) == ["", "", other.email]
+
+
+def test_the_invitation_they_came_by_forgets_them(alice):
+    used = {"used_by": alice, "used_at": timezone.now(), "note": CANARY}
+    Invitation.objects.create(token_hash="a", email=alice.email, expires_at=timezone.now(), **used)
+    delete_account(alice)
+    assert Invitation.objects.values_list("email", "note").get() == ("", "")
 
 
 def test_a_swept_conversation_takes_along_what_was_sent_for_it(alice):
