@@ -12,8 +12,10 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
+from chatsite.accounts.languages import is_offered
 from chatsite.accounts.mail_failures import MAIL_FAILED
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up.policy import is_open_to
@@ -37,7 +39,8 @@ class AccountAdapter(DefaultAccountAdapter):
         links = {name: _on_this_site(value) for name, value in context.items() if name.endswith("_url")}
         site = SimpleNamespace(name=settings.SITE_NAME, domain=urlsplit(settings.SITE_URL).netloc)
         try:
-            super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
+            with override(_language_of(email)):
+                super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
         except OSError:  # which smtplib's errors are
             log.exception("The mail %s could not be sent.", template_prefix)
             self.request.mail_failed = True
@@ -64,6 +67,12 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
+
+
+def _language_of(email: str) -> str:
+    """Return the language that the account with this address has chosen, or else that of whoever has it written."""
+    chosen = User.objects.filter(email__iexact=email).values_list("language", flat=True).first()
+    return chosen if chosen and is_offered(chosen) else get_language()
 
 
 def _on_this_site(url: str) -> str:

@@ -28,6 +28,7 @@ DATA = (
     "Mine.txt",
     "“Key”",
     "Demo (4k window)",
+    "Demo (32k window)",
     "windowseat-demo",
     "Alice",
     "Ada",
