@@ -29,7 +29,7 @@ def exported_csv(conversation: Conversation) -> HttpResponseBase:
 
 def exported_json(conversation: Conversation) -> HttpResponseBase:
     """Return one object with the list of its messages, written as they are read."""
-    response = StreamingHttpResponse(_json(conversation), content_type="application/json")
+    response = StreamingHttpResponse(_json(_about(conversation), conversation), content_type="application/json")
     name = _file_name(conversation, "json")
     response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
     return _never_stored(response)
@@ -43,13 +43,16 @@ def _row(message: dict[str, Any]) -> list[Any]:
     return [*(message[name] for name in NUMBERS), message["content"], passages, *tokens, models, known_cost(requests)]
 
 
-async def _json(conversation: Conversation) -> AsyncIterator[str]:
-    about = {
+def _about(conversation: Conversation) -> dict[str, Any]:
+    return {
         "id": conversation.public_id,
         "title": conversation.title,
         "owner": conversation.owner.email,
         "created_at": conversation.created_at,
     }
+
+
+async def _json(about: dict[str, Any], conversation: Conversation) -> AsyncIterator[str]:
     yield _written(about).removesuffix("}") + ', "messages": ['
     pieces = _pieces(exported_messages(conversation))
     while piece := await in_thread(next)(pieces, ""):
