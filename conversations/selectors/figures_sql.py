@@ -16,10 +16,11 @@ COLUMNS = {
     "purpose": "purpose",
     "conversation": "conversation_id",
 }
-# What GROUPING says of rows that are grouped by one of the first five columns: a bit for each of the others.
-GROUPINGS = {0b11111: "total", 0b01111: "day", 0b10111: "user", 0b11011: "language_model", 0b11101: "scenario"} | {
-    0b11110: "purpose",
-    -1: "conversation",
+# What GROUPING says of rows that are grouped by day, language model or purpose, and what we say of the others.
+GROUPINGS = {0b111: "total", 0b011: "day", 0b101: "language_model", 0b110: "purpose"} | {
+    -1: "user",
+    -2: "scenario",
+    -3: "conversation",
 }
 
 # The sum of bigint is numeric.
@@ -37,8 +38,12 @@ def only(column: str) -> str:
     )
 
 
+# `day` counts from 0.
+DAY = "width_bucket(quarter, %(midnights)s::timestamptz[]) - 1"
+# As GROUPINGS has them.
+IS_DAY_OR_TOTAL = "ranked.grouping IN (3, 7)"
 CHOSEN = """
-chosen AS (SELECT * FROM {source} AS source WHERE quarter >= %(begin)s AND quarter < %(end)s {filters})
+chosen AS NOT MATERIALIZED (SELECT * FROM {source} AS source WHERE quarter >= %(begin)s AND quarter < %(end)s {filters})
 """
 
 NAMED = """
@@ -52,29 +57,48 @@ LEFT JOIN conversations_conversation AS conversation ON conversation.id = shown.
 LEFT JOIN accounts_user AS owner ON owner.id = conversation.owner_id
 """
 
-# `day` counts from 0. The total and all days are shown, and of each other grouping the dearest.
+# The total and all days are shown, and of each other grouping the dearest. Days, language models
+# and purposes are few and added up together; people and scenarios each by themselves. Of conversations, which are many,
+# only those that are shown are added up.
 FIGURES = f"""
-WITH {CHOSEN}, by_all AS MATERIALIZED (
-  SELECT width_bucket(quarter, %(midnights)s::timestamptz[]) - 1 AS day,
-         user_id, language_model, scenario_id, purpose, {ADDED_UP}
-  FROM chosen GROUP BY 1, 2, 3, 4, 5
+WITH {CHOSEN}, by_few AS MATERIALIZED (
+  SELECT {DAY} AS day, language_model, purpose, {ADDED_UP} FROM chosen GROUP BY 1, 2, 3
+), dearest AS MATERIALIZED (
+  SELECT conversation_id, count(*) OVER () AS row_count,
+         row_number() OVER (ORDER BY {DEAREST_FIRST}, conversation_id) AS place
+  FROM (
+    SELECT conversation_id, sum(cost_usd) AS cost_usd, sum(input_tokens) AS input_tokens, sum(completions) AS completions
+    FROM chosen GROUP BY conversation_id
+  ) AS conversations
+  ORDER BY place LIMIT %(rows)s
+), active AS MATERIALIZED (
+  SELECT DISTINCT {DAY} AS day, user_id FROM chosen WHERE user_id IS NOT NULL
+), counted AS (
+  SELECT day, count(*) AS users FROM active GROUP BY day UNION ALL SELECT NULL, count(DISTINCT user_id) FROM active
 ), grouped AS (
-  SELECT GROUPING(day, user_id, language_model, scenario_id, purpose) AS grouping,
-         day, user_id, language_model, scenario_id, purpose, NULL::bigint AS conversation_id,
-         {ADDED_UP}, count(DISTINCT user_id) AS users
-  FROM by_all GROUP BY GROUPING SETS ((), day, user_id, language_model, scenario_id, purpose)
-  UNION ALL
-  SELECT -1, NULL, NULL, NULL, NULL, NULL, conversation_id, {ADDED_UP}, count(DISTINCT user_id)
-  FROM chosen GROUP BY conversation_id
+  SELECT GROUPING(day, language_model, purpose) AS grouping, day, NULL::bigint AS user_id, language_model,
+         NULL::bigint AS scenario_id, purpose, NULL::bigint AS conversation_id, {ADDED_UP}
+  FROM by_few GROUP BY GROUPING SETS ((), day, language_model, purpose)
+  UNION ALL SELECT -1, NULL, {only("user_id")}, {ADDED_UP} FROM chosen GROUP BY user_id
+  UNION ALL SELECT -2, NULL, {only("scenario_id")}, {ADDED_UP} FROM chosen GROUP BY scenario_id
 ), ranked AS (
   SELECT *, count(*) OVER (PARTITION BY grouping) AS row_count,
          row_number() OVER (
-           PARTITION BY grouping
-           ORDER BY {DEAREST_FIRST}, user_id, language_model, scenario_id, purpose, conversation_id
+           PARTITION BY grouping ORDER BY {DEAREST_FIRST}, user_id, language_model, scenario_id, purpose
          ) AS place
   FROM grouped
+  UNION ALL
+  SELECT conversations.*, dearest.row_count, dearest.place
+  FROM dearest JOIN (
+    SELECT -3, NULL::integer, {only("conversation_id")}, {ADDED_UP} FROM chosen
+    WHERE conversation_id = ANY (ARRAY(SELECT conversation_id FROM dearest))
+       OR (conversation_id IS NULL AND EXISTS (SELECT FROM dearest WHERE conversation_id IS NULL))
+    GROUP BY conversation_id
+  ) AS conversations ON conversations.conversation_id IS NOT DISTINCT FROM dearest.conversation_id
 ), shown AS (
-  SELECT * FROM ranked WHERE place <= %(rows)s OR day IS NOT NULL
+  SELECT ranked.*, coalesce(counted.users, 0) AS users
+  FROM ranked LEFT JOIN counted ON {IS_DAY_OR_TOTAL} AND counted.day IS NOT DISTINCT FROM ranked.day
+  WHERE ranked.place <= %(rows)s OR ranked.day IS NOT NULL
 )
 {NAMED} ORDER BY grouping, place
 """  # noqa: S608  # constants of this file
@@ -84,7 +108,7 @@ TOTAL = f"WITH {CHOSEN} SELECT {ADDED_UP}, count(DISTINCT user_id) AS users FROM
 # All rows of the grouping by *columns*, which are all there are, with NULL for each but one.
 ALL_ROWS = f"""
 WITH {CHOSEN}, shown AS (
-  SELECT {{columns}}, {ADDED_UP}, count(DISTINCT user_id) AS users FROM chosen GROUP BY chosen.{{column}}
+  SELECT {{columns}}, {ADDED_UP}, 0 AS users FROM chosen GROUP BY chosen.{{column}}
 )
 {NAMED} ORDER BY {DEAREST_FIRST}, shown.{{column}}
 """  # noqa: S608  # constants of this file

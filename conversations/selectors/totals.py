@@ -20,7 +20,7 @@ class Totals:
     """Sums over some completions; see `LedgerSum` for what each adds up. *cost_usd* has the known costs in it.
 
     *cached_input_tokens* and *cache_write_tokens* are part of the input, *reasoning_tokens* of the output. *users* is
-    how many people they are of: it is counted, and can't be added up.
+    how many people they are of; it can't be added up, and is counted for a day and for the total only.
     """
 
     completions: int = 0

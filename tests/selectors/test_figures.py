@@ -34,9 +34,9 @@ random_ledgers = settings(
 
 
 def grouped(rows, by):
-    """Return the sums of the rows with the same value of the column *by*."""
+    """Return the sums of the rows with the same value of the column *by*, in which people are not counted."""
     keys = {getattr(row, by) for row in rows}
-    return {key: add_up(row for row in rows if getattr(row, by) == key) for key in keys}
+    return {key: replace(add_up(row for row in rows if getattr(row, by) == key), users=0) for key in keys}
 
 
 @random_ledgers
