@@ -13,7 +13,7 @@ from unfold.decorators import display
 from conversations.admin.dashboard.address import EXPORT
 from conversations.admin.dashboard.export import figures_csv
 from conversations.admin.filters import STOPPED, CostFilter, LanguageModelFilter, OutcomeFilter
-from conversations.admin.labels import STATES
+from conversations.admin.labels import IN_WORDS, STATES
 from conversations.admin.prompt import prompt, prompt_json
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.window_record import ShownWindow
@@ -64,7 +64,7 @@ class CompletionAdmin(ReviewAdmin):
             *super().get_urls(),
         ]
 
-    @display(description="input (cached)", ordering="input_tokens")
+    @display(description=_("input (cached)"), ordering="input_tokens")
     def input(self, completion: Completion) -> str:
         if completion.input_tokens is None:
             return f"≈ {figures.count(completion.estimated_input_tokens)}"
@@ -72,19 +72,19 @@ class CompletionAdmin(ReviewAdmin):
         cached = completion.cached_input_tokens
         return estimated + figures.count(completion.input_tokens) + (f" ({figures.count(cached)})" if cached else "")
 
-    @display(ordering="cost_usd")
+    @display(description=_("cost"), ordering="cost_usd")
     def cost(self, completion: Completion) -> str:
         return figures.cost(completion.cost_usd, int(completion.ended_at is not None and completion.cost_usd is None))
 
-    @display(label=STATES)
-    def outcome(self, completion: Completion) -> str | tuple[str, str]:
+    @display(description=_("outcome"), label=STATES)
+    def outcome(self, completion: Completion) -> tuple[str, str]:
         if completion.error_code:
-            return "failed", completion.error_code.replace("_", " ")
-        if completion.finish_reason == STOPPED:
-            return "stopped"
-        return "succeeded" if completion.ended_at else "unfinished"
+            return "failed", completion.error_code
+        ended = STOPPED if completion.finish_reason == STOPPED else "succeeded"
+        outcome = ended if completion.ended_at else "unfinished"
+        return outcome, str(IN_WORDS[outcome])
 
-    @display(ordering="duration_seconds")
+    @display(description=_("duration"), ordering="duration_seconds")
     def duration(self, completion: Completion) -> str:
         return figures.seconds(completion.duration_seconds)
 

@@ -19,7 +19,7 @@ from unfold.decorators import display
 
 from conversations.admin.conversation_export import exported_csv, exported_json
 from conversations.admin.filters import ConversationStateFilter, SiteScenarioFilter, UsedLanguageModelFilter
-from conversations.admin.labels import STATES
+from conversations.admin.labels import IN_WORDS, STATES
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.thread import read_thread
 from conversations.admin.words import READ, open_by_form, within_reading, words_of
@@ -60,25 +60,22 @@ class ConversationAdmin(ReviewAdmin):
     def name(self, conversation: Conversation) -> str:
         return str(conversation)
 
-    @display(ordering="message_count")
+    @display(description=_("messages"), ordering="message_count")
     def messages(self, conversation: Conversation) -> str:
         return figures.count(conversation.message_count or 0)
 
-    @display(description="tokens in / out", ordering=BY_INPUT)
+    @display(description=_("tokens in / out"), ordering=BY_INPUT)
     def tokens(self, conversation: Conversation) -> str:
         return f"{figures.count(conversation.input_tokens)} / {figures.count(conversation.output_tokens)}"
 
-    @display(ordering=BY_COST)
+    @display(description=_("cost"), ordering=BY_COST)
     def cost(self, conversation: Conversation) -> str:
         return figures.cost(conversation.cost_usd, conversation.unknown_costs)
 
-    @display(label=STATES)
-    def state(self, conversation: Conversation) -> str:
-        if conversation.deleted_at:
-            return "deleted"
-        if conversation.archived:
-            return "archived"
-        return conversation.head_state or "empty"
+    @display(description=_("state"), label=STATES)
+    def state(self, conversation: Conversation) -> tuple[str, str]:
+        state = _state_of(conversation)
+        return state, str(IN_WORDS[state])
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Conversation, **kwargs: Any
@@ -135,6 +132,14 @@ def ids_that_begin_with(text: str) -> tuple[uuid.UUID, uuid.UUID] | None:
     if not re.fullmatch("[0-9a-f]{6,32}", digits):
         return None
     return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
+
+
+def _state_of(conversation: Conversation) -> str:
+    if conversation.deleted_at:
+        return "deleted"
+    if conversation.archived:
+        return "archived"
+    return conversation.head_state or "empty"
 
 
 def _position(text: str) -> int | None:

@@ -3,17 +3,35 @@
 And the classes that Unfold gives its own links.
 """
 
-STATES = {
-    "streaming": "info",
-    "running": "info",
-    "waiting": "info",
-    "unfinished": "info",
-    "stopped": "warning",
-    "interrupted": "warning",
-    "failed": "danger",
-    "deleted": "danger",
-}
+from __future__ import annotations
 
-PRICES = {"in force": "success", "to come": "info"}
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from chatsite.accounts.admin.colours import Colours
+from conversations.models.message import MessageState
+
+STATES = Colours(
+    streaming="info",
+    running="info",
+    waiting="info",
+    unfinished="info",
+    stopped="warning",
+    interrupted="warning",
+    failed="danger",
+    deleted="danger",
+)
+
+PRICES = Colours({"in force": "success", "to come": "info"})
+
+# What is known of a conversation or of a completion: the states of its last message, and others.
+IN_WORDS: dict[str, Promise | str] = {
+    **dict(MessageState.choices),
+    "archived": _("Archived"),
+    "deleted": _("Deleted"),
+    "empty": _("Empty"),
+    "succeeded": _("Succeeded"),
+    "unfinished": _("Unfinished"),
+}
 
 LINK = "text-primary-600 dark:text-primary-500"

@@ -12,7 +12,9 @@ from conversations import forms as people
 
 
 class ScenarioForm(people.ScenarioForm):
-    system_prompt = people.LinesField(required=False, widget=UnfoldAdminTextareaWidget({"rows": 10}))
+    system_prompt = people.LinesField(
+        label=_("System prompt"), required=False, widget=UnfoldAdminTextareaWidget({"rows": 10})
+    )
     language_model = forms.ChoiceField(label=_("Language model"), required=False, widget=UnfoldAdminSelectWidget)
     policy_name = forms.ChoiceField(label=_("Window policy"), widget=UnfoldAdminSelectWidget)
     sampling = people.SamplingField(

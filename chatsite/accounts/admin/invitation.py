@@ -19,11 +19,12 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
+from chatsite.accounts.admin.colours import Colours
 from chatsite.accounts.admin.one_button import OneButton
 from chatsite.accounts.models import Invitation, InvitationState
 from chatsite.accounts.sign_up import invitations
 
-STATE_LABELS = {"open": "info", "revoked": "warning", "ended": "warning"}
+STATES = Colours(open="info", revoked="warning", ended="warning")
 
 
 class InvitationForm(forms.ModelForm):
@@ -93,7 +94,7 @@ class InvitationAdmin(OneButton):
     def state(self, invitation: Invitation) -> str:
         return invitation.state.label
 
-    @display(description=_("state"), label=STATE_LABELS)
+    @display(description=_("state"), label=STATES)
     def shown_state(self, invitation: Invitation) -> tuple[str, str]:
         return invitation.state, invitation.state.label
 

@@ -21,6 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from chatsite.accounts.admin.colours import Colours
 from chatsite.accounts.admin.conflicts import SavedByOne
 from chatsite.accounts.admin.limits import RULE, PersonalLimits
 from chatsite.accounts.admin.limits_form import WORDS, in_words
@@ -97,7 +98,7 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
     def shown_name(self, user: User) -> str:
         return user.name or "–"
 
-    @display(description=_("role"), ordering="role", label={"admin": "primary", "reviewer": "info"})
+    @display(description=_("role"), ordering="role", label=Colours(admin="primary", reviewer="info"))
     def shown_role(self, user: User) -> tuple[str, str]:
         return user.role, user.get_role_display()
 
