@@ -13,7 +13,7 @@ NOT_SAID = {"script", "style", "code", "kbd", "pre", "bdi", "svg", "datalist"}
 ICON = "material-symbols"  # of the theme: drawn by the name of what they show
 WORD = re.compile(r"[A-Za-z][A-Za-z'’]+")
 ADDRESS = re.compile(r"\S+@\S+|https?://\S+")
-NAMES = re.compile(r"\S*[\w-]+\.(?:txt|md|json|csv|py)\b|[\w-]*\d[\w-]*|\b[A-Z_]{2,}\b|/\S+")
+NAMES = re.compile(r"\S*[\w-]+\.(?:txt|md|json|csv|py)\b|[\w-]*\d[\w-]*|(?<![A-Za-z])[A-Z_]{2,}(?![A-Za-z])|/\S+")
 
 
 class _Page(HTMLParser):

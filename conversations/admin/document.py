@@ -39,7 +39,7 @@ class DocumentAdmin(ReviewAdmin):
     change_form_before_template = "admin/conversations/document/_words.html"
     fields = [
         *("shown_name", "place", "uploader", "size", "kind", "digest", "created_at"),
-        *("shown_state", "percent", "error", "ready_at", "passages", "count", "encoding", "search_language"),
+        *("state", "percent", "error", "ready_at", "passages", "count", "encoding", "search_language"),
         *("embedding_model", "embedded_count", "embedding_error", "worker", "lease_until", "attempt"),
     ]
 

@@ -18,6 +18,7 @@ class ScenarioForm(people.ScenarioForm):
     language_model = forms.ChoiceField(label=_("Language model"), required=False, widget=UnfoldAdminSelectWidget)
     policy_name = forms.ChoiceField(label=_("Window policy"), widget=UnfoldAdminSelectWidget)
     sampling = people.SamplingField(
+        label=_("Sampling"),
         required=False,
         initial=dict,
         error_messages={"invalid": _('This is not JSON. Write an object, such as {"temperature": 0.2}.')},

@@ -278,7 +278,7 @@ class Migration(migrations.Migration):
                 ('input_tokens', models.PositiveIntegerField(null=True)),
                 ('cached_input_tokens', models.PositiveIntegerField(null=True)),
                 ('cache_write_tokens', models.PositiveIntegerField(null=True)),
-                ('output_tokens', models.PositiveIntegerField(null=True)),
+                ('output_tokens', models.PositiveIntegerField(null=True, verbose_name='output tokens')),
                 ('reasoning_tokens', models.PositiveIntegerField(null=True)),
                 ('usage_estimated', models.BooleanField(null=True, verbose_name='usage estimated')),
                 ('input_price_usd', models.DecimalField(decimal_places=8, max_digits=16, null=True)),

@@ -74,7 +74,7 @@ class Completion(models.Model):
     input_tokens = models.PositiveIntegerField(null=True)
     cached_input_tokens = models.PositiveIntegerField(null=True)
     cache_write_tokens = models.PositiveIntegerField(null=True)
-    output_tokens = models.PositiveIntegerField(null=True)
+    output_tokens = models.PositiveIntegerField(_("output tokens"), null=True)
     reasoning_tokens = models.PositiveIntegerField(null=True)
     usage_estimated = models.BooleanField(_("usage estimated"), null=True)
 

@@ -18,9 +18,21 @@ from .test_languages import LANGUAGES
 from .world import CANARY
 
 pytestmark = pytest.mark.django_db
-NAMES = frozenset({"token", "tokens", "Windowseat", "English", "Markdown"})
-CODE = frozenset({"letters", "demo", "temperature", "sliding"})
-DATA = (CANARY, "Ada", "Grace", "Alice", "Bob", "Indeed", "Letters", "windowseat-demo", "A reason that held once")
+NAMES = frozenset({"token", "tokens", "Token", "Windowseat", "English", "Markdown"})
+CODE = frozenset({"letters", "demo", "temperature", "sliding", "ManagementForm", "limits"})
+DATA = (
+    CANARY,
+    "Ada",
+    "Grace",
+    "Alice",
+    "Bob",
+    "Indeed",
+    "Letters",
+    "windowseat-demo",
+    "Demo (4k window)",
+    "Demo (32k window)",
+    "A reason that held once",
+)
 ADMIN = [route for route in routes() if door_of(route.name) and route.name.startswith("admin:")]
 
 
