@@ -1,6 +1,6 @@
 """The admin: what was said, what the language model saw of it, what it cost; and the scenarios."""
 
-from . import calibration, completion, conversation, document, message, price, reading, run, scenario, user
+from . import calibration, completion, conversation, document, message, price, reading, run, scenario, spent, user
 
 __all__ = [
     "calibration",
@@ -12,5 +12,6 @@ __all__ = [
     "reading",
     "run",
     "scenario",
+    "spent",
     "user",
 ]

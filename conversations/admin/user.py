@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
@@ -11,6 +13,7 @@ from unfold.decorators import display
 from chatsite.accounts.admin import UserAdmin
 from chatsite.accounts.models import User
 from conversations.admin.review import LargeListAdmin
+from conversations.admin.spent import spent_by
 from conversations.models import Conversation
 from conversations.selectors.ledger import BY_COST, BY_INPUT, with_usage
 from conversations.templatetags import figures
@@ -21,6 +24,16 @@ admin.site.unregister(User)
 @admin.register(User)
 class UserWithUsageAdmin(LargeListAdmin, UserAdmin):
     list_display = [*UserAdmin.list_display, "conversation_count", "tokens", "cost", "last_activity"]
+
+    readonly_fields = [*UserAdmin.readonly_fields, "spent"]
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> list[Any]:
+        fieldsets = list(super().get_fieldsets(request, obj))
+        return [*fieldsets, (_("What is spent"), {"fields": ["spent"]})] if obj else fieldsets
+
+    @display(description=_("up to now"))
+    def spent(self, user: User) -> str:
+        return spent_by(user)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         owned = Conversation.objects.filter(owner=OuterRef("pk"), deleted_at=None).order_by().values("owner")

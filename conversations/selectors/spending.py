@@ -53,5 +53,16 @@ def allowances(user: User | None, limits: MoneyLimits, *, at: dt.datetime) -> li
     ]
 
 
+def spent_now(user: User | None, *, at: dt.datetime) -> list[Spending]:
+    """Return the sums of *user*, or of the whole site, for the day and the month of *at*; blank ones are not stored."""
+    today = at.astimezone(dt.UTC).date()
+    begins: dict[Period, dt.date] = {"day": today, "month": today.replace(day=1)}
+    stored = Spending.objects.filter(user=user, begins_on__in=begins.values())
+    found = {(row.period, row.begins_on): row for row in stored}
+    return [
+        found.get((period, day)) or Spending(user=user, period=period, begins_on=day) for period, day in begins.items()
+    ]
+
+
 def _sums(row: Spending | None) -> tuple[Decimal, Decimal]:
     return (row.spent_usd, row.reserved_usd) if row else (Decimal(0), Decimal(0))
