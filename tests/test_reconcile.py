@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from conversations.core.usage import UnitPrices, Usage
 from conversations.models import Completion
 from conversations.models.completion import Purpose
+from conversations.providers.demo import DEMO_LANGUAGE_MODELS
 from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
 
 HEADER = "day,model,requests,input_tokens,cached_input_tokens,output_tokens,cost_usd\n"
@@ -117,6 +118,12 @@ def test_a_model_of_another_provider_can_be_left_out(letters, file):
     path = file(row(day_of(other)))
     assert run(path)[1] == (1, "The ledger and the file differ in 1 of 2 days and models.")
     assert run(path, "--without", "words")[1] == 0
+
+
+def test_the_demo_model_which_nobody_bills_is_left_out(letters, file):
+    used(letters)
+    used(open_request(DEMO_LANGUAGE_MODELS[0].name))
+    assert run(file(row(day_of(letters))))[1] == 0
 
 
 def test_days_outside_of_those_asked_for_are_not_compared(letters, file):

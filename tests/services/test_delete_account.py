@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from allauth.account.models import EmailAddress
@@ -20,6 +21,8 @@ from conversations.core.usage import UnitPrices, Usage
 from conversations.models import Completion, Conversation, Message, Run, Scenario, Spending, SystemPrompt
 from conversations.services.conversations import choose_scenario, default_scenario, sweep_deleted_conversations
 from conversations.services.delete_account import delete_account
+from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.forget_sent import forget_sent
 from conversations.services.ledger import Outcome, settle_completion
 from conversations.services.prepare_reply import prepare_reply
 from tests.documents import add, make_ready
@@ -218,6 +221,18 @@ def test_a_system_prompt_that_is_sent_again_at_that_moment_stays(alice):
         deletion.result(timeout=30)
     new.refresh_from_db()
     assert new.system_prompt.text == scenario.system_prompt
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_for_a_prompt_that_others_use(alice):
+    scenario = own_scenario(alice)
+    (first, _), (second, _) = talk(alice, scenario), talk(alice, scenario)
+    end_reply(second.messages.get(state="streaming").pk, COMPLETE)
+    prepared = prepare_reply(post(second, "And now?").reply.pk)
+    with transaction.atomic(), ThreadPoolExecutor(1) as crew:
+        forget_sent(first)
+        crew.submit(closing, partial(open_for, prepared, body=body_of(scenario))).result(timeout=30)
+    assert Completion.objects.exclude(system_prompt=None).count() == 2
 
 
 @transaction.atomic

@@ -14,10 +14,12 @@ from conversations.core.reconciliation import plain_name
 from conversations.core.usage_exports.errors import UnreadableExport
 from conversations.core.usage_exports.formats import FORMATS
 from conversations.management.reconciliation_table import estimate_lines, reconciliation_lines, verdict
-from conversations.selectors.estimate_errors import estimate_errors
+from conversations.providers.demo import DEMO_LANGUAGE_MODELS
+from conversations.selectors.estimate_errors import EstimateErrors, estimate_errors
 from conversations.selectors.reconciliation import Reconciliation, Terms, reconcile
 
 DIFFERS, UNREADABLE = 1, 2  # exit codes
+BILLED_BY_NOBODY = frozenset(plain_name(model.name) for model in DEMO_LANGUAGE_MODELS)
 
 
 class Command(BaseCommand):
@@ -53,7 +55,7 @@ class Command(BaseCommand):
             last=options["last"],
             tolerance=options["tolerance"],
             same_as=dict(options["same_as"]),
-            without=frozenset(options["without"]),
+            without=BILLED_BY_NOBODY | frozenset(options["without"]),
         )
         result = _reconcile(file, terms)
         for line in reconciliation_lines(result):
@@ -73,7 +75,7 @@ def _reconcile(file: Path, terms: Terms) -> Reconciliation:
         raise CommandError(str(error), returncode=UNREADABLE) from error
 
 
-def _errors(result: Reconciliation) -> Any:
+def _errors(result: Reconciliation) -> list[EstimateErrors]:
     begin = dt.datetime.combine(result.first, dt.time(), dt.UTC)
     end = dt.datetime.combine(result.last, dt.time(), dt.UTC) + dt.timedelta(days=1)
     return estimate_errors(begin=begin, end=end)
