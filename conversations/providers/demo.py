@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Any
 
 import httpx2
+from django.utils.translation import gettext_noop
 
 from conversations.core.budget import LanguageModel
 from conversations.core.messages import PromptMessage, ToolCall
@@ -28,8 +29,8 @@ from .tokenizer import count_text
 
 DEMO_BASE_URL = "http://demo.invalid/v1"
 DEMO_LANGUAGE_MODELS = (
-    LanguageModel("windowseat-demo", 4_096, 500, "o200k_base", label="Demo (4k window)"),
-    LanguageModel("windowseat-demo-32k", 32_768, 2_000, "o200k_base", label="Demo (32k window)"),
+    LanguageModel("windowseat-demo", 4_096, 500, "o200k_base", label=gettext_noop("Demo (4k window)")),
+    LanguageModel("windowseat-demo-32k", 32_768, 2_000, "o200k_base", label=gettext_noop("Demo (32k window)")),
 )
 DEMO_PRICES = UnitPrices(Decimal(0), Decimal(0), Decimal(0), source="the demo model costs nothing")
 

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from conversations.core.budget import LanguageModel
 from conversations.core.usage import PRICE_NAMES, UnitPrices
@@ -48,8 +49,9 @@ class ConfiguredModel:
 
     @property
     def label(self) -> str:
-        """What people read."""
-        return self.language_model.label or self.name
+        """What people read: of the demo model in their language, of the others as the settings say."""
+        label = self.language_model.label or self.name
+        return gettext(label) if self.language_model in DEMO_LANGUAGE_MODELS else label
 
     def unit_prices(self, at: dt.datetime) -> UnitPrices | None:
         """Return the prices at that time; None where nobody knows them."""

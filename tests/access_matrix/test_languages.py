@@ -27,8 +27,6 @@ DATA = (
     CANARY,
     "Mine.txt",
     "“Key”",
-    "Demo (4k window)",
-    "Demo (32k window)",
     "windowseat-demo",
     "Alice",
     "Ada",
