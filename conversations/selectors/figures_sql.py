@@ -67,7 +67,8 @@ WITH {CHOSEN}, by_few AS MATERIALIZED (
   SELECT conversation_id, count(*) OVER () AS row_count,
          row_number() OVER (ORDER BY {DEAREST_FIRST}, conversation_id) AS place
   FROM (
-    SELECT conversation_id, sum(cost_usd) AS cost_usd, sum(input_tokens) AS input_tokens, sum(completions) AS completions
+    SELECT conversation_id,
+           sum(cost_usd) AS cost_usd, sum(input_tokens) AS input_tokens, sum(completions) AS completions
     FROM chosen GROUP BY conversation_id
   ) AS conversations
   ORDER BY place LIMIT %(rows)s

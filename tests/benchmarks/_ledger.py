@@ -1,7 +1,8 @@
 """A large ledger: people, their conversations and what these have used in a year. Import when Django is set up.
 
-A few people ask much and most ask little; a conversation is taken up again on several days, most of them soon after it
-began. Window records are as long as those of real conversations, because reading past them is what a ledger costs.
+A few people ask much and most ask little. A conversation has a few sittings of some minutes each, most of them soon
+after it began. Window records are as long as those of real conversations, because reading past them is what a ledger
+costs.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from conversations.services.recompute_ledger_sums import recompute_ledger_sums
 
 PEOPLE = 2_000
 SCENARIOS = 20
+SITTINGS = 3
 WINDOW_MESSAGES = 24
 
 MAKE_CONVERSATIONS = """
@@ -59,15 +61,19 @@ SELECT conversation.owner_id, conversation.id, conversation.scenario_id,
        cost, cost * 0.4, cost * 3, 0.6, 4.2, CASE WHEN number %% 40 = 0 THEN 'stopped' ELSE 'stop' END,
        CASE WHEN number %% 60 = 0 THEN 'provider_timed_out' ELSE '' END, 'request-' || number, at, at
 FROM (
-  SELECT number, random() AS chance, 500 + floor(7500 * random())::int AS tokens,
+  SELECT number, floor(%(sittings)s * random())::int AS sitting, random() AS chance,
+         500 + floor(7500 * random())::int AS tokens,
          %(first_conversation)s + floor(%(conversations)s * power(random(), 1.5))::bigint AS conversation_id
   FROM generate_series(1, %(completions)s) AS number
 ) AS asked
 JOIN conversations_conversation AS conversation ON conversation.id = asked.conversation_id,
 LATERAL (
+  SELECT abs(hashint8extended(conversation.id, sitting) %% 1000) / 1000.0 AS later
+) AS sat,
+LATERAL (
   SELECT least(
-    conversation.created_at + floor(20 * power(random(), 3) + 0 * number) * INTERVAL '1 day'
-    + random() * INTERVAL '40 minutes', %(now)s
+    conversation.created_at + floor(20 * power(later, 3)) * INTERVAL '1 day' + later * INTERVAL '6 hours'
+    + random() * INTERVAL '12 minutes' + 0 * number * INTERVAL '1 day', %(now)s
   ) AS at, floor(tokens * 0.7)::int AS cached
 ) AS time,
 LATERAL (
@@ -86,6 +92,7 @@ def fill(*, completions: int, conversations: int) -> None:
         "first_scenario": _make_scenarios(),
         "conversations": conversations,
         "completions": completions,
+        "sittings": SITTINGS,
         "window": json.dumps(_record().to_json()),
         "now": timezone.now(),
     }
