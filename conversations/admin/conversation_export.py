@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
-from django.http import HttpResponseBase, StreamingHttpResponse
-from django.utils.http import content_disposition_header
+from django.http import HttpResponseBase
 
 from conversations.models import Conversation
 from conversations.selectors.exported_messages import exported_messages, known_cost
-from conversations.threads import in_thread
-from conversations.views.csv_response import csv_response
+from conversations.views.csv_response import csv_response, file_response
 
-AT_ONCE = 200
 NUMBERS = ("position", "shown", "role", "state", "error", "created_at")
 HEADER = (*NUMBERS, "content", "grounding", "content_tokens", "grounding_tokens", "language_model", "cost_usd")
 
@@ -28,11 +24,9 @@ def exported_csv(conversation: Conversation) -> HttpResponseBase:
 
 
 def exported_json(conversation: Conversation) -> HttpResponseBase:
-    """Return one object with the list of its messages, written as they are read."""
-    response = StreamingHttpResponse(_json(_about(conversation), conversation), content_type="application/json")
+    """Return one object with the list of its messages."""
     name = _file_name(conversation, "json")
-    response["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=name)
-    return _never_stored(response)
+    return _never_stored(file_response(name, _json(conversation), content_type="application/json"))
 
 
 def _row(message: dict[str, Any]) -> list[Any]:
@@ -43,29 +37,20 @@ def _row(message: dict[str, Any]) -> list[Any]:
     return [*(message[name] for name in NUMBERS), message["content"], passages, *tokens, models, known_cost(requests)]
 
 
-def _about(conversation: Conversation) -> dict[str, Any]:
-    return {
+def _json(conversation: Conversation) -> Iterator[str]:
+    """Yield the object in pieces, a message at a time."""
+    about = {
         "id": conversation.public_id,
         "title": conversation.title,
         "owner": conversation.owner.email,
         "created_at": conversation.created_at,
     }
-
-
-async def _json(about: dict[str, Any], conversation: Conversation) -> AsyncIterator[str]:
     yield _written(about).removesuffix("}") + ', "messages": ['
-    pieces = _pieces(exported_messages(conversation))
-    while piece := await in_thread(next)(pieces, ""):
-        yield piece
-    yield "\n]}\n"
-
-
-def _pieces(messages: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """Yield the messages as JSON, some hundreds at a time."""
     separator = "\n"
-    while some := list(islice(messages, AT_ONCE)):
-        yield separator + ",\n".join(map(_written, some))
+    for message in exported_messages(conversation):
+        yield separator + _written(message)
         separator = ",\n"
+    yield "\n]}\n"
 
 
 def _written(value: dict[str, Any]) -> str:

@@ -14,7 +14,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.admin import conversation_export
 from conversations.models import Conversation, Reading
 from conversations.selectors import exported_messages, word_search
 from conversations.services.readings import open_search
@@ -262,7 +261,6 @@ def test_no_cell_of_the_csv_is_a_formula(reviewer_browser, grace, conversation):
 @pytest.mark.parametrize("kind", ["json", "csv"])
 def test_a_long_conversation_is_read_in_parts(reviewer_browser, grace, alice, monkeypatch, kind):
     monkeypatch.setattr(exported_messages, "AT_ONCE", 3)
-    monkeypatch.setattr(conversation_export, "AT_ONCE", 3)
     conversation = make_conversation(alice, turns=5)
     read_by(grace, conversation)
     content = content_of(exported(reviewer_browser, conversation, kind))
