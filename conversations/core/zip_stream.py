@@ -33,8 +33,12 @@ class _Sink(io.RawIOBase):
 
 
 def zip_pieces(entries: Entries, *, written_at: dt.datetime) -> Iterator[bytes]:
-    """Yield the archive of *entries*, each a name and its content in chunks; both are asked for as late as can be."""
+    """Yield the archive of *entries*, each a name and its content in chunks; both are asked for as late as can be.
+
+    A piece comes of so many bytes of content, however small they become: none takes long to make.
+    """
     sink = _Sink()
+    packed_bytes = 0
     with ZipFile(sink, "w") as archive:
         for name, chunks in entries:
             entry = ZipInfo(name, date_time=written_at.timetuple()[:6])
@@ -42,6 +46,8 @@ def zip_pieces(entries: Entries, *, written_at: dt.datetime) -> Iterator[bytes]:
             with archive.open(entry, "w", force_zip64=True) as file:  # nobody knows yet how large it will be
                 for chunk in chunks:
                     file.write(chunk)
-                    if len(sink.waiting) >= PIECE_BYTES:
+                    packed_bytes += len(chunk)
+                    if packed_bytes >= PIECE_BYTES and sink.waiting:
+                        packed_bytes = 0
                         yield sink.take()
     yield sink.take()

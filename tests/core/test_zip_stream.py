@@ -43,6 +43,13 @@ def test_no_chunk_is_asked_for_before_the_ones_before_it_have_been_sent():
     assert len(asked) <= 7
 
 
+def test_what_packs_well_comes_in_pieces_all_the_same():
+    chunks = [os.urandom(8192).hex().encode() * 4 for _ in range(40)]
+    pieces = list(zip_pieces([("large", chunks)], written_at=NOW))
+    assert len(pieces) > 5
+    assert ZipFile(io.BytesIO(b"".join(pieces))).read("large") == b"".join(chunks)
+
+
 def test_whoever_goes_away_in_the_middle_leaves_nothing_behind():
     chunks = (os.urandom(PIECE_BYTES) for _ in range(9))
     pieces = zip_pieces([("large", chunks)], written_at=NOW)
