@@ -28,7 +28,7 @@ def _language_model(settings):
 
 
 def open_row(**fields):
-    values = {"language_model": NAME, "window": {"encoding": "o200k_base"}, "estimated_input_tokens": 2_000}
+    values = {"language_model": NAME, "estimated_input_tokens": 2_000}
     return Completion.objects.create(**values | fields)
 
 
