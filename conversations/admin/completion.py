@@ -18,6 +18,7 @@ from conversations.admin.prompt import prompt, prompt_json
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.window_record import ShownWindow
 from conversations.models import Completion
+from conversations.selectors.ledger import BY_COST
 from conversations.templatetags import figures
 
 # What other pages may ask this list for, beside its own filters.
@@ -72,7 +73,7 @@ class CompletionAdmin(ReviewAdmin):
         cached = completion.cached_input_tokens
         return estimated + figures.count(completion.input_tokens) + (f" ({figures.count(cached)})" if cached else "")
 
-    @display(description=_("cost"), ordering="cost_usd")
+    @display(description=_("cost"), ordering=BY_COST)
     def cost(self, completion: Completion) -> str:
         return figures.cost(completion.cost_usd, int(completion.ended_at is not None and completion.cost_usd is None))
 

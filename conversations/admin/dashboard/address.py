@@ -14,6 +14,7 @@ from conversations.selectors.figures import Filters
 from conversations.views.period_form import ChosenPeriod
 
 EXPORT = "conversations_completion_figures"  # the address of the files
+DEAREST_FIRST = {"o": -6}  # the column of costs in the list of completions
 MOST_DIGITS = 18  # of an id
 MOST_CHARACTERS = 200  # of a language model's name
 # Filter → how the list of completions calls it. In our own address it is called as in the ledger.

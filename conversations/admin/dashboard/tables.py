@@ -17,7 +17,7 @@ from conversations.selectors.figures import Figures
 from conversations.selectors.totals import Totals
 from conversations.templatetags.figures import count
 
-from .address import Address
+from .address import DEAREST_FIRST, Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _conversation(row: figures.ConversationTotals, address: Address) -> _Ways:
     return _Ways(
         f"{short_id(row.public_id)} · {row.owner_email}",
         address.narrowed(conversation_id=row.conversation_id),
-        address.completions(conversation=row.conversation_id),
+        address.completions(conversation=row.conversation_id, **DEAREST_FIRST),
         reverse("admin:conversations_conversation_change", args=[row.conversation_id]),
         row.begun_at.astimezone(address.chosen.period.zone).date() if row.begun_at else None,
     )

@@ -42,6 +42,14 @@ def test_what_belongs_to_nobody_leads_to_the_ledger_alone(overview):
         assert "__isnull=1" in row.completions
 
 
+def test_the_completions_of_a_conversation_are_listed_dearest_first(admin_browser, overview, alice):
+    conversation = make_conversation(alice, turns=0)
+    made = [make_completion(alice, conversation=conversation, cost_usd=cost) for cost in ("1", "3", None, "2")]
+    (row,) = table_of(overview(), "conversation").rows
+    shown = admin_browser.get(row.completions).context["cl"].result_list
+    assert list(shown) == [made[1], made[3], made[0], made[2]]
+
+
 def test_a_conversation_goes_by_its_owner_and_the_beginning_of_its_id(overview, alice):
     conversation = make_conversation(alice, title="Boats")
     (row,) = table_of(overview(), "conversation").rows
