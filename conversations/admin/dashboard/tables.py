@@ -152,7 +152,7 @@ TABLES: list[tuple[str, Promise, Promise, WaysOf, Promise | str]] = [
         gettext_lazy("Most expensive conversations"),
         gettext_lazy("Conversation"),
         _conversation,
-        gettext_lazy("open"),
+        gettext_lazy("conversation"),
     ),
     ("language_model", gettext_lazy("Language models"), gettext_lazy("Language model"), _language_model, ""),
     ("scenario", gettext_lazy("Scenarios"), gettext_lazy("Scenario"), _scenario, ""),
