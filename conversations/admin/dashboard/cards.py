@@ -86,7 +86,7 @@ def _part(label: str, now: float | None, before: float | None, *, note: str) -> 
 
 def growth(now: Decimal | int, before: Decimal | int) -> str:
     """Say by how many per cent *now* is above *before*; nothing where there was nothing to begin with."""
-    if not before:
+    if before <= 0:
         return ""
     per_cent = Decimal(now - before) * 100 / before
     return percent(per_cent) if abs(per_cent) >= SMALLEST_SHOWN else gettext("as before")

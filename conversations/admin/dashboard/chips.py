@@ -14,7 +14,7 @@ from conversations.models import Conversation, Scenario
 from conversations.models.completion import Purpose
 
 from .address import Address
-from .tables import short_id
+from .ways import short_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import reverse
 
+from tests.admin.conftest import signed_in
 from tests.admin.stored import make_completion, make_conversation, make_person
 
 
@@ -14,17 +15,24 @@ def table_of(overview, key: str):
 def test_a_row_narrows_the_page_lists_its_completions_and_opens(overview, alice):
     make_completion(alice)
     (row,) = table_of(overview("?period=7-days"), "user").rows
-    assert row.narrow == f"?period=7-days&user={alice.pk}"
-    assert f"user={alice.pk}" in row.completions
-    assert row.opened == reverse("admin:accounts_user_change", args=[alice.pk])
+    assert row.ways.narrow == f"?period=7-days&user={alice.pk}"
+    assert f"user={alice.pk}" in row.ways.completions
+    assert row.ways.opened == reverse("admin:accounts_user_change", args=[alice.pk])
+
+
+def test_a_reviewer_is_led_to_no_account(alice):
+    make_completion(alice)
+    page = signed_in(make_person("grace", role="reviewer")).get(reverse("admin:index")).content.decode()
+    assert alice.email in page
+    assert reverse("admin:accounts_user_change", args=[alice.pk]) not in page
 
 
 def test_the_dearest_is_first_and_the_others_are_one_row(overview):
     for number in range(12):
         make_completion(make_person(f"person{number}"), cost_usd=number)
     rows = table_of(overview(), "user").rows
-    assert rows[0].name == "person11@example.org"
-    assert (rows[-1].name, rows[-1].totals.cost_usd) == ("2 others", 1)
+    assert rows[0].ways.name == "person11@example.org"
+    assert (rows[-1].ways.name, rows[-1].totals.cost_usd) == ("2 others", 1)
 
 
 def test_a_row_s_share_is_of_the_cost_and_of_tokens_where_nothing_has_one(overview, alice):
@@ -38,20 +46,20 @@ def test_what_belongs_to_nobody_leads_to_the_ledger_alone(overview):
     shown = overview()
     for key in ("user", "conversation", "scenario"):
         (row,) = table_of(shown, key).rows
-        assert (row.narrow, row.opened) == ("", "")
-        assert "__isnull=1" in row.completions
+        assert (row.ways.narrow, row.ways.opened) == ("", "")
+        assert "__isnull=1" in row.ways.completions
 
 
 def test_the_completions_of_a_conversation_are_listed_dearest_first(admin_browser, overview, alice):
     conversation = make_conversation(alice, turns=0)
     made = [make_completion(alice, conversation=conversation, cost_usd=cost) for cost in ("1", "3", None, "2")]
     (row,) = table_of(overview(), "conversation").rows
-    shown = admin_browser.get(row.completions).context["cl"].result_list
+    shown = admin_browser.get(row.ways.completions).context["cl"].result_list
     assert list(shown) == [made[1], made[3], made[0], made[2]]
 
 
 def test_a_conversation_goes_by_its_owner_and_the_beginning_of_its_id(overview, alice):
     conversation = make_conversation(alice, title="Boats")
     (row,) = table_of(overview(), "conversation").rows
-    assert row.name == f"{str(conversation.public_id)[:8]} · {alice.email}"
-    assert row.opened == reverse("admin:conversations_conversation_change", args=[conversation.pk])
+    assert row.ways.name == f"{str(conversation.public_id)[:8]} · {alice.email}"
+    assert row.ways.opened == reverse("admin:conversations_conversation_change", args=[conversation.pk])
