@@ -36,7 +36,7 @@ def test_what_comes_by_the_socket_is_in_the_language_of_the_page(page):
     expect(replies(page)).to_have_count(1)
     expect(streaming(page)).to_have_count(0)
     expect(page.get_by_role("main").get_by_role("button", name="复制").first).to_be_visible()
-    expect(page.locator("article").first.get_by_role("button", name=re.compile("编辑")).first).to_be_attached()
+    expect(page.locator("article").first.get_by_role("link", name="编辑")).to_be_visible()
 
 
 def test_a_refusal_is_in_the_language_of_the_page(page):
