@@ -18,7 +18,6 @@ def site(request: HttpRequest) -> dict[str, object]:
         "mail_failed": partial(did_mail_fail, request),
         "single_sign_on": settings.OIDC_NAME if settings.OIDC_SERVER_URL else "",
         "languages": settings.LANGUAGES,
-        "readings_are_shown": settings.READINGS_SHOWN_TO_OWNERS,
         "page_to_stay_on": partial(page_to_stay_on, request),
         "why_no_passkeys": partial(why_not_here, request),
     }
