@@ -8,6 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from unfold.widgets import (
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminPasswordWidget,
@@ -23,7 +24,11 @@ class GateForm(forms.ModelForm):
     class Meta:
         model = Gate
         fields = ["mode", "seats", "contact"]
-        labels = {"mode": _("Password"), "seats": _("Seats"), "contact": _("Whom to ask")}
+        labels = {
+            "mode": pgettext_lazy("what the gate asks for", "Password"),
+            "seats": _("Seats"),
+            "contact": _("Whom to ask"),
+        }
         widgets = {
             "mode": UnfoldAdminSelectWidget,
             "seats": UnfoldAdminIntegerFieldWidget,
