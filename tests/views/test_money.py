@@ -115,7 +115,7 @@ def test_an_unknown_price_stays_unknown(client, alice, settings):
 
 def test_a_message_longer_than_the_persons_limit_is_said_before_it_is_sent(client, alice):
     limit(alice, message_tokens=2)
-    assert estimate(client, "one two three")["problem"].startswith("Your message is 1 tokens too long.")
+    assert estimate(client, "one two three")["problem"].startswith("Your message is 1 token too long.")
     assert not estimate(client, "one two")["problem"]
 
 
