@@ -18,7 +18,7 @@ from typing import Any
 from tests.benchmarks._figures import Figures, arguments_for, verdict, write_json
 from tests.benchmarks._site import temporary_site
 
-ROUNDS = 5
+ROUNDS = 3
 DAYS = {"a year": 365, "30 days": 30}
 MOST_FROM_LEDGER = 2.0
 MOST_FROM_SUMS = 0.2
