@@ -75,7 +75,7 @@ def test_what_was_set_is_in_force_and_has_a_history(admin_browser):
     response = admin_browser.get(LIST)
     shown = response.context["cl"]
     assert f"set in the admin, valid from {today():%Y-%m-%d}" in response.content.decode()
-    assert [shown.model_admin.state(price) for price in shown.result_list] == ["to come", "in force", "replaced"]
+    assert [shown.model_admin.state(price)[0] for price in shown.result_list] == ["to come", "in force", "replaced"]
 
 
 def test_a_price_is_stored_as_written_with_who_did_it(admin_browser, superuser):
