@@ -74,7 +74,7 @@ def new(request: PersonRequest) -> HttpResponse:
         return _form_page(request, Scenario(owner=request.user))
     copied = find_scenario(request.user, scenario_id)
     instance = copy_scenario(request.user, copied)
-    instance.name = gettext("%(name)s (copy)") % {"name": instance.name[:NAME_CHARACTERS]}
+    instance.name = gettext("%(name)s (copy)") % {"name": copied.shown_name[:NAME_CHARACTERS]}
     return _form_page(request, instance, documents_left=scenario_documents_count(copied))
 
 
@@ -105,7 +105,7 @@ def _stored(request: PersonRequest, scenario: Scenario) -> HttpResponse:
     if not scenario.pk:
         check_there_is_room(request.user)
     scenario.save()
-    messages.success(request, gettext("“%(name)s” is saved.") % {"name": scenario})
+    messages.success(request, gettext("“%(name)s” is saved.") % {"name": scenario.shown_name})
     return redirect("conversations:scenarios")
 
 
@@ -116,7 +116,7 @@ def delete(request: PersonRequest, scenario_id: int) -> HttpResponse:
     scenario = find_own_scenario(request.user, scenario_id)
     if request.method == "POST":
         delete_scenario(user=request.user, scenario_id=scenario_id, successor_id=parameters.scenario_id(request))
-        messages.success(request, gettext("“%(name)s” is deleted.") % {"name": scenario})
+        messages.success(request, gettext("“%(name)s” is deleted.") % {"name": scenario.shown_name})
         return redirect("conversations:scenarios")
     context = {
         "scenario": scenario,
