@@ -115,8 +115,6 @@ def test_nothing_that_was_said_runs_in_the_admin(site, page, reviewer):
         reviewer.goto(f"{address}?from={start}")
         reviewer.wait_for_load_state("networkidle")
         shown += reviewer.locator("article.message").count()
-        assert (
-            reviewer.locator(WHAT_COULD_RUN).count() == 0
-        )
+        assert reviewer.locator(WHAT_COULD_RUN).count() == 0
     assert shown >= len(PAYLOADS) + 2
     assert happened == []

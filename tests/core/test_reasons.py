@@ -22,9 +22,7 @@ def test_a_line_has_nothing_that_nobody_sees(raw, line):
     assert clean_line(raw) == line
 
 
-@pytest.mark.parametrize(
-    "raw", ["", " " * 50, "too short", "\u200b" * 50, "\u0301" * 30, "x" * 501]
-)
+@pytest.mark.parametrize("raw", ["", " " * 50, "too short", "\u200b" * 50, "\u0301" * 30, "x" * 501])
 def test_what_says_nothing_or_too_much_is_no_reason(raw):
     with pytest.raises(ReasonUnfit):
         clean_reason(raw)
