@@ -6,11 +6,13 @@ Pages are rendered in it already; what a socket sends has no page around it, so 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.translation import gettext, ngettext, override
 
 from chatsite.accounts.clock import time_of_day, zone_of
@@ -26,6 +28,12 @@ class Reader:
 
     language_code: str
     zone: dt.tzinfo = dt.UTC
+
+    @contextmanager
+    def at_hand(self) -> Iterator[None]:
+        """Render in the reader's language and by their clock."""
+        with override(self.language_code), timezone.override(self.zone):
+            yield
 
     def tell(self, moment: dt.datetime) -> str:
         """Return the moment by the reader's clock; of UTC it is said that it is."""

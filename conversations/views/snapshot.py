@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.template.loader import render_to_string
-from django.utils.translation import override
 
 from conversations.core.frames import ConversationSnapshot
 from conversations.models import Conversation
@@ -23,7 +22,7 @@ def conversation_snapshot(conversation: Conversation, from_position: int, *, rea
 
     Of very many messages it holds the newest, and says from which position on.
     """
-    with override(reader.language_code):
+    with reader.at_hand():
         return _snapshot(conversation, from_position, reader)
 
 

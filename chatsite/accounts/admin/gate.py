@@ -220,13 +220,14 @@ def _find_person(user_id: int) -> User:
 
 def _expiry_form(password: ShownPassword) -> ExpiryForm:
     expires_at = password.stored and password.stored.expires_at
-    return ExpiryForm(initial={"expires_at": f"{expires_at:%Y-%m-%dT%H:%M}"} if expires_at else None)
+    initial = f"{timezone.localtime(expires_at):%Y-%m-%dT%H:%M}" if expires_at else ""
+    return ExpiryForm(initial={"expires_at": initial})
 
 
 def _end_in_words(expires_at: dt.datetime | None) -> str:
     if expires_at is None:
         return _("The password does not end by itself.")
-    return _("The password ends at %(moment)s UTC.") % {"moment": f"{expires_at:%Y-%m-%d %H:%M}"}
+    return _("The password ends at %(moment)s.") % {"moment": f"{timezone.localtime(expires_at):%Y-%m-%d %H:%M}"}
 
 
 def _exceptions() -> list[User]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -40,11 +41,15 @@ class ExpiryForm(forms.Form):
     """When a password ends; empty is never."""
 
     expires_at = forms.DateTimeField(
-        label=_("Ends at (UTC)"),
+        label=_("Ends at"),
         required=False,
         widget=UnfoldAdminTextInputWidget({"type": "datetime-local"}),
-        help_text=_("Empty is never."),
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        by_clock = _("Empty is never. By the clock of %(zone)s.") % {"zone": timezone.get_current_timezone_name()}
+        self.fields["expires_at"].help_text = by_clock
 
     def clean_expires_at(self) -> dt.datetime | None:
         expires_at: dt.datetime | None = self.cleaned_data["expires_at"]
