@@ -39,8 +39,8 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("user", "user"), ("reviewer", "reviewer"), ("admin", "admin")],
                         default="user",
-                        help_text="A user chats. A reviewer also reads all conversations and what they cost. "
-                        "An admin also changes people and settings.",
+                        help_text="A user chats. A reviewer also sees what everybody uses and what it costs, and "
+                        "reads conversations with a reason. An admin also changes people and settings.",
                         max_length=8,
                         verbose_name="role",
                     ),

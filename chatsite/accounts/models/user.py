@@ -70,8 +70,8 @@ class User(AbstractBaseUser):
         choices=Role,
         default=Role.USER,
         help_text=_(
-            "A user chats. A reviewer also reads all conversations and what they cost. "
-            "An admin also changes people and settings."
+            "A user chats. A reviewer also sees what everybody uses and what it costs, and reads conversations with a "
+            "reason. An admin also changes people and settings."
         ),
     )
     gate_rule = models.CharField(
