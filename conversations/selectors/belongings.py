@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from chatsite.accounts.models import User
-from conversations.models import Completion, Conversation, Document, Scenario
+from conversations.models import Completion, Conversation, Document, Reading, Scenario
 
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """*requests* is how many rows the ledger has of the person: their amounts stay, without a name and a word."""
+    """*requests* is how many rows the ledger has of the person: their amounts stay, without a name and a word.
+
+    *readings* is how often they read or searched what others wrote: that stays on record, with their address.
+    """
 
     conversations: int
     documents: int
     scenarios: int
     requests: int
+    readings: int
 
 
 def belongings_of(user: User) -> Belongings:
@@ -27,4 +31,5 @@ def belongings_of(user: User) -> Belongings:
         documents=Document.objects.filter(theirs).count(),
         scenarios=Scenario.objects.filter(owner=user).count(),
         requests=Completion.objects.filter(user=user).count(),
+        readings=Reading.objects.filter(reviewer=user).count(),
     )

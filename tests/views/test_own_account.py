@@ -16,6 +16,7 @@ from django.urls import reverse
 from chatsite.accounts.models import Session, User
 from chatsite.accounts.session_store import SessionStore
 from conversations.models import Completion, Conversation, Message
+from conversations.services.readings import open_reading
 from tests.access_matrix.world import session_of
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
@@ -162,6 +163,15 @@ def test_it_is_said_what_goes_and_what_stays(alice, client_of):
     page = client_of(alice).get(DELETE).content.decode()
     assert "The amounts of 1 request:" in page
     assert "Which seat" not in page
+
+
+def test_a_reviewer_is_told_that_what_they_read_stays_on_record(alice, client_of):
+    stays = "What you have read yourself as a reviewer stays on record with your address."
+    assert stays not in client_of(alice).get(DELETE).content.decode()
+    User.objects.filter(pk=alice.pk).update(role="reviewer")
+    alice.refresh_from_db()
+    open_reading(alice, begin(make_user("bob")), "A customer asked for help")
+    assert stays in client_of(alice).get(DELETE).content.decode()
 
 
 @pytest.mark.parametrize("typed", ["", "bob@example.org", "\x00", "x" * 300])
