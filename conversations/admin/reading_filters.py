@@ -11,20 +11,16 @@ from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models import User
 from conversations.admin.filters import ConditionFilter, Lookups
+from conversations.admin.ids import id_in
 from conversations.models import Reading
-
-MOST_DIGITS = 18  # of an id
 
 
 class PersonFilter(SimpleListFilter):
     """One person, by the id in the address."""
 
-    def person_id(self) -> int | None:
-        asked = self.value() or ""
-        return int(asked) if asked.isascii() and asked.isdecimal() and len(asked) <= MOST_DIGITS else None
-
     def queryset(self, request: HttpRequest, queryset: QuerySet[Reading]) -> QuerySet[Reading]:
-        return queryset.filter(**{self.parameter_name: self.person_id()}) if self.value() else queryset
+        asked = self.value()
+        return queryset.filter(**{self.parameter_name: id_in(asked)}) if asked else queryset
 
 
 class ReviewerFilter(PersonFilter):
@@ -45,9 +41,7 @@ class OwnerFilter(PersonFilter):
     parameter_name = "owner"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin[Any]) -> Lookups:
-        asked = request.GET.get(self.parameter_name, "")
-        is_an_id = asked.isascii() and asked.isdecimal() and len(asked) <= MOST_DIGITS
-        people = User.objects.filter(pk=int(asked)) if is_an_id else User.objects.none()
+        people = User.objects.filter(pk=id_in(request.GET.get(self.parameter_name, "")))
         return [(str(pk), email) for pk, email in people.values_list("pk", "email")]
 
 

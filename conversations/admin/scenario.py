@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from conversations.admin.filters import LanguageModelFilter
+from conversations.admin.ids import id_in
 from conversations.admin.labels import LINK
 from conversations.admin.review import LargeListAdmin
 from conversations.admin.scenario_form import ScenarioForm
@@ -25,14 +26,13 @@ from conversations.models import Scenario
 from conversations.templatetags import figures
 
 NAME_OF_THE_SITES = Case(When(owner=None, then="name"), default=Value(""))
-MOST_DIGITS = 18  # of an id
 
 
 class OwnerWidget(AutocompleteSelect):
     """Django's own asks the database for whatever was posted, and fails where that can't be an id."""
 
     def optgroups(self, name: str, value: list[str], attr: dict[str, Any] | None = None) -> Any:
-        ids = [each for each in value if str(each).isdecimal() and len(str(each)) <= MOST_DIGITS]
+        ids = [each for each in value if id_in(str(each)) is not None]
         return super().optgroups(name, ids, attr)
 
 

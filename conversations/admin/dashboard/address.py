@@ -9,13 +9,13 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from conversations.admin.ids import id_in
 from conversations.models.completion import Purpose
 from conversations.selectors.figures import Filters
 from conversations.views.period_form import ChosenPeriod
 
 EXPORT = "conversations_completion_figures"  # the address of the files
 DEAREST_FIRST = {"o": -6}  # the column of costs in the list of completions
-MOST_DIGITS = 18  # of an id
 MOST_CHARACTERS = 200  # of a language model's name
 # Filter → how the list of completions calls it. In our own address it is called as in the ledger.
 LOOKUPS = {
@@ -36,16 +36,12 @@ def read_filters(query: Mapping[str, str]) -> Filters:
     """Return what the query asks for; what can't be is not asked for."""
     purpose = query.get("purpose")
     return Filters(
-        user_id=_id(query.get("user", "")),
+        user_id=id_in(query.get("user", "")),
         language_model=query.get("language_model", "")[:MOST_CHARACTERS] or None,
-        scenario_id=_id(query.get("scenario", "")),
+        scenario_id=id_in(query.get("scenario", "")),
         purpose=purpose if purpose in Purpose.values else None,
-        conversation_id=_id(query.get("conversation", "")),
+        conversation_id=id_in(query.get("conversation", "")),
     )
-
-
-def _id(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 @dataclass(frozen=True, slots=True)
