@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
-from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponseBase
 
 from conversations.models import Conversation
+from conversations.models.conversation import short_id
 from conversations.selectors.exported_messages import exported_messages, known_cost
+from conversations.services.conversation_json import conversation_json
 from conversations.views.csv_response import csv_response, file_response
 
 NUMBERS = ("position", "shown", "role", "state", "error", "created_at")
@@ -25,8 +24,14 @@ def exported_csv(conversation: Conversation) -> HttpResponseBase:
 
 def exported_json(conversation: Conversation) -> HttpResponseBase:
     """Return one object with the list of its messages."""
-    name = _file_name(conversation, "json")
-    return _never_stored(file_response(name, _json(conversation), content_type="application/json"))
+    about = {
+        "id": conversation.public_id,
+        "title": conversation.title,
+        "owner": conversation.owner.email,
+        "created_at": conversation.created_at,
+    }
+    pieces = conversation_json(conversation, about)
+    return _never_stored(file_response(_file_name(conversation, "json"), pieces, content_type="application/json"))
 
 
 def _row(message: dict[str, Any]) -> list[Any]:
@@ -37,28 +42,8 @@ def _row(message: dict[str, Any]) -> list[Any]:
     return [*(message[name] for name in NUMBERS), message["content"], passages, *tokens, models, known_cost(requests)]
 
 
-def _json(conversation: Conversation) -> Iterator[str]:
-    """Yield the object in pieces, a message at a time."""
-    about = {
-        "id": conversation.public_id,
-        "title": conversation.title,
-        "owner": conversation.owner.email,
-        "created_at": conversation.created_at,
-    }
-    yield _written(about).removesuffix("}") + ', "messages": ['
-    separator = "\n"
-    for message in exported_messages(conversation):
-        yield separator + _written(message)
-        separator = ",\n"
-    yield "\n]}\n"
-
-
-def _written(value: dict[str, Any]) -> str:
-    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False)
-
-
 def _file_name(conversation: Conversation, ending: str) -> str:
-    return f"conversation-{conversation.public_id.hex[:8]}.{ending}"
+    return f"conversation-{short_id(conversation.public_id)}.{ending}"
 
 
 def _never_stored(response: HttpResponseBase) -> HttpResponseBase:

@@ -19,6 +19,7 @@ from conversations.admin.reading_filters import OwnerFilter, ReadKindFilter, Rev
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.word_search import SEARCH, word_search
 from conversations.models import Reading
+from conversations.models.conversation import short_id
 from conversations.templatetags import figures
 
 
@@ -58,7 +59,7 @@ def what_was_read(reading: Reading) -> SafeString | str:
     if reading.conversation_public_id is None:
         return gettext("a search of all conversations")
     if reading.conversation is None:
-        number = reading.conversation_public_id.hex[:8]
+        number = short_id(reading.conversation_public_id)
         return gettext("Conversation %(id)s, which has been deleted") % {"id": number}
     url = reverse("admin:conversations_conversation_change", args=[reading.conversation.pk])
     return format_html('<a class="{}" href="{}">{}</a>', LINK, url, reading.conversation)

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
+EXCEL_READS_UTF_8 = "\ufeff"  # where a file begins with it; else it takes it for an encoding of its country
 STARTERS = "=+@|%\N{MINUS SIGN}\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH COMMERCIAL AT}"
 HYPHENS = "\N{FULLWIDTH HYPHEN-MINUS}\N{SMALL HYPHEN-MINUS}-"
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -11,6 +11,11 @@ from django.utils.translation import gettext_lazy as _
 UNTITLED = gettext_noop("New conversation")
 
 
+def short_id(public_id: uuid.UUID) -> str:
+    """Return as much of an id as tells it from others on a page."""
+    return public_id.hex[:8]
+
+
 class Conversation(models.Model):
     """The stored thread. *head* is the newest active message; *last_active_at* orders the list.
 
@@ -48,4 +53,4 @@ class Conversation(models.Model):
 
     def __str__(self) -> str:
         """Its number, not its title: the admin writes it on every page, also for who may not read it."""
-        return gettext("Conversation %(id)s") % {"id": self.public_id.hex[:8]}
+        return gettext("Conversation %(id)s") % {"id": short_id(self.public_id)}

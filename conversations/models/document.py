@@ -10,6 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.core.errors import DocumentError, DocumentReadingInterrupted, DocumentTooCostly
 
+from .conversation import short_id
+
 # What may not be the file's fault: it took too long on a busy machine, say.
 WORTH_READING_AGAIN = [kind.code for kind in (DocumentReadingInterrupted, DocumentTooCostly, DocumentError)]
 
@@ -124,7 +126,7 @@ class Document(models.Model):
 
     def __str__(self) -> str:
         """Its number, not its name: the admin writes it on every page, also for who may not read it."""
-        return gettext("Document %(id)s") % {"id": self.public_id.hex[:8]}
+        return gettext("Document %(id)s") % {"id": short_id(self.public_id)}
 
     @property
     def is_ready(self) -> bool:

@@ -9,22 +9,20 @@ its reader needs. What is deleted meanwhile is missing, or ends early.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, Q, QuerySet
 
 from chatsite.accounts.models import User
 from chatsite.accounts.own_data import account_data
-from conversations.core.csv_cells import csv_lines
+from conversations.core.csv_cells import EXCEL_READS_UTF_8, csv_lines
 from conversations.models import Completion, Conversation, Document, Reading, Scenario
 from conversations.selectors.documents import read_piece
-from conversations.selectors.exported_messages import exported_messages
 
+from .conversation_json import as_json, conversation_json
 from .export_words import read_me
 from .scenario_document import write_document
 
@@ -32,7 +30,6 @@ AT_ONCE = 200
 PIECE_BYTES = 2**20
 LONGEST_TITLE = 80
 UNFIT_ANYWHERE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')  # in the name of a file, on some system
-EXCEL_READS_UTF_8 = "\ufeff"
 
 File = tuple[str, Iterable[bytes]]
 M = TypeVar("M", bound=Model)
@@ -41,7 +38,7 @@ M = TypeVar("M", bound=Model)
 def exported_files(user: User, *, language_code: str) -> Iterator[File]:
     """Yield the name and the content of each file; a content must be read before the next file is asked for."""
     yield "README.txt", [read_me(language_code).encode()]
-    yield "account.json", [_json(account_data(user), indent=2).encode()]
+    yield "account.json", [as_json(account_data(user), indent=2).encode()]
     for conversation in _slices(_own_conversations(user).select_related("scenario")):
         yield _conversation_name(conversation), _conversation_pieces(conversation)
     for document in _slices(_own_documents(user)):
@@ -75,7 +72,6 @@ def _conversation_name(conversation: Conversation) -> str:
 
 
 def _conversation_pieces(conversation: Conversation) -> Iterator[bytes]:
-    """Yield one object, whose list of messages is read while it is written."""
     about = {
         "id": conversation.public_id,
         "title": conversation.title,
@@ -85,12 +81,7 @@ def _conversation_pieces(conversation: Conversation) -> Iterator[bytes]:
         "archived": conversation.archived,
         "starred": conversation.starred,
     }
-    yield (_json(about).removesuffix("}") + ', "messages": [').encode()
-    separator = "\n"
-    for message in exported_messages(conversation):
-        yield (separator + _json(message)).encode()
-        separator = ",\n"
-    yield b"\n]}\n"
+    return (piece.encode() for piece in conversation_json(conversation, about))
 
 
 # Documents
@@ -162,10 +153,6 @@ def _csv(header: Iterable[str], rows: Iterable[list[Any]]) -> Iterator[bytes]:
     yield EXCEL_READS_UTF_8.encode()
     for line in csv_lines(list(header), rows):
         yield line.encode()
-
-
-def _json(value: dict[str, Any], indent: int | None = None) -> str:
-    return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False, indent=indent)
 
 
 def _fit(name: str, *, longest: int = LONGEST_TITLE) -> str:

@@ -13,10 +13,9 @@ from tempfile import SpooledTemporaryFile
 from django.http import StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
-from conversations.core.csv_cells import csv_lines
+from conversations.core.csv_cells import EXCEL_READS_UTF_8, csv_lines
 from conversations.threads import in_thread
 
-EXCEL_READS_UTF_8 = "\ufeff"
 KEPT_IN_MEMORY_BYTES = 1_000_000
 PIECE_BYTES = 64 * 1024
 

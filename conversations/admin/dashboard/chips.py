@@ -12,9 +12,9 @@ from django.utils.translation import gettext, gettext_lazy
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Scenario
 from conversations.models.completion import Purpose
+from conversations.models.conversation import short_id
 
 from .address import Address
-from .ways import short_id
 
 
 @dataclass(frozen=True, slots=True)

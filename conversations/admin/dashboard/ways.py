@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from conversations.models.completion import Purpose
+from conversations.models.conversation import short_id
 from conversations.selectors import figures
 
 from .address import DEAREST_FIRST, Address
@@ -41,7 +42,7 @@ def of_user(row: figures.UserTotals, address: Address) -> Ways:
 
 
 def of_conversation(row: figures.ConversationTotals, address: Address) -> Ways:
-    if row.conversation_id is None:
+    if row.conversation_id is None or row.public_id is None:
         name = gettext("outside conversations, or gone")
         return Ways(name, completions=address.completions(conversation__isnull=1))
     return Ways(
@@ -51,11 +52,6 @@ def of_conversation(row: figures.ConversationTotals, address: Address) -> Ways:
         reverse("admin:conversations_conversation_change", args=[row.conversation_id]),
         row.begun_at.astimezone(address.chosen.period.zone).date() if row.begun_at else None,
     )
-
-
-def short_id(public_id: object) -> str:
-    """Return as much of a conversation's id as tells it from others on a page."""
-    return str(public_id)[:8]
 
 
 def of_language_model(row: figures.LanguageModelTotals, address: Address) -> Ways:
