@@ -16,7 +16,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from conversations.core.errors import ConversationError, ReadingOff, ReadingRefused
 from conversations.core.reasons import FEWEST_CHARACTERS, MOST_CHARACTERS
 from conversations.models import Conversation, Reading, ReadWhat
-from conversations.selectors.readings import reason_given
+from conversations.selectors.readings import readings_of, reason_given
 from conversations.sentences import reader_of, sentence_of
 from conversations.services.readings import log_step, open_reading, require_reading
 
@@ -52,7 +52,7 @@ class Words:
     @cached_property
     def log(self) -> list[Reading]:
         """Return the newest readings of the conversation, with what each was shown."""
-        return list(self.conversation.readings.prefetch_related("steps")[: MOST_LOGGED + 1])
+        return list(readings_of(self.conversation)[: MOST_LOGGED + 1])
 
     @property
     def newest(self) -> list[Reading]:

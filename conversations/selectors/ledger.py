@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TypeVar
 
-from django.db.models import Case, DecimalField, Model, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Case, DecimalField, Model, OuterRef, QuerySet, Subquery, Sum, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
@@ -16,7 +16,6 @@ from conversations.models import LedgerSum
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 
-HAS_UNKNOWN_COST = Q(ended_at__isnull=False, cost_usd=None)
 # To sort by: rows without a figure come after those with 0. Expressions, as the admin turns them round itself.
 BY_COST = Coalesce("cost_usd", Value(Decimal(-1)), output_field=DecimalField())
 BY_INPUT = Coalesce("input_tokens", Value(Decimal(-1)), output_field=DecimalField())

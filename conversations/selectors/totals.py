@@ -63,6 +63,12 @@ class Totals:
     def estimate_error_share(self) -> float | None:
         return self.estimate_error_tokens / self.reported_input_tokens if self.reported_input_tokens else None
 
+    def part_of(self, whole: Totals) -> Decimal:
+        """Return which part of the whole's cost this is; of its tokens while nothing has a cost."""
+        if whole.cost_usd:
+            return self.cost_usd / whole.cost_usd
+        return Decimal(self.tokens) / max(whole.tokens, 1)
+
     def without(self, parts: Iterable[Totals]) -> Totals:
         """Return what is left of these sums when *parts* of them are taken away; nobody knows of how many people."""
         taken = list(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP
 from typing import Any
 
 from django.urls import reverse
@@ -73,12 +73,7 @@ class _RowMaker:
         self._total = total
 
     def __call__(self, name: str, totals: Totals, *, url: str = "", is_rest: bool = False) -> UsageRow:
-        return UsageRow(name, totals, f"{self._share(totals):.2f}%", url, is_rest)
-
-    def _share(self, totals: Totals) -> Decimal:
-        if self._total.cost_usd:
-            return 100 * totals.cost_usd / self._total.cost_usd
-        return Decimal(100 * totals.tokens) / max(self._total.tokens, 1)
+        return UsageRow(name, totals, f"{100 * totals.part_of(self._total):.2f}%", url, is_rest)
 
 
 def _conversations(usage: OwnConversations, row: _RowMaker) -> Iterator[UsageRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from conversations.selectors.totals import Totals
 
@@ -18,15 +19,15 @@ class Memory:
 
     @property
     def sent_width(self) -> int:
-        return self._width(of_history=True)
+        return self._width(self.total.remembering_cost_usd)
 
     @property
     def alone_width(self) -> int:
-        return self._width(of_history=False)
+        return self._width(self.total.cost_without_history_usd)
 
-    def _width(self, *, of_history: bool) -> int:
-        costs = (self.total.cost_without_history_usd, self.total.remembering_cost_usd)
-        return int(1000 * costs[of_history] / max(costs)) if max(costs) else 0
+    def _width(self, cost_usd: Decimal) -> int:
+        largest = max(self.total.remembering_cost_usd, self.total.cost_without_history_usd)
+        return int(1000 * cost_usd / largest) if largest else 0
 
     @property
     def changed(self) -> str:

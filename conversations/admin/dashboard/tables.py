@@ -57,17 +57,14 @@ def tables(shown: Figures, address: Address) -> list[ShownTable]:
 
 def _rows(table: Table[Any], total: Totals, ways: WaysOf, address: Address) -> Iterable[Row]:
     for row in table.rows:
-        yield Row(ways(row, address), row.totals, _share(row.totals, total))
+        yield _row(ways(row, address), row.totals, total)
     if table.others_count:
         name = ngettext("%(count)s other", "%(count)s others", table.others_count)
-        yield Row(Ways(name % {"count": count(table.others_count)}), table.others, _share(table.others, total))
+        yield _row(Ways(name % {"count": count(table.others_count)}), table.others, total)
 
 
-def _share(part: Totals, whole: Totals) -> int:
-    """Return a part of the cost in per mille; of the tokens while nothing has a cost."""
-    if whole.cost_usd:
-        return int(1000 * part.cost_usd / whole.cost_usd)
-    return 1000 * part.tokens // max(whole.tokens, 1)
+def _row(ways: Ways, totals: Totals, whole: Totals) -> Row:
+    return Row(ways, totals, int(1000 * totals.part_of(whole)))
 
 
 # Name in the files' addresses, title, head of the first column, what leads on from a row, what its own page is called.
