@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
+from decimal import Decimal
 
-from conversations.admin.dashboard.charts import memory_chart, reply_chart, token_chart
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conversations.admin.dashboard.charts import cost_chart, memory_chart, reply_chart, token_chart
+from conversations.selectors.figures import DayTotals
+from conversations.selectors.totals import Totals
 from tests.admin.stored import make_completion
+
+COSTS = st.decimals(0, 10_000, places=10)
+TOKENS = st.integers(0, 10**12)
 
 
 def bars(drawn: dict[str, str]) -> list[list[float]]:
@@ -17,6 +27,22 @@ def test_there_is_one_bar_for_each_of_30_days(overview, alice):
     drawn = overview().charts[0].drawn
     assert len(json.loads(drawn["data"])["labels"]) == 30
     assert bars(drawn) == [[0.0] * 29 + [0.25]]
+
+
+@given(st.lists(st.builds(Totals, cost_usd=COSTS, remembering_cost_usd=COSTS, cost_without_history_usd=COSTS)))
+def test_money_is_drawn_to_its_last_digit(totals):
+    days = [DayTotals(each, dt.date(2026, 11, 21)) for each in totals]
+    drawn = [[Decimal(str(bar)) for bar in series] for series in bars(cost_chart(days)) + bars(memory_chart(days))]
+    assert drawn == [
+        [getattr(each, name) for each in totals]
+        for name in ("cost_usd", "remembering_cost_usd", "cost_without_history_usd")
+    ]
+
+
+@given(st.lists(st.builds(Totals, input_tokens=TOKENS, output_tokens=TOKENS)))
+def test_bars_of_tokens_add_up_to_the_tokens_of_their_day(totals):
+    days = [DayTotals(each, dt.date(2026, 11, 21)) for each in totals]
+    assert [sum(parts) for parts in zip(*bars(token_chart(days)), strict=True)] == [each.tokens for each in totals]
 
 
 def test_a_single_day_has_no_charts_but_an_open_table(page, alice):
