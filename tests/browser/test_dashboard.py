@@ -1,0 +1,62 @@
+"""The admin's first page in a browser: whoever never saw it finds what things cost, who spent it, and why."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from .test_review import session_of
+
+SET_UP = """
+import datetime as dt
+from django.db import connection
+from django.utils import timezone
+from chatsite.accounts.models import User
+from chatsite.accounts.session_store import SessionStore
+from tests.admin.stored import make_completion, make_person, make_record
+User.objects.filter(pk=SessionStore("{session}").get("_auth_user_id")).update(role="admin")
+if not User.objects.filter(email="carol@example.org").exists():
+    with connection.cursor() as cursor:
+        cursor.execute("SET conversations.ledger_may_change = 'on'")
+    a_day_ago = timezone.now() - dt.timedelta(days=1)
+    make_completion(make_person("dave"), cost_usd="4.2575", at=a_day_ago)
+    make_completion(make_person("carol"), cost_usd="90", output_tokens=1_234, window=make_record().to_json())
+"""
+
+
+@pytest.fixture
+def admin(site, signed_in) -> Page:
+    page = signed_in()
+    site.run(SET_UP.format(session=session_of(page)))
+    page.goto("/admin/")
+    return page
+
+
+def users(page: Page) -> Locator:
+    return page.get_by_role("region", name="Users")
+
+
+def test_what_yesterday_cost_is_one_click_away(admin):
+    admin.get_by_role("link", name="Yesterday", exact=True).click()
+    expect(admin.locator(".card-value").first).to_have_text("$4.2575")
+    expect(users(admin).locator("tbody tr")).to_have_count(1)
+    expect(users(admin)).to_contain_text("dave@example.org")
+
+
+def test_who_spent_most_this_month_stands_first_and_leads_to_why(admin):
+    admin.get_by_role("link", name="This month", exact=True).click()
+    dearest = users(admin).locator("tbody tr").first
+    expect(dearest).to_contain_text("carol@example.org")
+    dearest.get_by_role("link", name="1 completion").click()
+    admin.locator("#result_list tbody a").first.click()
+    expect(admin.get_by_text("$90.00")).to_be_visible()
+    expect(admin.get_by_text("1,234")).to_be_visible()
+    expect(admin.get_by_role("heading", name="Every entry, in the order in which it was sent")).to_be_visible()
+
+
+def test_days_are_drawn_and_can_be_taken_along_as_a_file(admin):
+    expect(admin.locator("canvas").first).to_be_visible()
+    with admin.expect_download() as download:
+        users(admin).get_by_role("link", name="CSV").click()
+    rows = download.value.path().read_text(encoding="utf-8-sig").splitlines()
+    assert any("carol@example.org" in row and ",90.0000000000," in row for row in rows)
