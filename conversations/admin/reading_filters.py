@@ -20,7 +20,11 @@ class PersonFilter(SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Reading]) -> QuerySet[Reading]:
         asked = self.value()
-        return queryset.filter(**{self.parameter_name: id_in(asked)}) if asked else queryset
+        if not asked:
+            return queryset
+        person_id = id_in(asked)
+        # None would ask for the readings of people who are gone.
+        return queryset.none() if person_id is None else queryset.filter(**{self.parameter_name: person_id})
 
 
 class ReviewerFilter(PersonFilter):

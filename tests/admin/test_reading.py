@@ -155,6 +155,13 @@ def test_the_log_is_filtered_by_reviewer_and_owner(reviewer_browser, grace, conv
     assert found("kind=search") == found("q=nobody") == found(f"reviewer={'9' * 40}") == set()
 
 
+@pytest.mark.parametrize("query", ["reviewer=x", "owner=x", "reviewer=-1"])
+def test_the_log_of_nobody_is_empty_also_where_a_reader_is_gone(admin_browser, grace, conversation, query):
+    read_by(grace, conversation)
+    Reading.objects.update(reviewer=None, owner=None)
+    assert not admin_browser.get(f"{LOG}?{query}").context["cl"].result_list
+
+
 def test_the_log_takes_the_same_queries_for_few_and_many(queries_for, superuser, alice):
     read_by(superuser, make_conversation(alice, turns=0))
     few = queries_for(LOG)
