@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -174,6 +175,21 @@ def test_the_admins_log_forgets_whom_it_was_about(alice):
         )
     delete_account(alice)
     assert list(LogEntry.objects.order_by("pk").values_list("object_repr", flat=True)) == ["", "", other.email]
+
+
+def test_the_admins_log_forgets_earlier_addresses_and_what_hung_on_the_account(alice):
+    admin = make_user("bob", role=Role.ADMIN)
+    entry = {"user": admin, "content_type": ContentType.objects.get_for_model(User), "action_flag": CHANGE}
+    limits = {"name": "limits", "object": alice.email, "fields": ["Messages a minute"]}
+    message = json.dumps([{"added": {}}, {"changed": limits}])
+    about = {"object_id": str(alice.pk), "object_repr": "before@example.org", "change_message": message}
+    LogEntry.objects.create(**entry, **about)
+    LogEntry.objects.create(**entry, **about | {"change_message": "Deactivated."})
+    delete_account(alice)
+    changed, deactivated = LogEntry.objects.order_by("pk")
+    assert (changed.object_repr, deactivated.object_repr) == ("", "")
+    assert (alice.email in changed.change_message, changed.get_change_message().count("limits")) == (False, 1)
+    assert deactivated.change_message == "Deactivated."
 
 
 def test_the_invitation_they_came_by_forgets_them(alice):
