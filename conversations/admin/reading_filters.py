@@ -18,6 +18,10 @@ from conversations.models import Reading
 class PersonFilter(SimpleListFilter):
     """One person, by the id in the address."""
 
+    def has_output(self) -> bool:
+        """Django leaves a filter without choices out, and would list all of them for somebody who is not there."""
+        return super().has_output() or self.value() is not None
+
     def queryset(self, request: HttpRequest, queryset: QuerySet[Reading]) -> QuerySet[Reading]:
         asked = self.value()
         if not asked:

@@ -155,7 +155,7 @@ def test_the_log_is_filtered_by_reviewer_and_owner(reviewer_browser, grace, conv
     assert found("kind=search") == found("q=nobody") == found(f"reviewer={'9' * 40}") == set()
 
 
-@pytest.mark.parametrize("query", ["reviewer=x", "owner=x", "reviewer=-1"])
+@pytest.mark.parametrize("query", ["reviewer=x", "owner=x", "owner=999999999", "reviewer=-1"])
 def test_the_log_of_nobody_is_empty_also_where_a_reader_is_gone(admin_browser, grace, conversation, query):
     read_by(grace, conversation)
     Reading.objects.update(reviewer=None, owner=None)
