@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 
 from allauth.account.decorators import reauthentication_required
+from allauth.account.internal.flows.reauthentication import is_reauthentication_required
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
 
@@ -17,7 +18,8 @@ View = Callable[..., HttpResponseBase]
 def confirmed(view: View) -> View:
     """Let through who has shown a few minutes ago that it is they; who has a second factor, with that in this session.
 
-    allauth would take the password alone for it, also in a session from before there was a second factor.
+    allauth would take the password alone for it, also in a session from before there was a second factor. And it would
+    keep a form that came too late, and send it whenever they show it, be it weeks later; here the page is shown anew.
     """
     recently: View = reauthentication_required(view)
 
@@ -25,6 +27,8 @@ def confirmed(view: View) -> View:
     def answer(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
         if has_second_factor(request.user) and not showed_second_factor(request):
             return redirect(confirmation_url(request.user, request.path))
+        if request.method == "POST" and is_reauthentication_required(request, app="account"):
+            return redirect(request.path)
         return recently(request, **kwargs)
 
     return answer

@@ -20,7 +20,7 @@ from conversations.services.readings import open_reading
 from tests.access_matrix.world import session_of
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
-from tests.people import begin, make_user, post
+from tests.people import PASSWORD, begin, make_user, post
 from tests.sockets import Page
 from tests.waiting import in_thread
 
@@ -82,8 +82,20 @@ def test_the_page_leads_to_a_zip_file(alice, client_of):
 def test_who_has_only_the_session_is_asked_again_who_they_are(alice, path, method):
     client = Client()
     client.force_login(alice)
-    response = getattr(client, method)(path, {"email": alice.email})
-    assert response.headers["Location"].startswith("/accounts/reauthenticate/")
+    response = getattr(client, method)(path, {"email": alice.email}, follow=True)
+    assert response.redirect_chain[-1][0].startswith("/accounts/reauthenticate/")
+    assert User.objects.filter(pk=alice.pk).exists()
+
+
+def test_a_deletion_that_was_given_up_does_not_happen_at_the_next_visit(alice):
+    alice.set_password(PASSWORD)
+    alice.save()
+    client = Client()
+    client.force_login(alice)
+    client.post(DELETE, {"email": alice.email})  # then the password is asked for, and they think again
+    asked = client.get(DELETE).headers["Location"]
+    response = client.post(asked, {"password": PASSWORD, "next": DELETE}, follow=True)
+    assert response.redirect_chain[-1][0] == DELETE
     assert User.objects.filter(pk=alice.pk).exists()
 
 
