@@ -40,12 +40,17 @@ def _row_line(header: Sequence[str], row: Sequence[str]) -> str:
 
 
 def read_csv(text: str, delimiter: str, report: Report) -> Iterator[Block]:
-    csv.field_size_limit(len(text) + 1)
+    _allow_cells_of(len(text) + 1)
     lines = text.split("\n")
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
     for line in row_lines(reader):
         report(reader.line_num, len(lines))
         yield Block(line, lines=True)
+
+
+def _allow_cells_of(characters: int) -> None:
+    """Raise the most that a cell may have; it is one number for the whole process, so it is never lowered."""
+    csv.field_size_limit(max(csv.field_size_limit(), characters))
 
 
 def find_delimiter(text: str, *, is_named_so: bool) -> str | None:
@@ -64,7 +69,7 @@ def find_delimiter(text: str, *, is_named_so: bool) -> str | None:
 
 def _widths(text: str, delimiter: str) -> list[int]:
     """Return how many columns the first rows have, but for the last of them, which may be cut."""
-    csv.field_size_limit(SNIFFED_CHARACTERS + 1)
+    _allow_cells_of(SNIFFED_CHARACTERS + 1)
     lines = text[:SNIFFED_CHARACTERS].splitlines(keepends=True)
     rows = [row for row in islice(csv.reader(lines, delimiter=delimiter), SNIFFED_ROWS) if row]
     return [len(row) for row in (rows[:-1] if len(rows) > 2 else rows)]

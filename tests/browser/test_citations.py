@@ -17,6 +17,7 @@ import json
 from dataclasses import asdict
 from conversations.core.record import GroundingPassage, GroundingRecord, LookUp
 from conversations.models import Completion, Message
+from django.db import connection
 given = json.loads({given!r})
 included = tuple(GroundingPassage(number, 1.0) for number in (2, 1, 3))
 left_out = tuple(GroundingPassage(number, 0.5) for number in range(4, len(given["grounding"]) + 1))
@@ -25,6 +26,7 @@ reply = Message.objects.get(conversation__public_id=given["conversation"], role=
 Message.objects.filter(pk=reply.parent_id).update(grounding=given["grounding"])
 Message.objects.filter(pk=reply.pk).update(content=given["content"])
 completion = Completion.objects.get(reply=reply)
+connection.cursor().execute("SET conversations.ledger_may_change = 'on'")
 completion.window["grounding"] = asdict(record)
 completion.save()
 """

@@ -73,7 +73,7 @@ def test_of_several_files_those_are_kept_that_can_be(alice, place, settings):
     kept, refused = answer.json()["documents"]
     assert kept["created"]
     assert (refused["error"], "document" in refused) == ("documents_too_many", False)
-    assert "1 documents here" in refused["message"]
+    assert "1 document here" in refused["message"]
 
 
 def test_where_nothing_is_kept_the_answer_is_the_first_refusal(alice, place, settings):

@@ -45,7 +45,7 @@ def test_a_passkey_signs_in_without_a_password(signed_in, email):
     add_passkey(signed_in)
     come_back_by_passkey(signed_in)
     signed_in.goto("/account/")
-    expect(signed_in.get_by_text(email)).to_be_visible()
+    expect(signed_in.locator("#signing-in").get_by_text(email)).to_be_visible()
 
 
 def test_a_security_key_comes_after_the_password(signed_in, email):

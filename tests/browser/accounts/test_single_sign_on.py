@@ -23,7 +23,7 @@ def test_a_new_person_signs_up_there_and_signs_in_again(visit, provider):
         agree(page)
         page.wait_for_url("/")
         page.goto("/account/")
-        expect(page.get_by_text("lin@provider.example")).to_be_visible()
+        expect(page.locator("#signing-in").get_by_text("lin@provider.example")).to_be_visible()
 
 
 def test_an_account_is_connected_and_then_opened_from_there(signed_in, email, visit, provider):
@@ -37,7 +37,7 @@ def test_an_account_is_connected_and_then_opened_from_there(signed_in, email, vi
     page.get_by_role("button", name=BUTTON).click()
     agree(page)
     page.wait_for_url("/account/")
-    expect(page.get_by_text(email)).to_be_visible()
+    expect(page.locator("#signing-in").get_by_text(email)).to_be_visible()
 
 
 def test_who_turns_back_there_is_not_signed_in(visit, provider):
