@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 SEPARATORS = ",;\t|"
 LONGEST_LINE_BYTES = 256 * 1024
 MOST_PLACES = 100_000
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # names are printed on a terminal, which obeys some
 COST_IN_ANOTHER_CURRENCY = re.compile(r"(cost|amount)_(?!usd$|value$|currency$)[a-z]{3}")
 
 
@@ -106,9 +107,12 @@ def _decoded(raw: bytes, number: int) -> str:
     if b"\x00" in raw:
         raise UnreadableExport("this is no text; save the file as CSV in UTF-8.", line=number)
     try:
-        return raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         raise UnreadableExport("this is not UTF-8; save the file as CSV in UTF-8.", line=number) from error
+    if CONTROLS.search(text):
+        raise UnreadableExport("there are control characters, which no name or number has.", line=number)
+    return text
 
 
 class _Sums:
