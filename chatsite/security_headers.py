@@ -49,6 +49,6 @@ class ContentSecurityMiddleware(CSPMiddleware):
         self, request: HttpRequest, response: HttpResponseBase, report_only: bool = False
     ) -> PolicyParts:
         parts = super().get_policy_parts(request, response, report_only)
-        if request.path_info.startswith(reverse("admin:index")):
+        if not report_only and request.path_info.startswith(reverse("admin:index")):
             parts.config = ADMIN_DIRECTIVES
         return parts
