@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from conversations.money_words import rounded_usd, split_usd
 from conversations.price_sources import source_in_words
@@ -23,6 +23,11 @@ NOTHING = "–"
 def count(value: int | None) -> str:
     """Return *value* with thousands apart, or a dash."""
     return NOTHING if value is None else f"{value:,}"
+
+
+def others(number: int) -> str:
+    """Return what the row is called that stands for all that are not shown."""
+    return ngettext("%(count)s other", "%(count)s others", number) % {"count": count(number)}
 
 
 @register.filter

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils import formats
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from chatsite.accounts.limits import effective_limits
 from conversations.models.completion import Purpose
@@ -19,7 +19,7 @@ from conversations.selectors.totals import Totals
 from conversations.selectors.usage import OwnConversations, own_filters, usage_by_conversation
 from conversations.sentences import reader_of
 from conversations.services.limits import person_allowances
-from conversations.templatetags.figures import count, factor, share
+from conversations.templatetags.figures import factor, others, share
 
 from .allowances import allowance_lines
 from .period_form import ChosenPeriod
@@ -80,8 +80,7 @@ def _conversations(usage: OwnConversations, row: _RowMaker) -> Iterator[UsageRow
     for each in usage.rows:
         yield row(each.title, each.totals, url=reverse("conversations:conversation", args=[each.public_id]))
     if usage.others_count:
-        name = ngettext("%(count)s other", "%(count)s others", usage.others_count)
-        yield row(name % {"count": count(usage.others_count)}, usage.others, is_rest=True)
+        yield row(others(usage.others_count), usage.others, is_rest=True)
     if usage.gone.completions:
         yield row(gettext("Deleted, or in no conversation"), usage.gone, is_rest=True)
 
@@ -91,8 +90,7 @@ def _language_models(figures: Figures, row: _RowMaker) -> Iterator[UsageRow]:
     for each in table.rows:
         yield row(each.language_model, each.totals)
     if table.others_count:
-        name = ngettext("%(count)s other", "%(count)s others", table.others_count)
-        yield row(name % {"count": count(table.others_count)}, table.others, is_rest=True)
+        yield row(others(table.others_count), table.others, is_rest=True)
 
 
 def memory_in_words(total: Totals) -> str:

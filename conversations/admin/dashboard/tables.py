@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from conversations.selectors.figures import Figures, Table
 from conversations.selectors.totals import Totals
-from conversations.templatetags.figures import count
+from conversations.templatetags.figures import others
 
 from .address import Address
 from .ways import Ways, of_conversation, of_language_model, of_purpose, of_scenario, of_user
@@ -59,8 +59,7 @@ def _rows(table: Table[Any], total: Totals, ways: WaysOf, address: Address) -> I
     for row in table.rows:
         yield _row(ways(row, address), row.totals, total)
     if table.others_count:
-        name = ngettext("%(count)s other", "%(count)s others", table.others_count)
-        yield _row(Ways(name % {"count": count(table.others_count)}), table.others, total)
+        yield _row(Ways(others(table.others_count)), table.others, total)
 
 
 def _row(ways: Ways, totals: Totals, whole: Totals) -> Row:
