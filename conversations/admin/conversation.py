@@ -123,7 +123,7 @@ class ConversationAdmin(ReviewAdmin):
     def _found(self, request: HttpRequest, pk: int) -> Conversation:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return get_object_or_404(Conversation, pk=pk)
+        return get_object_or_404(Conversation.objects.select_related("owner"), pk=pk)  # who may go meanwhile
 
 
 def ids_that_begin_with(text: str) -> tuple[uuid.UUID, uuid.UUID] | None:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Reading
 from conversations.selectors import exported_messages, word_search
+from conversations.services.delete_account import delete_account
 from conversations.services.readings import open_search
 from tests.admin.conftest import signed_in
 from tests.admin.readings import REASON, give_reason, page_of, read_by
@@ -129,6 +130,13 @@ def test_who_is_not_staff_opens_nothing(alice, conversation):
     bob = signed_in(make_person("bob"))
     assert give_reason(bob, conversation).status_code in (302, 403)
     assert not Reading.objects.exists()
+
+
+@pytest.mark.parametrize("kind", ["json", "csv"])
+def test_an_export_whose_owner_goes_meanwhile_is_no_error(reviewer_browser, grace, conversation, kind, monkeypatch):
+    read_by(grace, conversation)
+    monkeypatch.setattr("conversations.admin.conversation.log_step", lambda *step: delete_account(conversation.owner))
+    assert exported(reviewer_browser, conversation, kind).status_code == 200
 
 
 # The log
