@@ -45,6 +45,12 @@ def test_bars_of_tokens_add_up_to_the_tokens_of_their_day(totals):
     assert [sum(parts) for parts in zip(*bars(token_chart(days)), strict=True)] == [each.tokens for each in totals]
 
 
+def test_lines_go_straight_from_figure_to_figure():
+    days = [DayTotals(Totals(replies=each), dt.date(2026, 11, 21)) for each in (0, 1, 0)]
+    drawn = [json.loads(chart(days)["data"])["datasets"] for chart in (memory_chart, reply_chart)]
+    assert not [series for sets in drawn for series in sets if series.get("tension")]
+
+
 def test_a_single_day_has_no_charts_but_an_open_table(page, alice):
     make_completion(alice)
     text = page("?period=today")
