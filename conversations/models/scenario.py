@@ -21,6 +21,11 @@ PLAIN = gettext_noop("Plain conversation")  # the name of the scenario that the 
 PART_ABOVE_0 = [MinValueValidator(Decimal("0.01")), MaxValueValidator(1)]
 
 
+def scenario_name(name: str) -> str:
+    """Return what people read for *name*: the site's own plain scenario is called in their language."""
+    return gettext(PLAIN) if name == PLAIN else name
+
+
 class Scenario(models.Model):
     """The settings of a conversation, kept apart from its history.
 
@@ -123,7 +128,7 @@ class Scenario(models.Model):
     @property
     def shown_name(self) -> str:
         """Its name, for those who may know it."""
-        return gettext(PLAIN) if self.name == PLAIN else self.name
+        return scenario_name(self.name)
 
     @property
     def policy(self) -> WindowPolicy:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 
 from conversations.models.completion import Purpose
 from conversations.models.conversation import short_id
+from conversations.models.scenario import scenario_name
 from conversations.selectors import figures
 
 from .address import DEAREST_FIRST, Address
@@ -63,7 +64,7 @@ def of_scenario(row: figures.ScenarioTotals, address: Address) -> Ways:
     if row.scenario_id is None:
         name = gettext("none, or gone")
         return Ways(name, completions=address.completions(scenario__isnull=1))
-    name = row.name or gettext("Scenario %(id)s") % {"id": row.scenario_id}
+    name = scenario_name(row.name) if row.name else gettext("Scenario %(id)s") % {"id": row.scenario_id}
     narrow = address.narrowed(scenario_id=row.scenario_id)
     return Ways(name, narrow, address.completions(scenario=row.scenario_id))
 

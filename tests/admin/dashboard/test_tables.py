@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.urls import reverse
 
+from conversations.models import Scenario
+from conversations.models.scenario import PLAIN
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_completion, make_conversation, make_person
 
@@ -39,6 +41,13 @@ def test_a_row_s_share_is_of_the_cost_and_of_tokens_where_nothing_has_one(overvi
     make_completion(alice, cost_usd=None, input_tokens=60, output_tokens=15)
     make_completion(make_person("bob"), cost_usd=None, input_tokens=20, cached_input_tokens=0, output_tokens=5)
     assert [row.share for row in table_of(overview(), "user").rows] == [750, 250]
+
+
+def test_the_site_s_own_scenario_is_called_in_the_reader_s_language(admin_browser, alice):
+    make_completion(alice, scenario=Scenario.objects.create(name=PLAIN))
+    page = admin_browser.get(reverse("admin:index"), headers={"accept-language": "zh-hans"}).content.decode()
+    assert "普通对话" in page
+    assert PLAIN not in page
 
 
 def test_what_belongs_to_nobody_leads_to_the_ledger_alone(overview):
