@@ -92,7 +92,8 @@ class CompletionAdmin(ReviewAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Completion, **kwargs: Any
     ) -> HttpResponse:
-        return super().render_change_form(request, context | {"window": ShownWindow(obj)}, *args, obj=obj, **kwargs)
+        shown = {"window": ShownWindow(obj), "outcome": self.outcome(obj)[1]}
+        return super().render_change_form(request, context | shown, *args, obj=obj, **kwargs)
 
 
 def _is_list(request: HttpRequest) -> bool:

@@ -15,6 +15,7 @@ from conversations.core.record import EntryKind, LeftOutMessage, WindowEntry, Wi
 from conversations.models import Completion
 from conversations.models.message import MessageRole
 from conversations.selectors.window import LEFT_OUT_BECAUSE
+from conversations.window_policies import policy_choices
 
 KINDS: dict[EntryKind, Promise] = {
     "system": _("System prompt"),
@@ -94,6 +95,12 @@ class ShownWindow:
         """The messages that were looked at and not sent, each with its reason in words."""
         left_out = self.record.left_out if self.record else ()
         return [(message, LEFT_OUT_BECAUSE.get(message.reason, message.reason)) for message in left_out]
+
+    @property
+    def policy(self) -> str:
+        """The window policy in words, as scenarios offer it."""
+        name = str(self.record.policy.get("name", "")) if self.record else ""
+        return policy_choices().get(name, name)
 
     @property
     def estimate_difference(self) -> int | None:

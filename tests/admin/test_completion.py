@@ -147,3 +147,11 @@ def test_hostile_text_is_text(admin_browser, alice):
     completion = make_completion(alice, window=record, provider_request_id=hostile, **fields)
     for page in (page_of(admin_browser, completion), admin_browser.get(LIST).content.decode()):
         assert "<img src=x" not in page
+
+
+def test_a_page_says_the_outcome_and_the_policy_in_the_reader_s_words(admin_browser, alice):
+    completion = make_completion(alice, window=make_record().to_json(), finish_reason="stop")
+    url = reverse("admin:conversations_completion_change", args=[completion.pk])
+    page = admin_browser.get(url, headers={"accept-language": "zh-hans"}).content.decode()
+    assert "成功 <code>stop</code>" in page
+    assert "滑动：放得下的最新消息" in page
