@@ -36,6 +36,13 @@ def test_a_page_is_in_the_language_that_the_browser_asks_for(client):
     assert {"Accept-Language", "Cookie"} <= {name.strip() for name in answer["Vary"].split(",")}
 
 
+def test_a_password_is_refused_in_the_reader_s_language(client):
+    data = {"email": "mei@example.org", "password1": "123", "password2": "123"}
+    page = client.post("/accounts/signup/", data, headers={"accept-language": "zh-CN"}).content.decode()
+    assert "密码太短" in page
+    assert "too short" not in page
+
+
 def test_the_switch_is_remembered_by_the_browser_of_who_is_signed_out(client):
     switch(client)
     assert CHINESE in html_of(client.get(SIGN_IN, headers={"accept-language": "en"}))

@@ -177,6 +177,12 @@ def test_it_is_said_what_goes_and_what_stays(alice, client_of):
     assert "Which seat" not in page
 
 
+def test_what_goes_is_an_account_in_chinese_too_not_a_bill(alice, client_of):
+    page = client_of(alice).get(DELETE, headers={"accept-language": "zh-hans"}).text
+    assert "<dt>你的账号</dt>" in page
+    assert "账目" not in page
+
+
 def test_a_reviewer_is_told_that_what_they_read_stays_on_record(alice, client_of):
     stays = "What you have read yourself as a reviewer stays on record with your address."
     assert stays not in client_of(alice).get(DELETE).content.decode()

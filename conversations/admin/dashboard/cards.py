@@ -72,7 +72,7 @@ def _cached(total: Totals) -> str:
 
 
 def _stopped(total: Totals) -> str:
-    note = ngettext("%(count)s stopped by its person", "%(count)s stopped by their people", total.stopped)
+    note = ngettext("%(count)s stopped by its user", "%(count)s stopped by their users", total.stopped)
     return note % {"count": count(total.stopped)}
 
 
