@@ -56,6 +56,13 @@ def test_the_header_and_the_snapshot_tell_what_the_conversation_has_cost(client,
     assert cost in snapshot_of(client, conversation)["costs"]
 
 
+def test_a_narrow_header_never_says_that_something_cost_nothing(client, alice):
+    conversation = make_conversation(alice, turns=0)
+    say(conversation, "user", "And?")
+    make_completion(alice, reply=say(conversation, "assistant", "So."), window=make_record().to_json(), cost_usd=Decimal("0.0008875"))
+    assert '<span class="costs-brief">$0.0009</span>' in page_of(client, conversation)
+
+
 def test_what_is_hidden_is_in_no_page_and_no_frame(client, conversation):
     switch(client, "false")
     snapshot = snapshot_of(client, conversation)
