@@ -59,7 +59,12 @@ def test_the_header_and_the_snapshot_tell_what_the_conversation_has_cost(client,
 def test_a_narrow_header_never_says_that_something_cost_nothing(client, alice):
     conversation = make_conversation(alice, turns=0)
     say(conversation, "user", "And?")
-    make_completion(alice, reply=say(conversation, "assistant", "So."), window=make_record().to_json(), cost_usd=Decimal("0.0008875"))
+    make_completion(
+        alice,
+        reply=say(conversation, "assistant", "So."),
+        window=make_record().to_json(),
+        cost_usd=Decimal("0.0008875"),
+    )
     assert '<span class="costs-brief">$0.0009</span>' in page_of(client, conversation)
 
 
