@@ -188,7 +188,11 @@ def test_days_that_end_before_they_begin_are_refused(file):
 
 
 @pytest.mark.parametrize(
-    "options", [("--from", "01/02/2026"), ("--tolerance", "-1"), ("--tolerance", "NaN"), ("--as", "letters")]
+    "options",
+    [
+        *(("--from", "01/02/2026"), ("--to", "9999-12-31"), ("--tolerance", "-1"), ("--tolerance", "NaN")),
+        ("--as", "letters"),
+    ],
 )
 def test_options_without_a_meaning_are_refused(file, options):
     with pytest.raises(CommandError, match="argument --"):

@@ -11,6 +11,7 @@ from conversations.core.reconciliation import Measure
 from .errors import UnreadableExport
 
 LONGEST_CELL = 80
+EARLIEST, LATEST = dt.date(2000, 1, 1), dt.date(2999, 12, 31)  # nobody asked a language model outside of these
 LARGEST = Decimal(10) ** 15
 NUMBER = re.compile(r"\d+(\.\d*)?(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 IN_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
@@ -29,9 +30,12 @@ def read_day(cell: str, *, line: int) -> dt.date:
             return dt.datetime.fromtimestamp(int(text), dt.UTC).date()
         if EPOCH_MILLISECONDS.fullmatch(text):
             return dt.datetime.fromtimestamp(int(text) / 1000, dt.UTC).date()
-        return _iso_day(text.removesuffix(" UTC"))
+        day = _iso_day(text.removesuffix(" UTC"))
     except (ValueError, OverflowError) as error:
         raise UnreadableExport(_why_no_day(text), line=line) from error
+    if not EARLIEST <= day <= LATEST:
+        raise UnreadableExport(f"“{_short(text)}” is a day of which there is no usage.", line=line)
+    return day
 
 
 def _iso_day(text: str) -> dt.date:

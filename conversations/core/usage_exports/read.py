@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -64,7 +65,7 @@ def _columns(rows: Iterator[tuple[int, list[str]]]) -> list[str]:
             raise UnreadableExport(
                 f"the column {column} is in another currency; amounts must be in US dollars.", line=1
             )
-    if twice := {name for name in columns if name and columns.count(name) > 1}:
+    if twice := {name for name, count in Counter(columns).items() if name and count > 1}:
         raise UnreadableExport(f"the column {min(twice)} is there twice.", line=1)
     return columns
 

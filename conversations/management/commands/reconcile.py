@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from conversations.core.reconciliation import plain_name
+from conversations.core.usage_exports.cells import EARLIEST, LATEST
 from conversations.core.usage_exports.errors import UnreadableExport
 from conversations.core.usage_exports.formats import FORMATS
 from conversations.management.reconciliation_table import estimate_lines, reconciliation_lines, verdict
@@ -83,9 +84,12 @@ def _errors(result: Reconciliation) -> list[EstimateErrors]:
 
 def _day(text: str) -> dt.date:
     try:
-        return dt.date.fromisoformat(text)
+        day = dt.date.fromisoformat(text)
     except ValueError:
         raise ArgumentTypeError(f"“{text}” is not a day; write days as 2026-03-04.") from None
+    if not EARLIEST <= day <= LATEST:
+        raise ArgumentTypeError(f"“{text}” is a day of which there is no usage.")
+    return day
 
 
 def _share(text: str) -> Decimal:

@@ -135,6 +135,8 @@ def test_a_model_may_be_taken_for_another():
         (PLAIN + ROW + ROW.replace("10", "11"), "Line 3: tells the same as line 2"),
         (PLAIN + ROW.replace("letters", " "), "Line 2: no language model is named"),
         (PLAIN + ROW.replace("2026-11-01", "01/11/2026"), "Line 2: “01/11/2026” may be read in two ways"),
+        (PLAIN + ROW.replace("2026-11-01", "9999-12-31"), "Line 2: “9999-12-31” is a day of which there is no usage"),
+        (PLAIN + ROW.replace("2026-11-01", "0001-01-01"), "Line 2: “0001-01-01” is a day of which there is no usage"),
         (PLAIN + "\n" + ROW.replace("0.5", "-0.5"), "Line 3: “-0.5” is negative"),
         (PLAIN + '2026-11-01,"letters,1,1,1,1,1\n' + ROW, "Line 2: a quotation mark is not closed"),
         (PLAIN + '2026-11-01,"letters\n' + "a long cell\n" * 20_000, "Line 2: a quotation mark is not closed"),
