@@ -17,6 +17,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up import first_admin
@@ -83,7 +84,11 @@ class PersonForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ["name", "language", "shows_costs"]
-        labels = {"language": _lazy("Language"), "name": _lazy("Name"), "shows_costs": _lazy("Show costs")}
+        labels = {
+            "language": _lazy("Language"),
+            "name": pgettext_lazy("of a person", "Name"),
+            "shows_costs": _lazy("Show costs"),
+        }
         help_texts = {"language": ""}
         widgets = {"name": forms.TextInput(attrs={"autocomplete": "name"})}
 

@@ -43,6 +43,12 @@ def test_a_password_is_refused_in_the_reader_s_language(client):
     assert "too short" not in page
 
 
+def test_a_person_has_a_name_of_people_in_chinese(client, alice):
+    page = client.get("/account/", headers={"accept-language": "zh-CN"}).content.decode()
+    assert "名字" in page
+    assert "名称" not in page
+
+
 def test_the_switch_is_remembered_by_the_browser_of_who_is_signed_out(client):
     switch(client)
     assert CHINESE in html_of(client.get(SIGN_IN, headers={"accept-language": "en"}))
