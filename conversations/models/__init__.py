@@ -9,7 +9,9 @@ from .message import Message
 from .passage import Passage
 from .price import Price
 from .reading import Reading, ReadingStep, ReadWhat
+from .rolled_up_sum import RolledUpSum
 from .run import Run
+from .running_sum import RunningSum
 from .scenario import Scenario
 from .spending import Period, Spending
 from .system_prompt import SystemPrompt
@@ -29,7 +31,9 @@ __all__ = [
     "ReadWhat",
     "Reading",
     "ReadingStep",
+    "RolledUpSum",
     "Run",
+    "RunningSum",
     "Scenario",
     "Spending",
     "SystemPrompt",

@@ -105,7 +105,9 @@ class Completion(models.Model):
             models.Index(fields=["created_at"], name="completion_day"),
             models.Index(fields=["conversation", "-id"], name="completion_newest"),
             models.Index(fields=["id"], condition=Q(ended_at=None), name="completion_open"),
-            models.Index(fields=["created_at"], condition=~Q(error_code=""), name="completion_failed"),
+            models.Index(
+                fields=["created_at"], include=["error_code"], condition=~Q(error_code=""), name="completion_failed"
+            ),
             models.Index(
                 fields=["language_model", "-id"], condition=Q(usage_estimated=False), name="completion_reported"
             ),

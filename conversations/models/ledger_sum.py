@@ -4,21 +4,17 @@ from django.conf import settings
 from django.db import models
 
 from .completion import Purpose
+from .sums import Sums
 
 KEY = ("quarter", "user", "conversation", "scenario", "language_model", "purpose")
 
 
-class LedgerSum(models.Model):
+class LedgerSum(Sums):
     """The ledger's sums for one quarter of an hour, and all that figures are grouped by.
 
     A quarter of an hour, because every zone's days begin at the beginning of one, so that sums over days are exact by
     everybody's clock. Only settled completions are in it, each by the quarter in which its request left: the statement
     that settles one adds it here. Whoever deletes a person, a conversation or a scenario moves its sums to nobody's.
-
-    *cost_usd* adds up the known costs, *unknown_costs* counts the others. *remembering_cost_usd* is the cost of those
-    completions for which *cost_without_history_usd* is known too. Of those whose usage the provider reported
-    *reported_input_tokens* is its count, *estimated_input_tokens* ours, and *estimate_error_tokens* the sum of the
-    differences without their signs.
     """
 
     quarter = models.DateTimeField()
@@ -34,23 +30,6 @@ class LedgerSum(models.Model):
     )
     language_model = models.CharField(max_length=200)
     purpose = models.CharField(max_length=10, choices=Purpose)
-
-    completions = models.PositiveIntegerField(default=0)
-    replies = models.PositiveIntegerField(default=0)
-    failures = models.PositiveIntegerField(default=0)
-    stopped = models.PositiveIntegerField(default=0)
-    input_tokens = models.PositiveBigIntegerField(default=0)
-    cached_input_tokens = models.PositiveBigIntegerField(default=0)
-    cache_write_tokens = models.PositiveBigIntegerField(default=0)
-    output_tokens = models.PositiveBigIntegerField(default=0)
-    reasoning_tokens = models.PositiveBigIntegerField(default=0)
-    cost_usd = models.DecimalField(max_digits=30, decimal_places=10, default=0)
-    unknown_costs = models.PositiveIntegerField(default=0)
-    remembering_cost_usd = models.DecimalField(max_digits=30, decimal_places=10, default=0)
-    cost_without_history_usd = models.DecimalField(max_digits=30, decimal_places=10, default=0)
-    reported_input_tokens = models.PositiveBigIntegerField(default=0)
-    estimated_input_tokens = models.PositiveBigIntegerField(default=0)
-    estimate_error_tokens = models.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=KEY, name="ledger_sum_one_each", nulls_distinct=False)]

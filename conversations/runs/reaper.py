@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from chatsite.accounts.gate.attempts import sweep_attempts
 from chatsite.accounts.session_store import SessionStore
 from conversations.models import Completion, Run
+from conversations.services.close_days import close_days
 from conversations.services.conversations import sweep_deleted_conversations
 from conversations.services.end_reply import INTERRUPTED, STOPPED, end_reply
 from conversations.services.ledger import Outcome, settle_abandoned, settle_completion
@@ -34,11 +35,12 @@ def reap_once() -> int:
 
 
 def tidy_once() -> None:
-    """What is done now and then: sweep what was deleted a while ago, and sessions and counts that are over."""
+    """What is done now and then: sweep what was deleted a while ago, and what is over: sessions, counts, days."""
     sweep_deleted_conversations()
     SessionStore.clear_expired()
     sweep_attempts()
     sweep_upload_counts()
+    close_days()
 
 
 def _survives(duty: Callable[[Any], bool], row: Any) -> bool:

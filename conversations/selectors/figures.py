@@ -1,8 +1,9 @@
 """The one source of all figures: sums over the ledger's completions of a period, by all that they are grouped by.
 
-They come from the sums that settling a completion adds to (`LedgerSum`), in a number of queries that does not depend on
-the data. Each table's rows, with its *others*, add up to the total to the last digit. A reply is counted by its first
-attempt. Costs that are unknown are counted and not added.
+They come from the sums that settling a completion adds to (`LedgerSum`) and, unless they are filtered, from what these
+are rolled up to when a day is closed, in a number of queries that does not depend on the data. Each table's rows, with
+its *others*, add up to the total to the last digit. A reply is counted by its first attempt. Costs that are unknown are
+counted and not added.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Generic, Literal, TypeVar
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Count, Max, Q
 
 from conversations.models import Completion
 
 from .figures_sql import ALL_ROWS, COLUMNS, FIGURES, GROUPINGS, LEDGER_SUMS, TOTAL, only
 from .period import Period
+from .rolled_up_figures_sql import CLOSED_UNTIL, ROLLED_UP_FIGURES, ROLLED_UP_TOTAL
 from .totals import Totals
+from .whole_spans import BEFORE_ALL, whole_spans
 
 By = Literal["day", "user", "language_model", "scenario", "purpose", "conversation"]
 AnyRow = TypeVar("AnyRow", bound="HasTotals")
@@ -128,20 +131,17 @@ NO_FILTERS = Filters()
 
 
 def read_figures(
-    period: Period, filters: Filters = NO_FILTERS, *, rows: int = 10, source: str = LEDGER_SUMS
+    period: Period, filters: Filters = NO_FILTERS, *, rows: int = 10, source: str | None = None
 ) -> Figures:
-    """Return all figures of the period with at most so many *rows* in each table, and at least one, in two queries.
+    """Return all figures of the period with at most so many *rows* in each table, and at least one, in three queries.
 
-    *source* is a table, or a subquery, with the columns of `LedgerSum`.
+    *source* is a table, or a subquery, with the columns of `LedgerSum`, to read all of them from.
     """
     grouped: dict[str, list[Stored]] = {name: [] for name in GROUPINGS.values()}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            FIGURES.format(source=source, filters=_conditions(filters)),
-            {**_parameters(period, filters), "midnights": period.midnights, "rows": rows},
-        )
-        for row in _dictionaries(cursor, cursor.fetchall()):
-            grouped[GROUPINGS[row["grouping"]]].append(row)
+    statement = FIGURES.format(source=source or LEDGER_SUMS, filters=_conditions(filters))
+    rolled_up = not (filters.chosen or source)
+    for row in _read(ROLLED_UP_FIGURES if rolled_up else statement, period, filters, rows=rows):
+        grouped[GROUPINGS[row["grouping"]]].append(row)
     total = _totals(grouped["total"][0])
     return Figures(
         period=period,
@@ -153,10 +153,20 @@ def read_figures(
 
 
 def read_total(period: Period, filters: Filters = NO_FILTERS) -> Totals:
-    """Return the figures' total alone, in one query."""
-    with connection.cursor() as cursor:
-        cursor.execute(TOTAL.format(source=LEDGER_SUMS, filters=_conditions(filters)), _parameters(period, filters))
-        return _totals(next(_dictionaries(cursor, cursor.fetchall())))
+    """Return the figures' total alone, in two queries."""
+    of_some = TOTAL.format(source=LEDGER_SUMS, filters=_conditions(filters))
+    (row,) = _read(of_some if filters.chosen else ROLLED_UP_TOTAL, period, filters)
+    return _totals(row)
+
+
+def _read(statement: str, period: Period, filters: Filters, **parameters: int) -> list[Stored]:
+    """Return its rows. Days that are closed after it is known which ones are, are read as if they were not."""
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        cursor.execute(CLOSED_UNTIL)
+        until = cursor.fetchone()[0] or BEFORE_ALL
+        spans = {"until": until, "midnights": period.midnights, **whole_spans(period, until)}
+        cursor.execute(statement, {**_parameters(period, filters), **spans, **parameters})
+        return list(_dictionaries(cursor, cursor.fetchall()))
 
 
 def all_rows(period: Period, filters: Filters = NO_FILTERS, *, by: By) -> Iterator[Any]:
@@ -206,7 +216,7 @@ def read_failures(period: Period, filters: Filters = NO_FILTERS) -> tuple[Failur
     """Return the classes of failure, most frequent first; there are as many as we have codes."""
     began = Q(created_at__gte=period.begin, created_at__lt=period.end)
     failed = Completion.objects.filter(began, **filters.chosen).exclude(error_code="").order_by().values("error_code")
-    grouped = failed.annotate(count=Count("pk"), last_at=Max("created_at")).order_by("-count", "error_code")
+    grouped = failed.annotate(count=Count("*"), last_at=Max("created_at")).order_by("-count", "error_code")
     return tuple(Failures(**row) for row in grouped)
 
 

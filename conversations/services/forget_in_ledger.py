@@ -3,7 +3,8 @@
 A deletion first takes what is deleted out of the ledger's rows, and at its end out of the ledger's sums. Whoever
 settles takes the row of the ledger first and the sums then, and so does a deletion. By its end nobody can open or
 settle anything in the name of what is deleted: all its rows are changed, and a new one would name what is not there.
-Deletions wait for each other, because one would need the same rows as another, in another order.
+Deletions wait for each other, because one would need the same rows as another, in another order; and for whoever closes
+days, so that what is deleted is moved in the sums of a closed day too.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from django.db import connection
 from django.db.models import Model
 from django.db.models.signals import post_delete, pre_delete
 
-from .ledger_sums import ADD_TO_LEDGER_SUMS, KEY_COLUMNS, ON_CONFLICT_ADD, SUM_COLUMNS, SUMS_ADDED_UP
+from .ledger_sums import (
+    ADD_TO_LEDGER_SUMS,
+    ADDED_TO_STORED,
+    KEY_COLUMNS,
+    ON_CONFLICT_ADD,
+    SUM_COLUMNS,
+    SUMS_ADDED_UP,
+)
+from .rolled_up_sums import ADD_TO_ROLLED_UP_SUMS, DAY, ROLLED_UP_KEY
 
 # What is deleted → the column that names it.
 COLUMNS = {
@@ -21,7 +30,8 @@ COLUMNS = {
     "conversations.Conversation": "conversation_id",
     "conversations.Scenario": "scenario_id",
 }
-ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('conversations.forget_in_ledger'))"
+LOCK = "hashtext('conversations.forget_in_ledger')"
+ONE_AT_A_TIME = f"SELECT pg_advisory_xact_lock({LOCK})"
 FORGET_IN_ROWS = "UPDATE conversations_completion SET {column} = NULL WHERE {column} = %s"
 FORGET_IN_SUMS = f"""
 WITH deleted AS (DELETE FROM conversations_ledgersum WHERE {{column}} = %s RETURNING *),
@@ -29,6 +39,23 @@ WITH deleted AS (DELETE FROM conversations_ledgersum WHERE {{column}} = %s RETUR
 {ADD_TO_LEDGER_SUMS}
 SELECT {KEY_COLUMNS}, {SUMS_ADDED_UP} FROM nobodys GROUP BY {KEY_COLUMNS}
 {ON_CONFLICT_ADD}
+"""  # noqa: S608  # constants
+FORGET_IN_ROLLED_UP = f"""
+WITH deleted AS (
+  DELETE FROM conversations_rolledupsum WHERE dimension = %s AND key_id = %s RETURNING *
+)
+{ADD_TO_ROLLED_UP_SUMS} SELECT dimension, begins_at, 0, key_name, {SUM_COLUMNS} FROM deleted
+ON CONFLICT ({ROLLED_UP_KEY}) DO UPDATE SET {ADDED_TO_STORED}
+"""  # noqa: S608  # constants
+# Nobody's are no people: nobody is active in their place.
+FORGET_IN_RUNNING = f"""
+UPDATE conversations_runningsum AS running SET users = greatest(users - 1, 0)
+WHERE quarter >= (SELECT min(quarter) FROM conversations_ledgersum WHERE user_id = %(user)s)
+  AND quarter < (SELECT max(quarter) FROM conversations_ledgersum WHERE user_id = %(user)s) + {DAY}
+  AND EXISTS (
+    SELECT FROM conversations_ledgersum AS theirs
+    WHERE theirs.user_id = %(user)s AND theirs.quarter <= running.quarter AND theirs.quarter > running.quarter - {DAY}
+  )
 """  # noqa: S608  # constants
 
 
@@ -57,6 +84,9 @@ def forget_in_sums(instance: Model, **signal: object) -> None:
     column = _column_of(instance)
     key = ", ".join(f"NULL::bigint AS {name}" if name == column else name for name in KEY_COLUMNS.split(", "))
     with connection.cursor() as cursor:
+        if column == "user_id":
+            cursor.execute(FORGET_IN_RUNNING, {"user": instance.pk})
+        cursor.execute(FORGET_IN_ROLLED_UP, [column.removesuffix("_id"), instance.pk])
         cursor.execute(FORGET_IN_SUMS.format(column=column, key=key), [instance.pk])
 
 

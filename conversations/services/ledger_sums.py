@@ -41,6 +41,5 @@ SELECT {QUARTER} AS quarter, completion.user_id, completion.conversation_id, com
        completion.language_model, completion.purpose, {", ".join(f"{PARTS[name]} AS {name}" for name in SUMS)}
 """
 ADD_TO_LEDGER_SUMS = f"INSERT INTO conversations_ledgersum AS stored ({KEY_COLUMNS}, {SUM_COLUMNS})"
-ON_CONFLICT_ADD = f"""
-ON CONFLICT ({KEY_COLUMNS}) DO UPDATE SET {", ".join(f"{name} = stored.{name} + EXCLUDED.{name}" for name in SUMS)}
-"""
+ADDED_TO_STORED = ", ".join(f"{name} = stored.{name} + EXCLUDED.{name}" for name in SUMS)
+ON_CONFLICT_ADD = f"ON CONFLICT ({KEY_COLUMNS}) DO UPDATE SET {ADDED_TO_STORED}"

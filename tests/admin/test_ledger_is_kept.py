@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 
 import pytest
@@ -9,12 +10,24 @@ from django.contrib import admin
 from django.db import connection
 from django.urls import NoReverseMatch, reverse
 
-from conversations.models import Calibration, Completion, LedgerSum, Price, Reading, ReadingStep, Run, Spending
+from conversations.models import (
+    Calibration,
+    Completion,
+    LedgerSum,
+    Price,
+    Reading,
+    ReadingStep,
+    RolledUpSum,
+    Run,
+    RunningSum,
+    Spending,
+)
+from conversations.services.close_days import close_days
 from conversations.services.recompute_spending import recompute_spending
-from tests.admin.stored import make_conversation
+from tests.admin.stored import make_completion, make_conversation
 from tests.documents import add
 
-LEDGER = (Completion, LedgerSum, Spending, Reading, ReadingStep)
+LEDGER = (Completion, LedgerSum, RolledUpSum, RunningSum, Spending, Reading, ReadingStep)
 REGISTERED = sorted(admin.site._registry, key=lambda model: model._meta.label)
 NAMES = [model._meta.label for model in REGISTERED]
 PEOPLE = ["admin_browser", "reviewer_browser"]
@@ -23,6 +36,8 @@ FORGED = {"post": "yes", "_save": "Save", "cost_usd": "0", "reason": "forged", "
 
 @pytest.fixture(autouse=True)
 def _rows(alice):
+    make_completion(alice, at=dt.datetime(2026, 10, 31, 12, tzinfo=dt.UTC))
+    close_days(now=dt.datetime(2026, 11, 2, tzinfo=dt.UTC))
     conversation = make_conversation(alice)
     add(alice, conversation)
     Run.objects.create(reply=conversation.head)

@@ -15,6 +15,7 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 from conversations.core.record import WindowEntry, WindowRecord
 from conversations.models import Scenario
+from conversations.services.close_days import close_days
 from conversations.services.recompute_ledger_sums import recompute_ledger_sums
 
 PEOPLE = 2_000
@@ -102,6 +103,8 @@ def fill(*, completions: int, conversations: int) -> None:
         cursor.execute("SELECT min(id) FROM conversations_conversation")
         cursor.execute(MAKE_COMPLETIONS, {**values, "first_conversation": cursor.fetchone()[0]})
     recompute_ledger_sums()
+    while close_days():
+        pass
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conversations.core.text import UNSTORABLE
-from conversations.services import recompute_ledger_sums, recompute_spending
+from conversations.services import recompute_ledger_sums, recompute_rolled_up_sums, recompute_spending
 
 from .pages import Page
 from .sites import Site
@@ -58,6 +58,8 @@ def check_sums(site: Site) -> None:
     """What limits of money are held against and figures are made of is the ledger's, and nothing is held back."""
     assert not site.database.rows(recompute_spending.DIFFERENCES)
     assert not site.database.rows(recompute_ledger_sums.DIFFERENCES)
+    for differences in recompute_rolled_up_sums.DIFFERENCES:
+        assert not site.database.rows(differences)
     assert not site.database.rows("SELECT * FROM conversations_spending WHERE reserved_usd <> 0")
 
 

@@ -14,10 +14,11 @@ from django.utils import timezone
 from hypothesis import strategies as st
 
 from chatsite.accounts.models import User
-from conversations.models import Completion, Conversation, LedgerSum, Scenario, Spending
+from conversations.models import Completion, Conversation, LedgerSum, RolledUpSum, RunningSum, Scenario, Spending
 from conversations.models.completion import Purpose
 from conversations.selectors.period import Period
 from conversations.selectors.totals import Totals
+from conversations.services.close_days import close_days
 from conversations.services.spending import settle
 from tests.people import make_user
 
@@ -64,17 +65,26 @@ COMPLETIONS = st.fixed_dictionaries(
     }
 )
 DELETIONS = st.sampled_from(["bob", "bob's conversation", "second"])
-HISTORIES = st.lists(COMPLETIONS | COMPLETIONS | COMPLETIONS | DELETIONS, max_size=14)
+# At so many minutes days are closed, or a whole month, and what runs ends before that, but for one thing perhaps.
+CLOSINGS = st.tuples(MINUTES | st.just(40 * 1440), ends(), st.booleans())
+EVENTS = st.lists(COMPLETIONS | COMPLETIONS | COMPLETIONS | DELETIONS | CLOSINGS, max_size=14)
+HISTORIES = st.tuples(EVENTS, st.lists(CLOSINGS, max_size=1)).map(lambda parts: [*parts[0], *parts[1]])
+PERIODS = st.sampled_from([DAYS - 1, 45])  # days before and after the day in the middle
+HISTORIES = st.lists(COMPLETIONS | COMPLETIONS | COMPLETIONS | DELETIONS | CLOSINGS, max_size=14)
 
 
 @dataclass
 class RandomLedger:
-    """People, their conversations and scenarios: what is deleted is not in *there* any more."""
+    """People, their conversations and scenarios: what is deleted is not in *there* any more.
+
+    The clock never goes back behind the moment at which days were *closed*.
+    """
 
     around: dt.date
+    closed_minutes: int = -DAYS * 1440
 
     def __post_init__(self) -> None:
-        for model in (Completion, LedgerSum, Spending, Conversation, Scenario, User):
+        for model in (Completion, LedgerSum, RolledUpSum, RunningSum, Spending, Conversation, Scenario, User):
             model.objects.all().delete()
         self.there: dict[str | None, Any] = {name: Scenario.objects.create(name=name) for name in ("first", "second")}
         for name in ("alice", "bob"):
@@ -83,10 +93,12 @@ class RandomLedger:
                 owner=owner, scenario=self.there["first"], last_active_at=timezone.now(), public_id=uuid.uuid4()
             )
 
-    def happen(self, history: Iterable[dict[str, Any] | str]) -> None:
+    def happen(self, history: Iterable[dict[str, Any] | str | tuple[int, dict[str, Any], bool]]) -> None:
         for event in history:
             if isinstance(event, str):
                 self.delete(event)
+            elif isinstance(event, tuple):
+                self.close(*event)
             else:
                 self.complete(**event)
 
@@ -97,21 +109,29 @@ class RandomLedger:
             self.there.pop("bob's conversation", None)
 
     def complete(self, *, user, in_conversation, scenario, minutes, end, **columns) -> None:
-        noon = dt.datetime.combine(self.around, dt.time(12), dt.UTC)
         completion = Completion.objects.create(
             user=self.there.get(user),
             conversation=self.there.get(f"{user}'s conversation") if in_conversation else None,
             scenario=self.there.get(scenario),
-            created_at=noon + dt.timedelta(minutes=minutes),
+            created_at=self.at(max(minutes, self.closed_minutes)),
             **columns,
         )
         if end:
             assert settle(completion.pk, end)
 
+    def close(self, minutes: int, end: dict[str, Any], one_goes_on: bool) -> None:
+        self.closed_minutes = max(minutes, self.closed_minutes)
+        for completion in Completion.objects.filter(ended_at=None)[one_goes_on:]:
+            assert settle(completion.pk, end)
+        close_days(now=self.at(self.closed_minutes), at_most=60)
 
-def period_around(day: dt.date, zone: str) -> Period:
+    def at(self, minutes: int) -> dt.datetime:
+        return dt.datetime.combine(self.around, dt.time(12), dt.UTC) + dt.timedelta(minutes=minutes)
+
+
+def period_around(day: dt.date, zone: str, days: int = DAYS - 1) -> Period:
     """Return days in which some of what happened is, and some is not."""
-    return Period(day - dt.timedelta(days=DAYS - 1), day + dt.timedelta(days=DAYS - 1), ZoneInfo(zone))
+    return Period(day - dt.timedelta(days=days), day + dt.timedelta(days=days), ZoneInfo(zone))
 
 
 def rows_of(period: Period) -> list[Completion]:

@@ -13,23 +13,25 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conversations.models import Completion, Conversation, LedgerSum
-from conversations.models.ledger_sum import KEY
-from conversations.selectors.figures import Filters, all_rows, read_figures
+from conversations.models import Completion, Conversation
+from conversations.models.sums import Sums
+from conversations.selectors.figures import Filters, all_rows, read_figures, read_total
 from conversations.selectors.figures_sql import COLUMNS
 from conversations.selectors.period import Period
 from conversations.selectors.totals import SUMS, Totals
+from conversations.services.close_days import close_days
 from conversations.services.recompute_ledger_sums import recompute_ledger_sums
+from conversations.services.recompute_rolled_up_sums import recompute_rolled_up_sums
 from tests.admin.stored import make_completion, make_conversation, make_person
 
-from .random_ledgers import CHANGES, HISTORIES, ZONES, RandomLedger, add_up, day_of, period_around, rows_of
+from .random_ledgers import CHANGES, HISTORIES, PERIODS, ZONES, RandomLedger, add_up, day_of, period_around, rows_of
 
 pytestmark = pytest.mark.django_db
 TODAY = dt.date(2026, 11, 21)
 PERIOD = Period(TODAY - dt.timedelta(days=4), TODAY, dt.UTC)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 random_ledgers = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 
@@ -40,13 +42,13 @@ def grouped(rows, by):
 
 
 @random_ledgers
-@given(HISTORIES, st.sampled_from(CHANGES), st.sampled_from(ZONES))
-def test_all_sums_are_the_ledgers(history, around, zone):
+@given(HISTORIES, st.sampled_from(CHANGES), st.sampled_from(ZONES), PERIODS)
+def test_all_sums_are_the_ledgers(history, around, zone, days):
     RandomLedger(around).happen(history)
-    period = period_around(around, zone)
+    period = period_around(around, zone, days)
     rows = rows_of(period)
     figures = read_figures(period)
-    assert figures.total == add_up(rows)
+    assert figures.total == read_total(period) == add_up(rows)
     for day in figures.by_day:
         assert day.totals == add_up(row for row in rows if day_of(row, period) == day.day)
     for by, column in COLUMNS.items():
@@ -60,10 +62,10 @@ def test_all_sums_are_the_ledgers(history, around, zone):
 
 
 @random_ledgers
-@given(HISTORIES, st.sampled_from(CHANGES), st.sampled_from(ZONES), st.integers(1, 2))
-def test_the_rows_that_are_shown_and_the_others_are_the_total(history, around, zone, rows):
+@given(HISTORIES, st.sampled_from(CHANGES), st.sampled_from(ZONES), PERIODS, st.integers(1, 2))
+def test_the_rows_that_are_shown_and_the_others_are_the_total(history, around, zone, days, rows):
     RandomLedger(around).happen(history)
-    figures = read_figures(period_around(around, zone), rows=rows)
+    figures = read_figures(period_around(around, zone, days), rows=rows)
     total = figures.total.without([])
     assert total.without(day.totals for day in figures.by_day) == Totals()
     for by in COLUMNS:
@@ -77,6 +79,7 @@ def test_the_rows_that_are_shown_and_the_others_are_the_total(history, around, z
 def test_nothing_that_happens_makes_the_sums_differ_from_the_ledger(history, around):
     RandomLedger(around).happen(history)
     assert not recompute_ledger_sums(mend=False)
+    assert not recompute_rolled_up_sums(mend=False)
 
 
 @random_ledgers
@@ -133,6 +136,31 @@ def test_people_are_counted_once_in_a_day_and_once_in_all():
     assert [day.totals.users for day in figures.by_day] == [0, 0, 0, 2, 1]
 
 
+def test_people_are_counted_in_a_closed_day_of_25_hours():
+    longest = Period(dt.date(2026, 11, 1), dt.date(2026, 11, 1), ZoneInfo("America/Havana"))
+    make_completion(make_person("alice"), at=longest.begin)
+    make_completion(make_person("bob"), at=longest.end - dt.timedelta(minutes=1))
+    make_completion(make_person("charlie"), at=longest.begin - dt.timedelta(minutes=1))
+    close_days(now=NOON)
+    assert read_figures(longest).by_day[0].totals.users == read_total(longest).users == 2
+
+
+@pytest.mark.parametrize("days", [1, 40, 70])
+def test_only_what_lies_within_the_period_is_read_of_closed_days(days):
+    period = Period(dt.date(2026, 6, 30), dt.date(2026, 6, 29) + dt.timedelta(days=days), ZoneInfo("Asia/Kolkata"))
+    alice = make_person("alice")
+    for at in (period.begin - dt.timedelta(days=40), period.begin, period.end, period.end + dt.timedelta(days=40)):
+        for minutes in (-1, 1, 800):
+            make_completion(alice, at=at + dt.timedelta(minutes=minutes))
+    while close_days(now=NOON):
+        pass
+    figures = read_figures(period)
+    assert figures.total == read_total(period)
+    assert figures.total.completions == 3
+    for by in COLUMNS:
+        assert [row.totals.completions for row in getattr(figures, f"by_{by}").rows] == [3]
+
+
 def test_the_dearest_come_first_and_have_their_names():
     for name, cost in (("alice", 1), ("bob", 3), ("charlie", 2)):
         make_completion(make_person(name), at=NOON, cost_usd=Decimal(cost))
@@ -181,7 +209,7 @@ def test_the_number_of_queries_does_not_depend_on_what_is_there():
     Completion.objects.update(created_at=NOON)
     recompute_ledger_sums()
     assert read_figures(PERIOD).total.users == 15
-    assert queries() == empty == 2
+    assert queries() == empty == 3
 
 
 def test_shares_and_factors_are_of_what_they_say():
@@ -199,4 +227,4 @@ def test_shares_and_factors_are_of_what_they_say():
 
 def test_all_sums_of_the_table_are_read():
     """A column of sums that is forgotten would be 0 in every figure."""
-    assert set(SUMS) == {field.name for field in LedgerSum._meta.fields} - {"id", *KEY}
+    assert set(SUMS) == {field.name for field in Sums._meta.fields}

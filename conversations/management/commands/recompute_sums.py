@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from conversations.services.recompute_ledger_sums import LedgerSumDifference, recompute_ledger_sums
+from conversations.services.recompute_rolled_up_sums import RolledUpDifference, recompute_rolled_up_sums
 from conversations.services.recompute_spending import Difference, recompute_spending
 
 
@@ -22,6 +23,7 @@ class Command(BaseCommand):
     def handle(self, *, dry_run: bool, **options: Any) -> None:
         lines = [_line_of_spending(each) for each in recompute_spending(mend=not dry_run)]
         lines += [_line_of_figures(each) for each in recompute_ledger_sums(mend=not dry_run)]
+        lines += [_line_of_closed(each) for each in recompute_rolled_up_sums(mend=not dry_run)]
         for line in lines:
             self.stdout.write(line)
         done = "wrong" if dry_run else "mended"
@@ -39,6 +41,14 @@ def _line_of_spending(each: Difference) -> str:
 def _line_of_figures(each: LedgerSumDifference) -> str:
     return (
         f"{_whose(each.user_id, 'nobody')}, {each.quarter:%Y-%m-%d %H:%M} UTC, {each.language_model}, {each.purpose}: "
+        f"completions {each.stored_completions} → {each.completions}, "
+        f"cost {each.stored_cost_usd:f} → {each.cost_usd:f}"
+    )
+
+
+def _line_of_closed(each: RolledUpDifference) -> str:
+    return (
+        f"rolled up {each.dimension} {each.key}, {each.at:%Y-%m-%d %H:%M} UTC: "
         f"completions {each.stored_completions} → {each.completions}, "
         f"cost {each.stored_cost_usd:f} → {each.cost_usd:f}"
     )
