@@ -93,4 +93,4 @@ def share(value: float | None) -> str:
 @register.filter
 def factor(value: float | None) -> str:
     """Return how many times as much, to two decimals, or a dash where there is nothing to compare with."""
-    return NOTHING if value is None else f"× {value:,.2f}"
+    return NOTHING if value is None else f"×\N{NO-BREAK SPACE}{value:,.2f}"

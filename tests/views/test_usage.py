@@ -200,7 +200,7 @@ def test_where_nothing_may_be_spent_it_says_so(client, alice):
 def test_what_remembering_cost_is_told_in_money_and_as_a_factor(client, alice):
     talk(alice, "Long", "0.30", cost_without_history_usd=Decimal("0.10"))
     assert "$0.20 more" in context_of(client)["memory"]
-    assert "× 3.00" in context_of(client)["memory"]
+    assert "×\N{NO-BREAK SPACE}3.00" in context_of(client)["memory"]
 
 
 def test_what_remembering_cost_is_not_told_where_nobody_knows(client, alice):
