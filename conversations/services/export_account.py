@@ -19,6 +19,7 @@ from django.db.models import Model, Q, QuerySet
 from chatsite.accounts.models import User
 from chatsite.accounts.own_data import account_data
 from conversations.core.csv_cells import EXCEL_READS_UTF_8, csv_lines
+from conversations.core.file_names import UNFIT
 from conversations.models import Completion, Conversation, Document, Reading, Scenario
 from conversations.selectors.documents import read_piece
 
@@ -29,6 +30,7 @@ from .scenario_document import write_document
 AT_ONCE = 200
 PIECE_BYTES = 2**20
 LONGEST_TITLE = 80
+LONGEST_BYTES = 190  # of the 255 that a part of a path may have; days and ids stand beside it
 UNFIT_ANYWHERE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')  # in the name of a file, on some system
 
 File = tuple[str, Iterable[bytes]]
@@ -157,5 +159,5 @@ def _csv(header: Iterable[str], rows: Iterable[list[Any]]) -> Iterator[bytes]:
 
 def _fit(name: str, *, longest: int = LONGEST_TITLE) -> str:
     """Return *name* as a part of a path that every system can unpack, and that leads nowhere else."""
-    clean = " ".join(UNFIT_ANYWHERE.sub(" ", name).split())[:longest].strip(". ")
-    return clean or "untitled"
+    clean = " ".join(UNFIT_ANYWHERE.sub(" ", UNFIT.sub("", name)).split())[:longest]
+    return clean.encode()[:LONGEST_BYTES].decode(errors="ignore").strip(". ") or "untitled"

@@ -138,7 +138,10 @@ def test_what_is_deleted_is_not_in_it(alice):
     assert table_in(files, "documents.csv") == []
 
 
-@pytest.mark.parametrize("title", ["../../etc/passwd", 'a\\b:c*?<>|"', "x" * 200, "=1+1", "..", "\u202egnp.exe"])
+@pytest.mark.parametrize(
+    "title",
+    ["../../etc/passwd", 'a\\b:c*?<>|"', "x" * 200, "座" * 200, "\U0001fa91" * 200, "=1+1", "..", "\u202egnp.exe"],
+)
 def test_no_name_of_a_file_leads_anywhere_else(alice, title):
     conversation = begin(alice)
     answered(conversation, "Hello")
@@ -147,7 +150,7 @@ def test_no_name_of_a_file_leads_anywhere_else(alice, title):
     for name in exported(alice):
         folder, _, file = name.rpartition("/")
         assert folder in ("", "conversations", "scenarios")
-        assert not set('<>:"\\|?*\n') & set(file)
+        assert not set('<>:"\\|?*\n\u202e') & set(file)
         assert (file.startswith("."), len(file.encode()) < 255) == (False, True)
 
 
