@@ -8,7 +8,8 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from conversations.models import Completion, LedgerSum
+from conversations.models import Completion, LedgerSum, RolledUpSum
+from conversations.services.close_days import close_days
 from conversations.services.recompute_ledger_sums import recompute_ledger_sums
 from tests.people import make_user
 from tests.services.spending import open_row, settle_at
@@ -59,6 +60,16 @@ def test_a_dry_run_changes_nothing(completion):
     LedgerSum.objects.update(completions=5)
     assert recompute(dry_run=True).endswith("1 wrong.\n")
     assert LedgerSum.objects.get().completions == 5
+
+
+def test_a_sum_of_a_closed_day_is_mended_too(completion):
+    Completion.objects.update(created_at="2026-10-31T12:00Z")
+    recompute()
+    close_days(at_most=1)
+    RolledUpSum.objects.filter(dimension="purpose").update(completions=5)
+    said = recompute()
+    assert "rolled up purpose reply, 2026-10-31 00:00 UTC: completions 5 → 1, cost 0.2500000000 → 0.25" in said
+    assert recompute() == "All sums are what the ledger says.\n"
 
 
 def test_what_still_runs_is_in_no_sum():
