@@ -71,7 +71,7 @@ def test_a_site_may_keep_it_to_itself(browser, alice, grace, settings):
 
 def test_a_site_that_reads_nothing_says_so(browser, settings):
     settings.CONVERSATION_READING = "off"
-    assert "nobody reads what you write" in browser.get(PAGE).text
+    assert "Reading is switched off on this site" in browser.get(PAGE).text
 
 
 def test_older_readings_are_on_further_pages(browser, alice, grace, monkeypatch):
