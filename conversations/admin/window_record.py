@@ -11,6 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from conversations.core.dearness import Dearness, DearRequest, is_dear, why_dear
 from conversations.core.record import EntryKind, LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion
 from conversations.models.message import MessageRole
@@ -62,6 +63,15 @@ class ShownWindow:
             return WindowRecord.from_json(self.completion.window)
         except (KeyError, TypeError):
             return None
+
+    @property
+    def dearness(self) -> Dearness | None:
+        """Why this one request was dear, if it was."""
+        row = self.completion
+        if row.cost_usd is None or not is_dear(row.cost_usd):
+            return None
+        parts = {part: tokens for part, tokens in self.record.parts.items() if part != "free"} if self.record else {}
+        return why_dear(row.cost_usd, 1, DearRequest(row.cost_usd, parts, row.output_tokens or 0, row.output_price_usd))
 
     @cached_property
     def parts(self) -> list[Part]:

@@ -155,3 +155,13 @@ def test_a_page_says_the_outcome_and_the_policy_in_the_reader_s_words(admin_brow
     page = admin_browser.get(url, headers={"accept-language": "zh-hans"}).content.decode()
     assert "成功 <code>stop</code>" in page
     assert "滑动：放得下的最新消息" in page
+
+
+def test_a_dear_request_says_what_most_of_it_was_spent_on(admin_browser, completion):
+    Completion.objects.update(cost_usd=Decimal("0.05"), output_tokens=1, output_price_usd=Decimal("0.6"))
+    sent = [tokens for part, tokens in make_record().parts.items() if part != "free"]
+    assert f"{max(sent)} of {sum(sent)} input tokens were" in page_of(admin_browser, completion)
+
+
+def test_a_cheap_request_needs_no_reason(admin_browser, completion):
+    assert "Dear" not in page_of(admin_browser, completion)
