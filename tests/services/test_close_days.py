@@ -107,12 +107,14 @@ def test_what_is_deleted_is_nobodys_in_closed_days_too():
     spend_at(MIDNIGHT, alice, conversation=conversation)
     spend_at(MIDNIGHT, bob)
     spend_at(MIDNIGHT, None)
+    spend_at(MIDNIGHT + DAY, bob)  # when alice has just gone out of the 24 hours before
+    spend_at(MIDNIGHT + 2 * DAY + HOUR, alice)
     close_days(now=NOW)
     alice.delete()
     month = MIDNIGHT.replace(day=1)
     assert rolled_up("user") == [(month, 0, 2), (month, bob.pk, 1)]
     assert rolled_up("conversation") == [(month, 0, 3)]
-    assert users_at(MIDNIGHT + DAY) == [1]
+    assert users_at(MIDNIGHT + DAY, MIDNIGHT + DAY + HOUR) == [1, 1]
     check_sums()
 
 
