@@ -106,6 +106,7 @@ def test_the_keyboard_reaches_a_passage_and_comes_back(cited):
 @pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
 def test_going_on_by_keyboard_leads_from_a_passage_back_to_its_number(cited, key):
     citation(cited, 2).focus()
+    expect(card(cited).locator(".passage-text")).to_be_visible()  # as somebody sees it before they press
     cited.keyboard.press("Enter")
     expect(card(cited).locator(".passage-text")).to_be_focused()
     cited.keyboard.press(key)
