@@ -20,29 +20,32 @@ class Timeouts:
 class Patience:
     """Bounds the waits of one attempt, which begins when this is made: `with patience: piece = await …`.
 
-    The wait that takes too long raises `TimeoutError`, as within `asyncio.timeout`. But one timer serves all waits and
-    looks, when it goes off, how much time there is by then: one for each was a tenth of what a streamed reply costs.
+    The wait that takes too long raises `TimeoutError`, as within `asyncio.timeout`. Only time that is waited counts: a
+    reply may be slow to be used. But one timer serves all waits and looks, when it goes off, how much time there is by
+    then: one for each was a tenth of what a streamed reply costs.
     """
 
     def __init__(self, timeouts: Timeouts) -> None:
         self._loop = asyncio.get_running_loop()
-        began_at = self._loop.time()
         self._idle_seconds = timeouts.idle_seconds
-        self._end_at = began_at + timeouts.total_seconds
-        self._until = began_at + min(timeouts.first_byte_seconds, timeouts.total_seconds)
+        self._end_at = self._loop.time() + timeouts.total_seconds
+        self._allowed_seconds = timeouts.first_byte_seconds
+        self._waited_seconds = 0.0  # since the last chunk, before the wait that goes on
         self._waiting: asyncio.Task[object] | None = None
+        self._waiting_since = 0.0
         self._cancelled_before = 0
         self._is_over = False
-        self._timer = self._loop.call_at(self._until, self._look)
+        self._look_again_in(min(timeouts.first_byte_seconds, timeouts.total_seconds))
 
     def chunk_came(self) -> None:
         """Begin to wait for the next. What only keeps the connection open, such as a comment, does not count."""
-        self._until = min(self._loop.time() + self._idle_seconds, self._end_at)
+        self._allowed_seconds, self._waited_seconds = self._idle_seconds, 0.0
 
     def close(self) -> None:
         self._timer.cancel()
 
     def __enter__(self) -> None:
+        self._waiting_since = self._loop.time()
         self._waiting = asyncio.current_task(self._loop)
         self._cancelled_before = self._waiting.cancelling() if self._waiting else 0
 
@@ -50,15 +53,22 @@ class Patience:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         waited, self._waiting = self._waiting, None
+        self._waited_seconds += self._loop.time() - self._waiting_since
         if self._is_over and waited and waited.uncancel() <= self._cancelled_before and kind is asyncio.CancelledError:
             raise TimeoutError from error
 
     def _look(self) -> None:
-        now = self._loop.time()
-        if self._waiting is None:  # the reply is slow to be used, not to come
-            self._timer = self._loop.call_at(now + self._idle_seconds, self._look)
-        elif now < self._until:
-            self._timer = self._loop.call_at(self._until, self._look)
+        if self._waiting is None:
+            self._look_again_in(self._idle_seconds)
+        elif (left_seconds := self._left_seconds(self._loop.time())) > 0:
+            self._look_again_in(left_seconds)
         else:
             self._is_over = True
             self._waiting.cancel()
+
+    def _left_seconds(self, now: float) -> float:
+        waited_seconds = self._waited_seconds + now - self._waiting_since
+        return min(self._allowed_seconds - waited_seconds, self._end_at - now)
+
+    def _look_again_in(self, seconds: float) -> None:
+        self._timer = self._loop.call_later(seconds, self._look)

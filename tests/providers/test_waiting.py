@@ -8,6 +8,7 @@ import pytest
 from conversations.providers.waiting import Patience, Timeouts
 
 QUICK = Timeouts(first_byte_seconds=0.05, idle_seconds=0.05, total_seconds=30)
+SLOW = Timeouts(first_byte_seconds=60, idle_seconds=60, total_seconds=900)
 
 
 async def for_ever() -> None:
@@ -53,12 +54,42 @@ async def test_the_whole_has_an_end_however_fast_chunks_come():
         await wait_often(patience, chunks=True)
 
 
-async def test_time_that_is_not_waited_does_not_count():
-    """What is waited for has nearly a second, so that a busy machine makes it in time."""
-    with closing(Patience(Timeouts(first_byte_seconds=0.9, idle_seconds=0.9, total_seconds=30))) as patience:
-        await asyncio.sleep(1)
+class Clock:
+    """The loop's own, which tests put forward: nobody waits, and no machine is too busy."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._time, self._ahead_seconds = loop.time, 0.0
+        loop.time = self.time
+
+    def time(self) -> float:
+        return self._time() + self._ahead_seconds
+
+    async def pass_(self, seconds: float) -> None:
+        """Let so much time go by, and what was to be done in it be done."""
+        self._ahead_seconds += seconds
+        for _ in range(3):
+            await asyncio.sleep(0)
+
+
+@pytest.fixture
+async def clock():
+    return Clock(asyncio.get_running_loop())
+
+
+async def test_time_that_is_not_waited_does_not_count(clock):
+    with closing(Patience(SLOW)) as patience:
+        await clock.pass_(3 * SLOW.idle_seconds)
         with patience:
-            await asyncio.sleep(0.01)
+            await clock.pass_(SLOW.idle_seconds / 2)
+
+
+async def test_a_wait_has_all_of_its_time_whenever_it_begins(clock):
+    """Also just before somebody would have looked whether it is over."""
+    with closing(Patience(SLOW)) as patience:
+        await clock.pass_(SLOW.idle_seconds)
+        await clock.pass_(0.9 * SLOW.idle_seconds)
+        with patience:
+            await clock.pass_(SLOW.idle_seconds / 2)
 
 
 async def test_somebody_elses_cancellation_stays_one(patience):
