@@ -25,6 +25,12 @@ function citationAt(element) {
   return element.closest("[data-citation]");
 }
 
+/** Return the number that stands where *citation* stood: a reply may have been drawn anew since. */
+function inItsPlace(citation) {
+  const { id } = citation.closest("[data-message]");
+  return document.querySelector(`#${id} [data-citation="${citation.dataset.citation}"]`);
+}
+
 class PassageCard {
   constructor(card) {
     this.card = card;
@@ -48,7 +54,12 @@ class PassageCard {
   /** Show it for as long as somebody is at the number. Closing the card gives the focus back, which opens nothing. */
   peek(citation) {
     clearTimeout(this.timer);
-    if (citation && citation !== this.citation && !this.isClosing) {
+    if (!citation || citation === this.citation || this.isClosing) {
+      return;
+    }
+    if (this.isPressed && !this.citation.isConnected) {
+      this.open(citation); // its reply was drawn anew while the passage was on its way
+    } else {
       this.isPressed = false;
       this.#show(citation);
     }
@@ -77,7 +88,7 @@ class PassageCard {
 
   /** Stay beside the number while the page scrolls, as it does to a number that gets the focus out of view. */
   follow() {
-    const at = this.citation?.getBoundingClientRect();
+    const at = this.citation && inItsPlace(this.citation)?.getBoundingClientRect();
     if (at && (at.bottom < 0 || at.top > innerHeight)) {
       this.close();
     } else if (at) {
@@ -102,8 +113,7 @@ class PassageCard {
   /** The number has the focus again that the card took it from, or the one in its place. */
   #goBack() {
     if (this.isClosing && this.returnTo) {
-      const { id } = this.returnTo.closest("[data-message]");
-      document.querySelector(`#${id} [data-citation="${this.returnTo.dataset.citation}"]`)?.focus();
+      inItsPlace(this.returnTo)?.focus();
     }
     this.isClosing = false;
   }

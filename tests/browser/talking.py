@@ -74,6 +74,32 @@ def lose_frames(page: Page, kind: str) -> list[str]:
     return lost
 
 
+def hold_frames(page: Page, kind: str) -> Callable[[], None]:
+    """Keep frames of that *kind* from *page* once it is loaded anew; return what lets them come, when there is one."""
+    held: list[Callable[[], None]] = []
+    is_open = False
+
+    def connect(socket: WebSocketRoute) -> None:
+        def pass_on(payload: str) -> None:
+            if is_open or json.loads(payload)["type"] != kind:
+                socket.send(payload)
+            else:
+                held.append(lambda: socket.send(payload))
+
+        socket.connect_to_server().on_message(pass_on)
+
+    def let_come() -> None:
+        nonlocal is_open
+        while not held:
+            page.wait_for_timeout(20)
+        is_open = True
+        for send in held:
+            send()
+
+    page.route_web_socket("**/ws/", connect)
+    return let_come
+
+
 def lose_next_answer(page: Page) -> None:
     """Let the next message reach the server by HTTP, and its answer get lost."""
 

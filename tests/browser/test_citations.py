@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.rendering.payloads import PAYLOADS
 
-from .talking import composer, replies, say
+from .talking import composer, hold_frames, replies, say
 from .test_reading import SCROLLED_SIDEWAYS
 
 GIVE_SOURCES = """
@@ -112,6 +112,23 @@ def test_going_on_by_keyboard_leads_from_a_passage_back_to_its_number(cited, key
     cited.keyboard.press(key)
     expect(citation(cited, 2)).to_be_focused()
     expect(card(cited)).to_be_hidden()
+
+
+def test_a_passage_on_its_way_gets_the_focus_also_if_its_reply_is_drawn_anew_meanwhile(cited):
+    let_snapshot_come = hold_frames(cited, "conversation.snapshot")
+    cited.reload()
+    waiting: list[Route] = []
+    cited.route("**/sources/", lambda route: waiting.append(route))
+    citation(cited, 2).focus()
+    cited.keyboard.press("Enter")
+    citation(cited, 2).evaluate("number => number.dataset.old = true")
+    with cited.expect_request("**/sources/"):
+        let_snapshot_come()
+        expect(cited.locator("[data-old]")).to_have_count(0)
+    for route in waiting:
+        with cited.expect_event("requestfinished"):
+            route.continue_()
+    expect(card(cited).locator(".passage-text")).to_be_focused()
 
 
 def test_only_what_was_sent_is_a_citation(cited):
