@@ -88,6 +88,7 @@ UNFOLD: dict[str, Any] = {
         stylesheet("css/parts.css"),
         stylesheet("conversations/code.css"),
         stylesheet("admin/page.css"),
+        stylesheet("admin/period.css"),
         stylesheet("admin/overview.css"),
         stylesheet("admin/thread.css"),
         stylesheet("admin/reading.css"),
