@@ -125,6 +125,26 @@ MONEY_PER_DAY_USD = ENV.number(
 RUN_WORKER = ENV.switch(
     "RUN_WORKER", default=True, help="Make replies inside the web process. Off when `run_worker` processes do it."
 )
+TOOL_STEPS = ENV.integer("TOOL_STEPS", default=8, minimum=1, help="Steps in which one reply may call tools.")
+TOOL_SECONDS = ENV.integer(
+    "TOOL_SECONDS",
+    default=180,
+    minimum=1,
+    help="Seconds after which a reply that calls tools has to answer with what it has.",
+)
+TOOL_CALL_SECONDS = ENV.integer(
+    "TOOL_CALL_SECONDS",
+    default=20,
+    minimum=1,
+    help="Seconds that one call of a built-in tool, or of the site's own, may take.",
+)
+TOOL_CONSENT_MINUTES = ENV.integer(
+    "TOOL_CONSENT_MINUTES", default=60, minimum=1, help="Minutes that a reply waits for its person to allow a call."
+)
+TOOL_MODULES = ENV.words("TOOL_MODULES", help="Python modules with tools of the site's own, by dotted path.")
+MCP_HOSTS = ENV.words(
+    "MCP_HOSTS", help="Hosts of MCP servers that may be inside: on this machine or in a private network."
+)
 REPLIES_AT_ONCE = ENV.integer("REPLIES_AT_ONCE", default=100, minimum=1, help="Replies that one worker makes at once.")
 
 # Review

@@ -18,6 +18,7 @@ from chatsite.accounts.models import User
 from conversations.core.errors import (
     AccessError,
     AccountBlocked,
+    CallNotFound,
     ConversationNotFound,
     DocumentNotFound,
     GatePasswordRequired,
@@ -26,7 +27,7 @@ from conversations.core.errors import (
     SeatsTaken,
     SignInRequired,
 )
-from conversations.models import Conversation, Document, Message, Scenario
+from conversations.models import Conversation, Document, Message, Scenario, ToolCall
 
 Person = AbstractBaseUser | AnonymousUser
 REFUSALS: dict[Admission, type[AccessError]] = {
@@ -96,6 +97,15 @@ def find_message(conversation: Conversation, message_id: int) -> Message:
     found = conversation.messages.filter(pk=message_id, active=True).first()
     if found is None:
         raise MessageNotFound
+    return found
+
+
+def find_call(conversation: Conversation, call_id: int) -> ToolCall:
+    """Return a tool call of a reply that *conversation* shows. Raises `CallNotFound` if it has no such call."""
+    calls = ToolCall.objects.select_related("reply")
+    found = calls.filter(pk=call_id, reply__conversation=conversation, reply__active=True).first()
+    if found is None:
+        raise CallNotFound
     return found
 
 

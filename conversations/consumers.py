@@ -22,6 +22,7 @@ from chatsite.accounts.sessions import user_of
 from conversations.access import find_conversation, require_admitted
 from conversations.core.errors import AccessError, ConversationError, FrameError, GateShut, SignInRequired
 from conversations.core.frames import (
+    CallDecide,
     ConversationSync,
     ErrorFrame,
     Frame,
@@ -34,6 +35,7 @@ from conversations.core.frames import (
 from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, subscribe, unsubscribe
 from conversations.models import Conversation
 from conversations.sentences import reader_of_socket, sentence_of
+from conversations.services.decide_call import decide_call
 from conversations.services.edit_message import edit_message
 from conversations.services.post_message import post_message
 from conversations.services.question import PostedMessage
@@ -165,6 +167,11 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def _regenerate(self, conversation: Conversation, frame: ReplyRegenerate) -> None:
         await in_thread(regenerate_reply)(user=conversation.owner, conversation=conversation, reply_id=frame.reply)
 
+    async def _decide(self, conversation: Conversation, frame: CallDecide) -> None:
+        await in_thread(decide_call)(
+            conversation=conversation, call_id=frame.call, digest=frame.digest, allowed=frame.allowed
+        )
+
     async def _send_snapshot(self, conversation: Conversation, frame: ConversationSync) -> None:
         """Follow first and read then: what is written between the two comes twice rather than never."""
         await self._follow(conversation_topic(conversation.public_id))
@@ -178,6 +185,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         MessageEdit: _edit,
         ReplyStop: _stop,
         ReplyRegenerate: _regenerate,
+        CallDecide: _decide,
         ConversationSync: _send_snapshot,
     }
 

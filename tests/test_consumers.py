@@ -192,6 +192,7 @@ async def test_somebody_elses_conversation_is_not_found(page, verb):
         "message.edit": {"message": posted.message.pk, "client_id": uuid.uuid4(), "content": "Hello"},
         "reply.stop": {"reply": posted.reply.pk},
         "reply.regenerate": {"reply": posted.reply.pk},
+        "call.decide": {"call": 1, "digest": "", "allowed": True},
         "conversation.sync": {"from_position": 0},
     }[verb]
     await page.send(verb, conversation=posted.message.conversation.public_id, **fields)

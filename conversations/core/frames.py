@@ -3,10 +3,11 @@
 A frame is a JSON object whose `type` is `noun.verb`. Positions and offsets: `position` is a message's depth in its
 conversation, `at`, `start` and `end` count Unicode code points of a reply's content.
 
-`reply.delta` says: from code point *at* on, the content is *text*. `reply.html` says: the code points from *start* to
-*end* are finished blocks and look like *html*. A page appends what follows what it has, ignores what it already has,
-and asks with `conversation.sync` when there is a gap: the answer, `conversation.snapshot`, is the stored truth from a
-position on. So a duplicate, a loss, a reload, a second tab and a reconnect all heal by the same rule.
+`reply.delta` says: from code point *at* on, the content of this *step* is *text*. `reply.html` says: the code points
+from *start* to *end* are finished blocks and look like *html*. A page appends what follows what it has, ignores what it
+already has, and asks with `conversation.sync` when there is a gap or another step: the answer, `conversation.snapshot`,
+is the stored truth from a position on. So a duplicate, a loss, a reload, a second tab and a reconnect all heal by the
+same rule.
 """
 
 from __future__ import annotations
@@ -75,6 +76,17 @@ class ReplyRegenerate(Frame):
 
 
 @dataclass(frozen=True, slots=True)
+class CallDecide(Frame):
+    """Allow a tool call that asks, or don't. *digest* is the one of the arguments that the person has seen."""
+
+    type: ClassVar[str] = "call.decide"
+    conversation: uuid.UUID
+    call: int
+    digest: str
+    allowed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationSync(Frame):
     """Follow the conversation from now on, and send what is stored from *from_position* on."""
 
@@ -117,6 +129,7 @@ class ReplyDelta(Frame):
     type: ClassVar[str] = "reply.delta"
     conversation: uuid.UUID
     reply: int
+    step: int
     at: int
     text: str
 
@@ -126,9 +139,23 @@ class ReplyHtml(Frame):
     type: ClassVar[str] = "reply.html"
     conversation: uuid.UUID
     reply: int
+    step: int
     start: int
     end: int
     html: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyStep(Frame):
+    """Something has become of the tool calls of *reply*, which is at its *step*, from 1: a snapshot says what.
+
+    With each step its text begins anew; what it had said before is with the calls.
+    """
+
+    type: ClassVar[str] = "reply.step"
+    conversation: uuid.UUID
+    reply: int
+    step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +250,7 @@ class ErrorFrame(Frame):
 
 
 FROM_PAGE: dict[str, type[Frame]] = {
-    frame.type: frame for frame in (MessagePost, MessageEdit, ReplyStop, ReplyRegenerate, ConversationSync)
+    frame.type: frame for frame in (MessagePost, MessageEdit, ReplyStop, ReplyRegenerate, CallDecide, ConversationSync)
 }
 FROM_SERVER: dict[str, type[Frame]] = {
     frame.type: frame
@@ -232,6 +259,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         ReplyStarted,
         ReplyDelta,
         ReplyHtml,
+        ReplyStep,
         ReplyDone,
         ReplyFailed,
         WindowRecorded,

@@ -5,6 +5,7 @@ from .completion import Completion
 from .conversation import Conversation
 from .document import Document, DocumentFile
 from .ledger_sum import LedgerSum
+from .mcp_server import McpServer
 from .message import Message
 from .passage import Passage
 from .price import Price
@@ -15,6 +16,7 @@ from .running_sum import RunningSum
 from .scenario import Scenario
 from .spending import Period, Spending
 from .system_prompt import SystemPrompt
+from .tool_call import ToolCall
 from .upload_count import UploadCount
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Document",
     "DocumentFile",
     "LedgerSum",
+    "McpServer",
     "Message",
     "Passage",
     "Period",
@@ -37,5 +40,6 @@ __all__ = [
     "Scenario",
     "Spending",
     "SystemPrompt",
+    "ToolCall",
     "UploadCount",
 ]

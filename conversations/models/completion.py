@@ -19,7 +19,8 @@ class Purpose(models.TextChoices):
 class Completion(models.Model):
     """The ledger: one row for every request to a provider, whatever its purpose and however it ended.
 
-    Written before the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
+    A reply that calls tools has several, by *step*, of which those that ended in calls are tool steps. Written before
+    the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
     prompt, if it was chosen from a conversation: tokens and numbers of messages, never their words; *request* is the
     body that was sent without its messages, and *messages_digest* the SHA-256 of these, by which they can be shown
     exactly as they were.
@@ -61,6 +62,7 @@ class Completion(models.Model):
         verbose_name=_("scenario"),
     )
     purpose = models.CharField(_("purpose"), max_length=10, choices=Purpose, default=Purpose.REPLY)
+    step = models.PositiveSmallIntegerField(_("step"), default=1)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=1)
     language_model = models.CharField(_("language model"), max_length=200)
     window = models.JSONField(null=True)

@@ -32,6 +32,10 @@ class Message(models.Model):
     what is new, and the window record of a reply names by number what it was sent. The words of a deleted document are
     taken out of it, and their places stay. *content_tokens* is what the message adds to the chat format's overhead,
     counted in *encoding* when the row was written. Only a streaming reply's content ever changes.
+
+    What tools were asked for while a reply was made stands before it on the path: for each step an assistant's message
+    with *tool_calls* and a tool's message for each result, all of them *step_of* the reply and children of its
+    question. So a reply has its place behind its steps, and moves there with each.
     """
 
     conversation = models.ForeignKey(
@@ -41,6 +45,9 @@ class Message(models.Model):
         "self", on_delete=models.CASCADE, null=True, related_name="children", verbose_name=_("parent")
     )
     position = models.PositiveIntegerField(_("position"))
+    step_of = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, related_name="steps", verbose_name=_("step of")
+    )
     active = models.BooleanField(_("active"), default=True)
     role = models.CharField(_("role"), max_length=10, choices=MessageRole)
     content = models.TextField(_("content"), blank=True)
@@ -104,6 +111,11 @@ class Message(models.Model):
     def can_be_pinned(self) -> bool:
         """Whether it is sent by itself: half of a tool turn is not, and neither is a reply without a word."""
         return self.role != MessageRole.TOOL and not self.tool_calls and bool(self.content)
+
+    @property
+    def first_position(self) -> int:
+        """Where it begins on the path: a reply with its first step."""
+        return self.parent.position + 1 if self.parent else self.position
 
     @property
     def answered_message(self) -> Message:

@@ -9,11 +9,16 @@ from django.utils.translation import gettext_lazy as _
 class RunState(models.TextChoices):
     WAITING = "waiting", _("Waiting")
     RUNNING = "running", _("Running")
+    ASKING = "asking", _("Asking")
     ENDED = "ended", _("Ended")
 
 
 class Run(models.Model):
-    """The making of one reply. A worker holds it by a lease; when that is over, the reaper ends the reply."""
+    """The making of one reply. A worker holds it by a lease; when that is over, the reaper ends the reply.
+
+    While a tool call asks the person, nobody holds it: it waits again once all its calls are decided.
+    *reserved_usd* is what is held back for the requests that its loop may still make, in the sums of *reserved_at*.
+    """
 
     reply = models.OneToOneField(
         "conversations.Message", on_delete=models.CASCADE, related_name="run", verbose_name=_("reply")
@@ -22,6 +27,8 @@ class Run(models.Model):
     worker = models.CharField(_("worker"), max_length=100, blank=True)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
     lease_until = models.DateTimeField(_("lease until"), null=True)
+    reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    reserved_at = models.DateTimeField(null=True)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     started_at = models.DateTimeField(_("started at"), null=True)

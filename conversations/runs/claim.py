@@ -12,8 +12,8 @@ from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, admissions_of
 from conversations.core.frames import ReplyStarted
-from conversations.fanout import publish_frame
-from conversations.models import Run
+from conversations.fanout import RUNS, publish, publish_frame
+from conversations.models import Message, Run, ToolCall
 from conversations.services.end_reply import SHUT_OUT, end_reply
 
 LEASE = dt.timedelta(seconds=10)
@@ -71,6 +71,19 @@ def runs_of_shut_out(runs: Collection[ClaimedRun]) -> set[int]:
     """Return the ids of those of *runs* whose people may not, or no longer, be in. One statement."""
     admissions = admissions_of({run.owner_id for run in runs})
     return {run.id for run in runs if admissions[run.owner_id] is not Admission.ADMITTED}
+
+
+def park_run(run: ClaimedRun, *, content: str) -> None:
+    """Give the run back until somebody has decided about its calls; if that has been done meanwhile, it waits again."""
+    with transaction.atomic():
+        mine = Run.objects.select_for_update().filter(pk=run.id, state="running")
+        if not mine.exists():
+            return
+        Message.objects.filter(pk=run.reply_id, state="streaming").update(content=content)
+        asks = ToolCall.objects.filter(reply_id=run.reply_id, state="asks").exists()
+        Run.objects.filter(pk=run.id).update(state="asking" if asks else "waiting", worker="", lease_until=None)
+    if not asks:
+        publish(RUNS, "waiting")
 
 
 def prolong_leases(worker: str, run_ids: Collection[int]) -> set[int]:

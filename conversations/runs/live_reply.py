@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
-from conversations.core.frames import Frame, ReplyDelta, ReplyHtml, WindowRecorded
+from conversations.core.frames import Frame, ReplyDelta, ReplyHtml, ReplyStep, WindowRecorded
 from conversations.core.record import WindowRecord
 from conversations.fanout import conversation_topic, publish
 from conversations.rendering import BlockStream, RenderedBlock
@@ -28,10 +28,25 @@ class LiveReply:
         self._saved_length = 0
         self._unrendered: list[str] = []
         self._blocks = BlockStream()
+        self._step = 1
 
     @property
     def text(self) -> str:
         return "".join(self._sent) + "".join(self._fresh)
+
+    def begin_step(self, step: int, text: str) -> None:
+        """Begin the text anew, with what is stored of it; what came before is with the calls of the step before."""
+        self.flush()
+        is_next, self._step = step != self._step, step
+        self._sent, self._sent_length, self._saved_length = [text], len(text), len(text)
+        self._unrendered, self._blocks = [text], BlockStream()
+        if is_next:
+            self.show_calls()
+
+    def show_calls(self) -> None:
+        """Say that something has become of the calls."""
+        self.flush()
+        self._publish(ReplyStep(self._conversation, self.reply_id, self._step))
 
     def record_window(self, record: WindowRecord) -> None:
         """Take the window that is about to be asked with; nothing has come of an earlier one."""
@@ -55,7 +70,7 @@ class LiveReply:
             return
         text = "".join(self._fresh)
         self._fresh.clear()
-        self._publish(ReplyDelta(self._conversation, self.reply_id, self._sent_length, text))
+        self._publish(ReplyDelta(self._conversation, self.reply_id, self._step, self._sent_length, text))
         self._sent.append(text)
         self._sent_length += len(text)
         self._unrendered.append(text)
@@ -77,7 +92,9 @@ class LiveReply:
 
     def send_blocks(self, blocks: Iterable[RenderedBlock]) -> None:
         for block in blocks:
-            self._publish(ReplyHtml(self._conversation, self.reply_id, block.start, block.end, str(block.html)))
+            self._publish(
+                ReplyHtml(self._conversation, self.reply_id, self._step, block.start, block.end, str(block.html))
+            )
 
     def unsaved(self) -> str | None:
         """Return the text that has been sent, unless it is saved already."""
@@ -87,7 +104,8 @@ class LiveReply:
         return self._sent[0]
 
     def mark_saved(self, text: str) -> None:
-        self._saved_length = len(text)
+        if "".join(self._sent).startswith(text):  # a step may have ended while it was being saved
+            self._saved_length = len(text)
 
     def _publish(self, frame: Frame) -> None:
         publish(self._topic, frame.to_json())

@@ -9,6 +9,7 @@ import os
 import socket
 import uuid
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -18,10 +19,10 @@ from conversations.core.errors import CompletionError, ConversationError
 from conversations.fanout import RUNS, Subscriber, subscribe, unsubscribe
 from conversations.providers.clients import close_clients, completion_client
 from conversations.services.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending, end_reply
-from conversations.services.make_reply import make_reply
+from conversations.services.make_reply import Made, make_reply
 from conversations.threads import in_worker_thread
 
-from .claim import ClaimedRun, claim_runs, prolong_leases, runs_of_shut_out, save_texts, stop_requests
+from .claim import ClaimedRun, claim_runs, park_run, prolong_leases, runs_of_shut_out, save_texts, stop_requests
 from .live_reply import LiveReply, render_lines
 from .reaper import reap_once, tidy_once
 
@@ -46,7 +47,7 @@ class Making:
     reply; it is never cancelled.
     """
 
-    work: asyncio.Task[None]
+    work: asyncio.Task[Made]
     task: asyncio.Task[None]
 
     def __init__(self, run: ClaimedRun) -> None:
@@ -131,22 +132,25 @@ class Worker:
             making.work = asyncio.create_task(self._make(making), name=f"reply {run.reply_id}")
             making.task = asyncio.create_task(self._see_through(making), name=f"end of reply {run.reply_id}")
 
-    async def _make(self, making: Making) -> None:
-        await make_reply(making.run.reply_id, sink=making.live, client=completion_client())
+    async def _make(self, making: Making) -> Made:
+        return await make_reply(making.run.reply_id, sink=making.live, client=completion_client())
 
     async def _see_through(self, making: Making) -> None:
         """Wait for one reply and end it, whatever happens."""
         try:
             ending = await self._ending_of(making)
             making.live.flush()
-            await self._end(making, ending)
+            run = making.run
+            write = partial(end_reply, run.reply_id, ending) if ending else partial(park_run, run)
+            await self._write_down(making, write)
         finally:
             del self._making[making.run.reply_id]
             self._work.set()
 
-    async def _ending_of(self, making: Making) -> Ending:
+    async def _ending_of(self, making: Making) -> Ending | None:
+        """Return how the reply ends; None where it has to wait for somebody to allow a call."""
         try:
-            await making.work
+            made = await making.work
         except asyncio.CancelledError:
             return making.cancelled_as
         except ConversationError as error:
@@ -155,13 +159,13 @@ class Worker:
         except Exception:
             logger.exception("reply %d failed", making.run.reply_id)
             return Ending.failed(ConversationError())
-        return COMPLETE
+        return COMPLETE if made is Made.COMPLETE else None
 
-    async def _end(self, making: Making, ending: Ending) -> None:
+    async def _write_down(self, making: Making, write: Callable[..., object]) -> None:
         """Write the end, and go on trying while the database is away: until then the text is only here."""
         while True:
             try:
-                await in_worker_thread(end_reply)(making.run.reply_id, ending, content=making.live.text)
+                await in_worker_thread(write)(content=making.live.text)
                 return
             except (OperationalError, InterfaceError):
                 logger.warning("reply %d could not be ended yet", making.run.reply_id, exc_info=True)

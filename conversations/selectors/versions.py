@@ -31,7 +31,7 @@ def versions_of(messages: Collection[Message]) -> dict[int, Versions]:
     return {
         message.pk: _versions(message.pk, siblings[message.parent_id])
         for message in messages
-        if len(siblings[message.parent_id]) > 1
+        if message.step_of_id is None and len(siblings[message.parent_id]) > 1
     }
 
 
@@ -40,7 +40,7 @@ def _siblings(messages: Collection[Message]) -> QuerySet[Message]:
     same_place = Q(parent__in=followed - {None})
     if None in followed:
         same_place |= Q(parent=None, conversation=next(iter(messages)).conversation_id)
-    return Message.objects.filter(same_place)
+    return Message.objects.filter(same_place, step_of=None)
 
 
 def _versions(pk: int, siblings: list[int]) -> Versions:

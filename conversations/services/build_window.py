@@ -13,7 +13,9 @@ from conversations.core.prompt import Passage
 from conversations.core.record import LookUp
 from conversations.core.window import Turn, Window, compute_window
 from conversations.models import Conversation, Message
+from conversations.providers.prompt_tokens import count_tool_schemas
 from conversations.selectors.history import History, HistoryRow, read_history, read_pins
+from conversations.tools.toolbox import Toolbox, toolbox_of
 
 from .language import Language, language_of, policy_of
 from .stored_counts import StoredCounts
@@ -26,17 +28,20 @@ def build_window(
     grounding: Sequence[Passage] = (),
     look_up: LookUp | None = None,
     steps: Sequence[HistoryMessage] = (),
+    toolbox: Toolbox | None = None,
     policy: WindowPolicy | None = None,
     tightening: Decimal = Decimal(1),
 ) -> Window:
     """Compute the window that answers *newest*, a user message stored or still a draft. Nothing is stored.
 
     *grounding* is best first, found by *look_up*. *steps* are the tool calls made for it so far, with their results.
-    *policy* stands for the scenario's own; *tightening* ≥ 1 divides the budget once more, after a provider has found
-    the prompt too long. Raises `PromptError` or `PolicyFailed`.
+    *toolbox* holds the tools whose schemas are sent; without it they are the scenario's. *policy* stands for the
+    scenario's own; *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long.
+    Raises `PromptError` or `PolicyFailed`.
     """
     history = _history(conversation, newest)
-    turn = Turn(newest, conversation.scenario.system_prompt, grounding=grounding, look_up=look_up, steps=steps)
+    turn = _turn(conversation, newest, toolbox)
+    turn = replace(turn, grounding=grounding, look_up=look_up, steps=steps)
     policy = policy or policy_of(conversation.scenario)
     return _window(conversation, turn, history, policy=policy, tightening=tightening)
 
@@ -48,7 +53,14 @@ def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
         history = _history(conversation, newest)
     else:
         history = History(_pins(conversation, newest), iter(()))
-    _window(conversation, Turn(newest, conversation.scenario.system_prompt), history, policy=policy)
+    _window(conversation, _turn(conversation, newest), history, policy=policy)
+
+
+def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox | None = None) -> Turn:
+    scenario = conversation.scenario
+    schemas = (toolbox or toolbox_of(scenario)).schemas
+    schema_tokens = count_tool_schemas(schemas, language_model=language_of(scenario).language_model)
+    return Turn(newest, scenario.system_prompt, tool_schema_tokens=schema_tokens)
 
 
 def _history(conversation: Conversation, newest: HistoryMessage) -> History:

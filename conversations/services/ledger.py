@@ -39,12 +39,14 @@ class Outcome:
     """How a request ended, in the order in which a reader of the ledger asks.
 
     Without *usage* from the provider it is estimated: the prompt as counted and the *text* that came, with the thoughts
-    before it, or nothing at all if the request was *not_billed*, because the provider refused it.
+    before it, or nothing at all if the request was *not_billed*, because the provider refused it. If the
+    model *called_tools*, it was a step to the reply.
     """
 
     text: str = ""
     usage: Usage | None = None
     not_billed: bool = False
+    called_tools: bool = False
     finish_reason: str = ""
     error_code: str = ""
     provider_request_id: str = ""
@@ -70,6 +72,7 @@ class NewCompletion:
     prompt_tokens: int
     most_prompt_tokens: int
     max_output_tokens: int
+    step: int = 1
     attempt: int = 1
     record: WindowRecord | None = None
     conversation: Conversation | None = None
@@ -110,6 +113,7 @@ def _row_of(new: NewCompletion) -> Completion:
         conversation=new.conversation,
         reply=new.reply,
         scenario_id=_scenario_id(new),
+        step=new.step,
         attempt=new.attempt,
         language_model=new.language_model,
         window=new.record.to_json() if new.record else None,
@@ -169,7 +173,8 @@ def _columns_of(completion: Completion, usage: Usage) -> dict[str, Any]:
 
 
 def _columns_of_end(outcome: Outcome) -> dict[str, Any]:
-    return {
+    step = {"purpose": Purpose.TOOL_STEP} if outcome.called_tools else {}
+    return step | {
         "finish_reason": outcome.finish_reason[:50],
         "error_code": outcome.error_code,
         "provider_request_id": outcome.provider_request_id[:200],

@@ -1,81 +1,58 @@
-"""Make one reply: look-up, window, ledger row, completion, ledger row settled.
+"""Make one reply: look-up, and then step by step a completion and the tools it calls, until it answers.
 
-Before the first token there are at most two retries of what may succeed unchanged, and one with a smaller window if the
-provider finds the prompt too long. The worker calls it, gives it a place for the text, and ends the reply by what it
-returns or raises.
+    step = window with all steps so far → completion → calls, if it asks for tools → their results, stored as a step
+
+All that a step leaves behind is stored before the next one begins, so a reply goes on where it was after it has waited
+for somebody to allow a call. The worker gives the text a place, and ends the reply by what this returns or raises.
 """
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import Enum, auto
 from functools import partial
-from typing import Protocol
 
-from django.utils import timezone
+from django.conf import settings
 
-from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
-from conversations.core.record import WindowRecord
+from conversations.core.errors import ToolStepsUsedUp
 from conversations.grounding.look_up import look_up
-from conversations.models import Completion
-from conversations.models.completion import Purpose
-from conversations.providers.completion_events import CompletionEnd, ReasoningDelta, TextDelta
-from conversations.providers.completion_requests import CompletionRequest
+from conversations.models import Message, ToolCall
+from conversations.models.tool_call import ENDED, ToolCallState
 from conversations.providers.completions import CompletionClient
 from conversations.threads import in_worker_thread
+from conversations.tools.tool import ToolContext
+from conversations.tools.toolbox import Toolbox, toolbox_of
 
-from .attempts import LONGEST_WAIT_SECONDS, MOST_ATTEMPTS, opened, seconds_until_next, see_through, settled
-from .language import language_of
-from .ledger import NewCompletion, Outcome, open_completion
-from .prepare_reply import PreparedReply, prepare_reply, prepare_tighter
+from .complete_step import ReplySink, complete_step
+from .prepare_reply import prepare_reply
+from .run_calls import run_calls
+from .tool_calls import calls_of_step, store_calls, store_step
 
 
-class ReplySink(Protocol):
-    """Where a reply goes while it is made."""
+class Made(Enum):
+    """What became of a reply: it is complete, or a call of it asks the person first."""
 
-    def record_window(self, record: WindowRecord) -> None: ...
-
-    def append(self, text: str) -> None: ...
+    COMPLETE = auto()
+    ASKING = auto()
 
 
 @dataclass(slots=True)
-class Progress:
-    """What has come of one attempt so far. Times are seconds of a monotonic clock."""
+class _Loop:
+    """The steps of one reply while it is made: the one it is *at*, with what has come of its calls so far."""
 
-    started: float = field(default_factory=time.monotonic)
-    pieces: list[str] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
-    first_token: float | None = None
-    end: CompletionEnd | None = None
+    reply_id: int
+    toolbox: Toolbox
+    context: ToolContext
+    at: int
+    calls: list[ToolCall]
+    text: str
 
-    def add(self, text: str) -> None:
-        if self.first_token is None:
-            self.first_token = time.monotonic()
-        self.pieces.append(text)
-
-    def outcome(self, ended_by: BaseException | None = None) -> Outcome:
-        """Return what the ledger keeps. A cancellation carries its error code, or none if a person stopped it."""
-        end = self.end
-        error = ended_by if isinstance(ended_by, CompletionError) else None
-        error_code, finish_reason = "", end.finish_reason if end else None
-        if error:
-            error_code = error.code
-        elif ended_by:
-            error_code, finish_reason = "".join(ended_by.args), "stopped"
-        return Outcome(
-            text="".join((*self.thoughts, *self.pieces)),
-            usage=end.usage if end else None,
-            not_billed=error is not None and not error.may_be_billed,
-            finish_reason=finish_reason or "",
-            error_code=error_code,
-            provider_request_id=end.provider_request_id if end else error.request_id if error else "",
-            time_to_first_token_seconds=self.first_token and self.first_token - self.started,
-            duration_seconds=time.monotonic() - self.started,
-        )
+    @property
+    def has_steps_left(self) -> bool:
+        return self.at <= settings.TOOL_STEPS
 
 
 async def make_reply(
@@ -83,101 +60,59 @@ async def make_reply(
     *,
     sink: ReplySink,
     client: CompletionClient,
+    find_tools: Callable[[Message], Toolbox] | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> None:
-    """Make the reply, appending to *sink*. Returns when it is complete.
+) -> Made:
+    """Make the reply, appending to *sink*, or go on with it. *find_tools* takes the scenario's place.
 
-    Raises the `ConversationError` that ended it otherwise. A cancellation closes the connection to the provider and
-    settles the ledger before it goes on; its message is the error code, empty if a person stopped the reply.
+    Raises the `ConversationError` that ended it otherwise. A cancellation stops the running calls, closes the
+    connection to the provider and settles the ledger before it goes on; its message is the error code, empty if a
+    person stopped the reply.
     """
     looked_up = await look_up(reply_id)
-    prepared = await _announced(sink, in_worker_thread(prepare_reply)(reply_id, looked_up))
-    tightened = False
-    for attempt in itertools.count(1):
-        progress = Progress()
-        try:
-            await _attempt(prepared, attempt, progress, sink, client)
-            return
-        except CompletionError as error:
-            if progress.pieces:
-                raise
-            if isinstance(error, ContextTooLong) and not tightened:
-                prepared = await _announced(sink, in_worker_thread(prepare_tighter)(prepared, error))
-                tightened = True
-                continue
-            pause_seconds = seconds_until_next(error, attempt)
-            may_help = error.retryable and attempt < MOST_ATTEMPTS + tightened and pause_seconds <= LONGEST_WAIT_SECONDS
-            if not may_help:
-                raise
-        await sleep(pause_seconds)
+    loop = await in_worker_thread(_begin)(reply_id, find_tools or _scenarios_tools)
+    until = time.monotonic() + settings.TOOL_SECONDS
+    sink.begin_step(loop.at, loop.text)
+    while True:
+        if loop.calls and not await _end_step(loop, sink):
+            return Made.ASKING
+        may_call = loop.has_steps_left and time.monotonic() < until
+        prepare = partial(in_worker_thread(prepare_reply), reply_id, looked_up, toolbox=loop.toolbox)
+        progress = await complete_step(prepare, sink=sink, client=client, may_call=may_call, sleep=sleep)
+        if not progress.calls:
+            return Made.COMPLETE
+        if not may_call:
+            raise ToolStepsUsedUp
+        asked = progress.calls.calls(step=loop.at)
+        loop.text = "".join(progress.pieces)
+        loop.calls = await in_worker_thread(store_calls)(reply_id, step=loop.at, calls=asked, toolbox=loop.toolbox)
+        sink.show_calls()
 
 
-async def _announced(sink: ReplySink, preparing: Awaitable[PreparedReply]) -> PreparedReply:
-    """Wait for a window to be chosen, and say which."""
-    prepared = await preparing
-    sink.record_window(prepared.window.record)
-    return prepared
+def _begin(reply_id: int, find_tools: Callable[[Message], Toolbox]) -> _Loop:
+    """Return the loop of a reply as it is stored: at its first step, or where it had to wait."""
+    with_all = Message.objects.select_related("parent", "conversation__scenario", "conversation__owner")
+    reply = with_all.get(pk=reply_id)
+    at = 1 + (reply.steps.filter(role="assistant").count() if reply.position > reply.first_position else 0)
+    owner = reply.conversation.owner
+    context = ToolContext(owner.pk, reply.conversation_id, reply_id)
+    return _Loop(reply_id, find_tools(reply), context, at, calls_of_step(reply_id, at), reply.content)
 
 
-async def _attempt(
-    prepared: PreparedReply, attempt: int, progress: Progress, sink: ReplySink, client: CompletionClient
-) -> None:
-    """Make one request, with its row of the ledger."""
-    completion = await opened(partial(_open, prepared, attempt))
-    try:
-        await _stream(prepared, progress, sink, client)
-    except (CompletionError, asyncio.CancelledError) as ended_by:
-        await see_through(settled(completion, progress.outcome(ended_by)))
-        raise
-    with suppress(asyncio.CancelledError):  # the reply is whole: it is too late to stop it
-        await see_through(settled(completion, progress.outcome()))
+def _scenarios_tools(reply: Message) -> Toolbox:
+    return toolbox_of(reply.conversation.scenario)
 
 
-def _open(prepared: PreparedReply, attempt: int) -> Completion:
-    language = language_of(prepared.reply.conversation.scenario)
-    record, request = prepared.window.record, _request(prepared)
-    return open_completion(
-        NewCompletion(
-            purpose=Purpose.REPLY,
-            user=prepared.reply.conversation.owner,
-            language_model=record.language_model,
-            body=request.to_wire(base_url=language.configured.base_url),
-            prices=language.unit_prices(at=timezone.now()),
-            prompt_tokens=record.prompt_tokens,
-            most_prompt_tokens=record.most_prompt_tokens,
-            max_output_tokens=record.reply_reserve_tokens,
-            attempt=attempt,
-            record=record,
-            conversation=prepared.reply.conversation,
-            reply=prepared.reply,
-        )
-    )
-
-
-async def _stream(prepared: PreparedReply, progress: Progress, sink: ReplySink, client: CompletionClient) -> None:
-    """Follow one completion to its end. Raises `StreamBroken` if it ends without saying why."""
-    async with aclosing(client.stream(_request(prepared))) as events:
-        async for event in events:
-            if isinstance(event, TextDelta):
-                progress.add(event.text)
-                sink.append(event.text)
-            elif isinstance(event, ReasoningDelta):
-                progress.thoughts.append(event.text)
-            elif isinstance(event, CompletionEnd):
-                progress.end = event
-    if progress.end is None or not progress.end.finish_reason:
-        raise StreamBroken(detail="the stream ended without a finish reason")
-    if not progress.pieces:
-        raise EmptyReply
-
-
-def _request(prepared: PreparedReply) -> CompletionRequest:
-    conversation = prepared.reply.conversation
-    record = prepared.window.record
-    return CompletionRequest(
-        language_model=record.language_model,
-        prompt=prepared.window.prompt,
-        max_output_tokens=record.reply_reserve_tokens,
-        sampling=conversation.scenario.sampling,
-        cache_key=str(conversation.public_id),
-    )
+async def _end_step(loop: _Loop, sink: ReplySink) -> bool:
+    """Run what may be run of the calls. Once all have ended, the step is stored and the next begins."""
+    await run_calls(loop.calls, loop.toolbox, loop.context)
+    loop.calls = await in_worker_thread(calls_of_step)(loop.reply_id, loop.at)
+    if any(call.state == ToolCallState.ASKS for call in loop.calls):
+        sink.show_calls()
+        return False
+    if not all(call.state in ENDED for call in loop.calls):
+        raise RuntimeError(f"calls of reply {loop.reply_id} have not ended")
+    await in_worker_thread(store_step)(loop.reply_id, step=loop.at, text=loop.text)
+    loop.at, loop.calls, loop.text = loop.at + 1, [], ""
+    sink.begin_step(loop.at, loop.text)
+    return True

@@ -79,6 +79,8 @@ def _store(message: Message, conversation: Conversation, **marks: bool) -> None:
     for name, value in marks.items():
         setattr(message, name, value)
     message.save(update_fields=list(marks))
+    if "excluded" in marks:
+        message.steps.update(excluded=marks["excluded"])
     conversation.has_pins = conversation.messages.filter(pinned=True).exists()
     conversation.save(update_fields=["has_pins"])
     frame = MessageMarked(conversation.public_id, message.pk, message.position, message.pinned, message.excluded)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from django.db.models import Q
 from django.utils import timezone
 
 from conversations.core.errors import ConversationNotFound
@@ -27,6 +30,11 @@ def leave_path(conversation: Conversation, position: int, *, head_id: int | None
     """Take all messages from *position* on off the path; it ends with *head_id* then, which the caller stores."""
     conversation.messages.filter(active=True, position__gte=position).update(active=False)
     conversation.head_id = head_id
+
+
+def enter_path(branch: Collection[int]) -> None:
+    """Put the messages of *branch* on the path, and the steps to those of them that are replies."""
+    Message.objects.filter(Q(pk__in=branch) | Q(step_of__in=branch)).update(active=True)
 
 
 def add_reply(conversation: Conversation, message: Message, language: Language) -> Message:

@@ -15,40 +15,58 @@ from conversations.grounding.look_up import LookedUp
 from conversations.models import Conversation, Message, Scenario
 from conversations.providers.context_length import is_about_context
 from conversations.selectors.sent_request import passage_of
+from conversations.tools.toolbox import NO_TOOLS, Toolbox, toolbox_of
 
 from .build_window import build_window, stored_message
 from .calibration import learn_limit
 from .language import language_of, policy_of
+from .tool_calls import steps_of
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedReply:
-    """A reply to be made, with the window whose prompt asks for it, and what was looked up for its question."""
+    """A reply to be made, with the window whose prompt asks for it, and what was looked up for its question.
+
+    The *toolbox* goes with it, and the number of the *step* that the reply is at.
+    """
 
     reply: Message
     window: Window
     looked_up: LookedUp | None = None
+    toolbox: Toolbox = NO_TOOLS
+    step: int = 1
 
 
 def prepare_reply(
-    reply_id: int, looked_up: LookedUp | None = None, *, tightening: Decimal = Decimal(1)
+    reply_id: int,
+    looked_up: LookedUp | None = None,
+    *,
+    toolbox: Toolbox | None = None,
+    tightening: Decimal = Decimal(1),
 ) -> PreparedReply:
-    """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`."""
+    """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`.
+
+    Without a *toolbox* its tools are the scenario's of now.
+    """
     reply = Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").get(pk=reply_id)
     newest, conversation = reply.answered_message, reply.conversation
     language = language_of(conversation.scenario)
+    toolbox = toolbox or toolbox_of(conversation.scenario)
+    steps = steps_of(reply, language)
     window = build_window(
         conversation,
         stored_message(newest, language),
         grounding=_candidates(newest, looked_up),
         look_up=looked_up.look_up if looked_up else None,
+        steps=steps.messages,
+        toolbox=toolbox,
         tightening=tightening,
     )
     _store_grounding_tokens(newest, window)
     _move_anchor(conversation, window)
-    return PreparedReply(reply, window, looked_up)
+    return PreparedReply(reply, window, looked_up, toolbox, steps.at)
 
 
 def _candidates(question: Message, looked_up: LookedUp | None) -> list[Passage]:
@@ -76,7 +94,7 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
     tightening, is_explained = _tightening(prompt, scenario)
     logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
     try:
-        return prepare_reply(refused.reply.pk, refused.looked_up, tightening=tightening)
+        return prepare_reply(refused.reply.pk, refused.looked_up, toolbox=refused.toolbox, tightening=tightening)
     except PromptError:
         if is_explained:
             raise

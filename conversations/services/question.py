@@ -60,7 +60,7 @@ def find_posted(conversation: Conversation, client_id: uuid.UUID) -> PostedMessa
         return None
     message = Message.objects.get(pk=by_client_id[client_id])
     # The newest, should it have been made again; on a branch that is no longer shown none is active.
-    reply = message.children.order_by("-id")[0]
+    reply = message.children.filter(step_of=None).order_by("-id")[0]
     return PostedMessage(message, reply, created=False)
 
 

@@ -34,7 +34,7 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
         question = stored_message(reply.parent, language)
         check_it_fits(locked, question)  # or the old reply would be gone for nothing
         check_money(user, limits, locked, question)
-        leave_path(locked, reply.position, head_id=reply.parent_id)
+        leave_path(locked, reply.first_position, head_id=reply.parent_id)
         sibling = add_reply(locked, reply.parent, language)
         transaction.on_commit(partial(publish, RUNS, "waiting"))
     return sibling

@@ -17,6 +17,6 @@ def stop_reply(*, conversation: Conversation, reply_id: int) -> None:
     if reply.has_ended:
         return
     Run.objects.filter(reply=reply, stop_requested_at=None).exclude(state="ended").update(stop_requested_at=Now())
-    if Run.objects.filter(reply=reply, state="waiting").exists():
+    if Run.objects.filter(reply=reply, state__in=("waiting", "asking")).exists():
         end_reply(reply.pk, STOPPED)
     publish(RUNS, f"stop {reply.pk}")

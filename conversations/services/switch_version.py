@@ -14,7 +14,7 @@ from conversations.models import Conversation, Message
 
 from .conversations import title_from
 from .edit_message import untitle
-from .path import leave_path, lock_conversation
+from .path import enter_path, leave_path, lock_conversation
 
 
 def switch_version(*, conversation: Conversation, message_id: int) -> Message:
@@ -31,8 +31,8 @@ def switch_version(*, conversation: Conversation, message_id: int) -> Message:
             raise ReplyInProgress
         _rename(locked, version)
         branch = _newest_branch(locked, version)
-        leave_path(locked, version.position, head_id=branch[0])
-        Message.objects.filter(pk__in=branch).update(active=True)
+        leave_path(locked, version.first_position, head_id=branch[0])
+        enter_path(branch)
         locked.save(update_fields=["head", "title"])
         frame = MessageShown(locked.public_id, version.pk, version.position)
         transaction.on_commit(partial(publish_frame, frame, locked.public_id))
@@ -51,7 +51,7 @@ def _newest_branch(conversation: Conversation, version: Message) -> list[int]:
 
     A message is always newer than the one it follows, so the newest of all is one that none follows.
     """
-    below = conversation.messages.filter(position__gt=version.position).order_by("position")
+    below = conversation.messages.filter(position__gt=version.position, step_of=None).order_by("position")
     followed: dict[int, int | None] = {}
     for pk, parent_id in below.values_list("pk", "parent_id"):
         if parent_id == version.pk or parent_id in followed:

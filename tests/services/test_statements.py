@@ -22,9 +22,9 @@ from conversations.grounding.scope import read_question
 from conversations.models import Conversation, Scenario
 from conversations.runs.claim import claim_runs
 from conversations.services.calibration import learn
+from conversations.services.complete_step import _Asking, _open
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.ledger import Outcome, settle_completion
-from conversations.services.make_reply import _open
 from conversations.services.post_message import post_message
 from conversations.services.prepare_reply import prepare_reply
 from tests.people import begin, make_user
@@ -72,7 +72,7 @@ def talk(conversation) -> Callable[[], Taken]:
         with step(taken, "prepare"):
             prepared = prepare_reply(posted.reply.pk)
         with step(taken, "open"):
-            completion = _open(prepared, 1)
+            completion = _open(_Asking(prepared, 1, may_call=True))
         with step(taken, "settle"):
             assert settle_completion(completion, ENDED)
         with step(taken, "end"):

@@ -3,7 +3,7 @@
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the person can mend it
     │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRetry
-    │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonUnfit
+    │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonUnfit, CallNotAsking
     │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
@@ -24,7 +24,13 @@
     │ │ └ CredentialsRejected, QuotaExhausted, LanguageModelNotFound, ContextTooLong
     │ ├ MalformedStream               not a reply at all
     │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
-    │ └ EmptyReply, ReplyInterrupted, ReplyShutOut    nothing, or not all, came of it
+    │ ├ EmptyReply, ReplyInterrupted, ReplyShutOut    nothing, or not all, came of it
+    │ ├ ToolStepsUsedUp               the model goes on calling tools, though it was told not to
+    │ └ CallUnanswered                nobody has said in time whether a tool may be called
+    ├ ToolError                       a call of a tool came to nothing; the reply goes on
+    │ ├ ToolUnknown, ArgumentsBroken, ArgumentsUnfit, TooManyCalls        the language model's mistake
+    │ ├ ToolTimedOut, ToolBusy, ToolUnreachable, ToolChanged, ToolResultTooLarge
+    │ └ CallRefused                   the person's decision
     ├ AccessError                     not allowed
     │ ├ SignInRequired
     │ ├ GateShut                      the account is not enough
@@ -40,7 +46,7 @@
     │ │ └ SiteMoneyHeldBack
     │ ├ ReadingRefused                the words of somebody else's conversation
     │ │ └ ReadingOff, ReasonRequired
-    │ └ ConversationNotFound, MessageNotFound, ScenarioNotFound, DocumentNotFound    also when it is someone else's
+    │ └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound    also someone else's
     └ FrameError                      the browser sent nonsense
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
@@ -51,6 +57,7 @@ from __future__ import annotations
 from .access import (
     AccessError,
     AccountBlocked,
+    CallNotFound,
     ConversationNotFound,
     DocumentNotFound,
     GatePasswordRequired,
@@ -82,6 +89,7 @@ from .base import (
     ConversationError,
 )
 from .completions import (
+    CallUnanswered,
     CompletionError,
     ContextTooLong,
     CredentialsRejected,
@@ -98,6 +106,7 @@ from .completions import (
     ReplyInterrupted,
     ReplyShutOut,
     StreamBroken,
+    ToolStepsUsedUp,
 )
 from .documents import (
     DocumentDamaged,
@@ -121,6 +130,7 @@ from .frames import (
     FrameError,
 )
 from .inputs import (
+    CallNotAsking,
     EmptyMessage,
     InputError,
     InvalidHistory,
@@ -145,10 +155,29 @@ from .prompts import (
     ToolSchemasTooLong,
     ToolStepsTooLong,
 )
+from .tools import (
+    ArgumentsBroken,
+    ArgumentsUnfit,
+    CallRefused,
+    ToolBusy,
+    ToolChanged,
+    ToolError,
+    ToolResultTooLarge,
+    ToolTimedOut,
+    ToolUnknown,
+    ToolUnreachable,
+    TooManyCalls,
+)
 
 __all__ = [
     "AccessError",
     "AccountBlocked",
+    "ArgumentsBroken",
+    "ArgumentsUnfit",
+    "CallNotAsking",
+    "CallNotFound",
+    "CallRefused",
+    "CallUnanswered",
     "CompletionError",
     "ContextTooLong",
     "ConversationError",
@@ -223,10 +252,19 @@ __all__ = [
     "SiteMoneyUsedUp",
     "StreamBroken",
     "SystemPromptTooLong",
+    "TooManyCalls",
     "TooManyDocuments",
     "TooManyFiles",
+    "ToolBusy",
+    "ToolChanged",
+    "ToolError",
+    "ToolResultTooLarge",
     "ToolSchemasTooLong",
     "ToolStepsTooLong",
+    "ToolStepsUsedUp",
+    "ToolTimedOut",
+    "ToolUnknown",
+    "ToolUnreachable",
     "UploadTooLarge",
     "UploadsForbidden",
     "UploadsUsedUp",

@@ -185,3 +185,8 @@ class ReasonRequired(ReadingRefused):
 
     code = "reason_required"
     template = "Say why you need to read this conversation. A reason holds for half an hour."
+
+
+class CallNotFound(AccessError):
+    code = "call_not_found"
+    template = "There is no such call of a tool, or it is not yours."

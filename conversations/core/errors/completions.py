@@ -140,3 +140,16 @@ class EmbeddingsChanged(CompletionError):
     code = "embeddings_changed"
     template = "The embeddings endpoint's vectors have changed their length in the middle of a document."
     may_be_billed = True
+
+
+class ToolStepsUsedUp(CompletionError):
+    """The language model was told to answer with what it has."""
+
+    code = "tool_steps_used_up"
+    template = "The language model went on calling tools without coming to an answer."
+    may_be_billed = True
+
+
+class CallUnanswered(CompletionError):
+    code = "call_unanswered"
+    template = "Nobody has said in time whether a tool may be called. What had come is kept."

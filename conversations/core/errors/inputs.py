@@ -77,3 +77,10 @@ class ReasonUnfit(InputError):
 
     code = "reason_unfit"
     template = "Say in a sentence why you need to read this: at least 10 characters, and at most 500."
+
+
+class CallNotAsking(InputError):
+    """It was decided already, has other arguments than those that were seen, or its reply has ended."""
+
+    code = "call_not_asking"
+    template = "This call is not waiting for an answer any more."

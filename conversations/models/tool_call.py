@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+
+class ToolCallState(models.TextChoices):
+    """A call begins as asking or ready, and ends in exactly one of the last four."""
+
+    ASKS = "asks", _("Waiting for an answer")
+    READY = "ready", _("Ready")
+    RUNNING = "running", _("Running")
+    SUCCEEDED = "succeeded", _("Succeeded")
+    FAILED = "failed", _("Failed")
+    REFUSED = "refused", _("Not allowed")
+    STOPPED = "stopped", _("Stopped")
+
+
+ENDED = (ToolCallState.SUCCEEDED, ToolCallState.FAILED, ToolCallState.REFUSED, ToolCallState.STOPPED)
+
+
+class ToolCall(models.Model):
+    """A call of a tool that the language model asked for while it made *reply*: written before anything is run.
+
+    *step* counts the steps of a reply from 1, *index* the calls of one step from 0. *arguments* is the text that the
+    model wrote, whatever it is; *digest* what a consent to it is bound to. A call that asks is run only once somebody
+    has allowed it. *result* is kept here until all calls of the step have ended: then *message* has it. A stopped call
+    that had *started_at* may have done what it does.
+    """
+
+    reply = models.ForeignKey(
+        "conversations.Message", on_delete=models.CASCADE, related_name="calls", verbose_name=_("reply")
+    )
+    step = models.PositiveSmallIntegerField(_("step"))
+    index = models.PositiveSmallIntegerField(_("index"))
+    call_id = models.CharField(_("call id"), max_length=100)
+    tool = models.CharField(_("tool"), max_length=100)
+    source = models.CharField(_("source"), max_length=100)
+    arguments = models.TextField(_("arguments"), blank=True)
+    asked = models.BooleanField(_("asked"), default=False)
+    digest = models.CharField(max_length=64)
+    state = models.CharField(_("state"), max_length=10, choices=ToolCallState)
+    error_code = models.CharField(_("error code"), max_length=50, blank=True)
+    result = models.TextField(_("result"), blank=True)
+    message = models.OneToOneField(
+        "conversations.Message", on_delete=models.CASCADE, null=True, related_name="call", verbose_name=_("message")
+    )
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    decided_at = models.DateTimeField(_("decided at"), null=True)
+    started_at = models.DateTimeField(_("started at"), null=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True)
+
+    class Meta:
+        verbose_name = _("tool call")
+        verbose_name_plural = _("tool calls")
+        ordering = ["reply", "step", "index"]
+        constraints = [
+            models.UniqueConstraint(fields=["reply", "step", "index"], name="toolcall_place"),
+        ]
+
+    def __str__(self) -> str:
+        words = {"id": self.pk, "tool": self.tool, "state": self.get_state_display()}
+        return gettext("call %(id)s of %(tool)s: %(state)s") % words
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state in ENDED

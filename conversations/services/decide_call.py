@@ -1,0 +1,52 @@
+"""Allow a tool call that asks, or don't. Consent is for this call alone, with exactly the arguments that were seen."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from conversations.access import find_call
+from conversations.core.errors import CallNotAsking, CallRefused
+from conversations.core.frames import ReplyStep
+from conversations.fanout import RUNS, publish, publish_frame
+from conversations.models import Conversation, Run, ToolCall
+from conversations.models.tool_call import ToolCallState
+
+from .path import lock_conversation
+
+
+def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowed: bool) -> ToolCall:
+    """Store the decision; the reply goes on once all its calls are decided.
+
+    Raises `CallNotFound`, or `CallNotAsking` where *digest* is another one or the call does not ask any more.
+    """
+    with transaction.atomic():
+        locked = lock_conversation(conversation)
+        call = find_call(locked, call_id)
+        asking = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.ASKS, digest=digest)
+        if call.reply.has_ended or not asking.update(**_decision(allowed), decided_at=Now()):
+            raise CallNotAsking
+        if not call.reply.calls.filter(state=ToolCallState.ASKS).exists():
+            # A run that a worker still holds finds the decisions by itself, when it is about to wait for them.
+            Run.objects.filter(reply=call.reply, state="asking").update(state="waiting")
+        transaction.on_commit(partial(_announce, locked, call))
+    return call
+
+
+def _decision(allowed: bool) -> dict[str, object]:
+    if allowed:
+        return {"state": ToolCallState.READY}
+    refused = CallRefused()
+    return {
+        "state": ToolCallState.REFUSED,
+        "error_code": refused.code,
+        "result": refused.for_the_model,
+        "ended_at": Now(),
+    }
+
+
+def _announce(conversation: Conversation, call: ToolCall) -> None:
+    publish(RUNS, "waiting")
+    publish_frame(ReplyStep(conversation.public_id, call.reply_id, call.step), conversation.public_id)

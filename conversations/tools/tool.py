@@ -1,0 +1,42 @@
+"""What every tool is, wherever it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from conversations.core.tools import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """For whom a tool runs. A tool sees nothing but what belongs to this conversation and its owner.
+
+    *time_zone* is the owner's, an IANA name; blank where it is not known.
+    """
+
+    user_id: int
+    conversation_id: int
+    reply_id: int
+    time_zone: str = ""
+
+
+class Tool(Protocol):
+    """A tool that a language model may call."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    @property
+    def timeout_seconds(self) -> float: ...
+
+    def check(self, arguments: str) -> None:
+        """Raise `ArgumentsBroken` or `ArgumentsUnfit` unless *arguments*, JSON text, fits the schema. Runs nothing."""
+        ...
+
+    async def run(self, arguments: str, context: ToolContext) -> str:
+        """Return the result as text, of any length. Raises a `ToolError`; anything else is the tool's own failure.
+
+        May be cancelled at any time, and then stops what it can stop.
+        """
+        ...

@@ -1,0 +1,57 @@
+"""The tools of a scenario: built-in ones, the site's own, and those of MCP servers, by the names that models call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conversations.core.errors import ToolUnknown
+from conversations.core.tools import ToolSpec
+from conversations.models import Scenario
+
+from .tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools that a language model may call now."""
+
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, tools: Iterable[Tool]) -> Toolbox:
+        return cls({tool.spec.name: tool for tool in tools})
+
+    @property
+    def schemas(self) -> tuple[dict[str, Any], ...]:
+        """Return what goes with a request, in an order that stays the same for a provider's cache."""
+        return tuple(self.tools[name].spec.schema for name in sorted(self.tools))
+
+    def find(self, name: str) -> Tool:
+        """Raises `ToolUnknown`, which names those that there are."""
+        if (tool := self.tools.get(name)) is None:
+            raise ToolUnknown(detail=f"There are: {', '.join(sorted(self.tools)) or 'none'}.")
+        return tool
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool as pages offer it for a scenario: *key* is what the scenario keeps."""
+
+    key: str
+    spec: ToolSpec
+
+
+NO_TOOLS = Toolbox()
+
+
+def toolbox_of(scenario: Scenario) -> Toolbox:
+    """Return the tools that *scenario* allows, as far as they are there. Asks the database only for MCP servers' tools.
+
+    `Scenario.tools` is a list of names: those of built-in tools and of the site's own, such as `calculator`, and of MCP
+    servers' as `server__tool`, or `server__*` for all that the server offers.
+    """
+    if not scenario.tools:
+        return NO_TOOLS
+    return NO_TOOLS
