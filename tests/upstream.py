@@ -58,11 +58,12 @@ with the space before it: `word0 word1 word2`, so what was emitted can be told f
 | `duplicate` | every chunk of `tokens-3` twice |
 | `tool-calls`, `tool-calls-cut` | a call of `get_time`, its arguments in pieces; the same, cut in the arguments |
 
-POST /v1/embeddings answers by tests/embeddings.py, in which the models of embeddings stand. Its log has no `emitted`.
+Models whose names begin with `tools-` call tools: they stand in tests/tool_dialogues.py. POST /v1/embeddings answers by
+tests/embeddings.py, in which the models of embeddings stand. Its log has no `emitted`.
 
-GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `ended`
-(`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the Unix clock. POST /reset empties
-it and forgets how often a `-times-N` model was asked.
+GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `called` (tools
+with their arguments), `ended` (`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the
+Unix clock. POST /reset empties it and forgets how often a `-times-N` model was asked.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ from typing import Any
 import uvicorn
 
 from tests.embeddings import answer_embeddings
+from tests.tool_dialogues import answer_with_tools
 
 GREETING = ["Hello", " from", " the", " upstream."]
 STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": "req_fake"}
@@ -101,6 +103,7 @@ class Exchange:
     headers: dict[str, str]
     client_port: int = 0
     emitted: list[str] = field(default_factory=list)
+    called: list[dict[str, str]] = field(default_factory=list)
     ended: str = "open"
     began_at: float = field(default_factory=time.time)
     ended_at: float | None = None
@@ -700,6 +703,9 @@ class UpstreamApp:
         self._requests[model] += 1
         if "input" in exchange.body:
             await answer_embeddings(answer, self._requests[model])
+            return
+        if model.startswith("tools-"):
+            await answer_with_tools(answer)
             return
         if match := re.fullmatch(r"(.+)-times-(\d+)", model):
             model = match[1] if self._requests[model] <= int(match[2]) else "ok"
