@@ -20,9 +20,11 @@ from conversations.core.errors import (
     ProviderUnavailable,
     QuotaExhausted,
     RateLimited,
+    ToolsNotSupported,
 )
 
 from .context_length import CONTEXT_CODES, is_about_context, stated_lengths
+from .tools_refused import is_about_tools
 
 DETAIL_CHARACTERS = 500
 READ_CHARACTERS = 4_000  # of a provider's message; what it says stands at its beginning
@@ -84,7 +86,7 @@ def refusal_error(refusal: Refusal) -> CompletionError:
     if _is_context_too_long(refusal, words):
         stated = stated_lengths(refusal.message[:READ_CHARACTERS], refusal.body)
         return ContextTooLong(**stated._asdict(), detail=detail, request_id=refusal.request_id)
-    error = _class_of(status, words)
+    error = ToolsNotSupported if _is_about_tools(refusal, status) else _class_of(status, words)
     return error(detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id)
 
 
@@ -138,6 +140,10 @@ def _is_context_too_long(refusal: Refusal, words: set[str]) -> bool:
     if refusal.status_code == 413 or words & CONTEXT_CODES:
         return True
     return is_about_context(refusal.message[:READ_CHARACTERS])
+
+
+def _is_about_tools(refusal: Refusal, status: int | None) -> bool:
+    return status not in (401, 402, 403, 429) and is_about_tools(refusal.message[:READ_CHARACTERS])
 
 
 def _words(body: object) -> set[str]:

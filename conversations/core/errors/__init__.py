@@ -21,7 +21,8 @@
     │ │ └ ProviderTimedOut, StreamBroken
     │ ├ RateLimited                   retryable
     │ ├ ProviderRejected              trying again will not help
-    │ │ └ CredentialsRejected, QuotaExhausted, LanguageModelNotFound, ContextTooLong
+    │ │ ├ CredentialsRejected, QuotaExhausted, LanguageModelNotFound, ContextTooLong
+    │ │ └ ToolsNotSupported             another scenario does
     │ ├ MalformedStream               not a reply at all
     │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
     │ ├ EmptyReply, ReplyInterrupted, ReplyShutOut    nothing, or not all, came of it
@@ -106,6 +107,7 @@ from .completions import (
     ReplyInterrupted,
     ReplyShutOut,
     StreamBroken,
+    ToolsNotSupported,
     ToolStepsUsedUp,
 )
 from .documents import (
@@ -265,6 +267,7 @@ __all__ = [
     "ToolTimedOut",
     "ToolUnknown",
     "ToolUnreachable",
+    "ToolsNotSupported",
     "UploadTooLarge",
     "UploadsForbidden",
     "UploadsUsedUp",

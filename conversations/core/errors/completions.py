@@ -76,6 +76,11 @@ class LanguageModelNotFound(ProviderRejected):
     template = "The provider does not know this language model. The site's admin has to choose another."
 
 
+class ToolsNotSupported(ProviderRejected):
+    code = "tools_not_supported"
+    template = "This language model can't call tools. Choose a scenario without tools, or with another language model."
+
+
 class ContextTooLong(ProviderRejected):
     """The provider says that the prompt is too long.
 
