@@ -558,11 +558,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('state', 'running')), fields=['lease_until'], name='run_running'),
+            index=models.Index(condition=models.Q(('state__in', ['running', 'asking'])), fields=['lease_until'], name='run_held'),
         ),
         migrations.AddConstraint(
             model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='run_running_has_a_lease'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['running', 'asking']), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='run_held_has_a_lease'),
         ),
         migrations.AddConstraint(
             model_name='scenario',
@@ -651,6 +651,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='completion',
             constraint=models.CheckConstraint(condition=models.Q(('cache_write_tokens', None), ('cache_write_tokens__lte', django.db.models.expressions.CombinedExpression(models.F('input_tokens'), '-', models.F('cached_input_tokens'))), _connector='OR'), name='completion_cache_write_is_part_of_input'),
+        ),
+        migrations.AddIndex(
+            model_name='toolcall',
+            index=models.Index(condition=models.Q(('started_at__isnull', False)), fields=['digest'], name='toolcall_begun'),
         ),
         migrations.AddConstraint(
             model_name='toolcall',

@@ -16,7 +16,8 @@ class RunState(models.TextChoices):
 class Run(models.Model):
     """The making of one reply. A worker holds it by a lease; when that is over, the reaper ends the reply.
 
-    While a tool call asks the person, nobody holds it: it waits again once all its calls are decided.
+    While a tool call asks the person, no worker holds it: it waits again once all its calls are decided, and its lease
+    is the time that the person has for it.
     *reserved_usd* is what is held back for the requests that its loop may still make, in the sums of *reserved_at*.
     """
 
@@ -40,11 +41,12 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["id"], condition=Q(state="waiting"), name="run_waiting"),
             models.Index(fields=["created_at"], name="run_by_time"),
-            models.Index(fields=["lease_until"], condition=Q(state="running"), name="run_running"),
+            models.Index(fields=["lease_until"], condition=Q(state__in=["running", "asking"]), name="run_held"),
         ]
         constraints = [
             models.CheckConstraint(
-                condition=~Q(state="running") | Q(lease_until__isnull=False), name="run_running_has_a_lease"
+                condition=~Q(state__in=["running", "asking"]) | Q(lease_until__isnull=False),
+                name="run_held_has_a_lease",
             ),
         ]
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -57,6 +58,10 @@ class ToolCall(models.Model):
         ordering = ["reply", "step", "index"]
         constraints = [
             models.UniqueConstraint(fields=["reply", "step", "index"], name="toolcall_place"),
+        ]
+        indexes = [
+            # Whoever is asked about a call is told if the same was begun before.
+            models.Index(fields=["digest"], condition=Q(started_at__isnull=False), name="toolcall_begun"),
         ]
 
     def __str__(self) -> str:

@@ -6,7 +6,9 @@ import datetime as dt
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
@@ -14,7 +16,8 @@ from chatsite.accounts.gate.admission import Admission, admissions_of
 from conversations.core.frames import ReplyStarted
 from conversations.fanout import RUNS, publish, publish_frame
 from conversations.models import Message, Run, ToolCall
-from conversations.services.end_reply import SHUT_OUT, end_reply
+from conversations.models.tool_call import ToolCallState
+from conversations.services.end_reply import SHUT_OUT, STOPPED, end_reply
 
 LEASE = dt.timedelta(seconds=10)
 
@@ -28,7 +31,7 @@ SET state = 'running', worker = %s, attempt = attempt + 1,
     started_at = statement_timestamp(), lease_until = statement_timestamp() + make_interval(secs => %s)
 FROM waiting, conversations_message AS reply, conversations_conversation AS conversation
 WHERE run.id = waiting.id AND reply.id = run.reply_id AND conversation.id = reply.conversation_id
-RETURNING run.id, reply.id, reply.position, conversation.public_id, conversation.owner_id
+RETURNING run.id, reply.id, reply.position, conversation.public_id, conversation.owner_id, run.attempt
 """
 
 # One statement for all replies of a worker: an update for each cost thirty times as much.
@@ -48,6 +51,7 @@ class ClaimedRun:
     position: int
     conversation: uuid.UUID
     owner_id: int
+    attempt: int
 
 
 def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
@@ -74,16 +78,34 @@ def runs_of_shut_out(runs: Collection[ClaimedRun]) -> set[int]:
 
 
 def park_run(run: ClaimedRun, *, content: str) -> None:
-    """Give the run back until somebody has decided about its calls; if that has been done meanwhile, it waits again."""
+    """Give the run back until somebody has decided about its calls; if that has been done meanwhile, it waits again.
+
+    A stop that came too late for the worker is done here. Done twice, because the first answer was lost, this changes
+    nothing: the run may be another worker's by then.
+    """
     with transaction.atomic():
-        mine = Run.objects.select_for_update().filter(pk=run.id, state="running")
-        if not mine.exists():
+        # Whoever decides about a call or ends the reply locks its row as well, and who stops it the run's: so one of
+        # us sees what the other did.
+        reply = Message.objects.select_for_update().filter(pk=run.reply_id, state="streaming").first()
+        held = Run.objects.select_for_update().filter(pk=run.id, state="running", attempt=run.attempt).first()
+        if reply is None or held is None:
             return
-        Message.objects.filter(pk=run.reply_id, state="streaming").update(content=content)
-        asks = ToolCall.objects.filter(reply_id=run.reply_id, state="asks").exists()
-        Run.objects.filter(pk=run.id).update(state="asking" if asks else "waiting", worker="", lease_until=None)
-    if not asks:
-        publish(RUNS, "waiting")
+        if held.stop_requested_at:
+            end_reply(run.reply_id, STOPPED, content=content)
+            return
+        Message.objects.filter(pk=run.reply_id).update(content=content)
+        _give_back(held)
+
+
+def _give_back(run: Run) -> None:
+    """Let the run wait: for whoever decides about its calls, or for a worker if all of them are decided."""
+    held = Run.objects.filter(pk=run.pk)
+    if ToolCall.objects.filter(reply_id=run.reply_id, state=ToolCallState.ASKS).exists():
+        patience = dt.timedelta(minutes=settings.TOOL_CONSENT_MINUTES)
+        held.update(state="asking", worker="", lease_until=Now() + patience)
+    else:
+        held.update(state="waiting", worker="", lease_until=None)
+        transaction.on_commit(partial(publish, RUNS, "waiting"))
 
 
 def prolong_leases(worker: str, run_ids: Collection[int]) -> set[int]:

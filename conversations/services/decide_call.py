@@ -11,7 +11,7 @@ from conversations.access import find_call
 from conversations.core.errors import CallNotAsking, CallRefused
 from conversations.core.frames import ReplyStep
 from conversations.fanout import RUNS, publish, publish_frame
-from conversations.models import Conversation, Run, ToolCall
+from conversations.models import Conversation, Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 
 from .path import lock_conversation
@@ -26,13 +26,22 @@ def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowe
         locked = lock_conversation(conversation)
         call = find_call(locked, call_id)
         asking = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.ASKS, digest=digest)
-        if call.reply.has_ended or not asking.update(**_decision(allowed), decided_at=Now()):
+        if not _is_being_made(call) or not asking.update(**_decision(allowed), decided_at=Now()):
             raise CallNotAsking
         if not call.reply.calls.filter(state=ToolCallState.ASKS).exists():
             # A run that a worker still holds finds the decisions by itself, when it is about to wait for them.
-            Run.objects.filter(reply=call.reply, state="asking").update(state="waiting")
+            Run.objects.filter(reply=call.reply, state="asking").update(state="waiting", lease_until=None)
         transaction.on_commit(partial(_announce, locked, call))
+    call.refresh_from_db()
     return call
+
+
+def _is_being_made(call: ToolCall) -> bool:
+    """Tell whether the call's reply has not ended, which it does not until the transaction ends.
+
+    A worker that is about to wait for decisions locks the same row, so it sees this one, or this sees it waiting.
+    """
+    return Message.objects.select_for_update().filter(pk=call.reply_id, state="streaming").exists()
 
 
 def _decision(allowed: bool) -> dict[str, object]:

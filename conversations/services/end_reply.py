@@ -18,7 +18,8 @@ from conversations.models import Message
 
 from .language import language_of
 
-# One statement for both rows, so both or neither; of two who end a reply at once the second finds nothing to end.
+# One statement for all rows, so all or none; of two who end a reply at once the second finds nothing to end. No call of
+# it is begun after this, and one that runs may have done what it does: nobody waits for its result.
 END = """
 WITH ended AS (
   UPDATE conversations_message
@@ -27,6 +28,9 @@ WITH ended AS (
   WHERE id = %(id)s AND state = 'streaming' RETURNING id
 ), run AS (
   UPDATE conversations_run SET state = 'ended', ended_at = statement_timestamp() FROM ended WHERE reply_id = ended.id
+), calls AS (
+  UPDATE conversations_toolcall AS call SET state = 'stopped', ended_at = statement_timestamp()
+  FROM ended WHERE call.reply_id = ended.id AND call.state IN ('asks', 'ready', 'running')
 )
 SELECT id FROM ended
 """
