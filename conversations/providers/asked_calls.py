@@ -1,50 +1,82 @@
 """The tool calls of one completion, put together from the pieces in which they come.
 
-Servers leave out ids, repeat them, number calls wrongly or not at all: what comes out has an id of its own each.
+Servers leave out ids, repeat them, give all calls the same number or none at all: what comes out has an id of its own
+each.
 """
 
 from __future__ import annotations
 
-from conversations.core.errors import MalformedStream
+from dataclasses import dataclass, field
+
 from conversations.core.messages import ToolCall
 from conversations.core.openai_messages import MOST_ID_CHARACTERS
-from conversations.core.text import UNSTORABLE
+from conversations.core.text import StorablePieces
+from conversations.core.tools import is_object
 
 from .completion_events import ToolCallDelta
 
-MOST_CALLS = 128
+MOST_CALLS = 128  # more than anybody means
+
+
+@dataclass(slots=True)
+class _Parts:
+    """One call, as far as it has come."""
+
+    id: str
+    name: str
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.pieces)
+
+    def goes_on_with(self, delta: ToolCallDelta) -> bool:
+        """Tell whether *delta*, which has this call's number, is a further piece of it, or another call."""
+        if delta.id and self.id:
+            return delta.id == self.id
+        return not (delta.name and self.name and is_object(self.arguments))
 
 
 class AskedCalls:
     """Collects the calls of one completion."""
 
     def __init__(self) -> None:
-        self._parts: dict[int, tuple[str, str, list[str]]] = {}
+        self._calls: list[_Parts] = []
+        self._open: dict[int, _Parts] = {}  # by the number that the server gives them
 
     def __bool__(self) -> bool:
-        return bool(self._parts)
+        return bool(self._calls)
 
     def take(self, delta: ToolCallDelta) -> None:
-        """Raises `MalformedStream` for more calls than anybody means."""
-        id_, name, pieces = self._parts.get(delta.index, ("", "", []))
-        if delta.index not in self._parts and len(self._parts) >= MOST_CALLS:
-            raise MalformedStream(detail=f"more than {MOST_CALLS} tool calls at once")
-        pieces.append(delta.arguments)
-        self._parts[delta.index] = (id_ or delta.id, name or delta.name, pieces)
+        call = self._open.get(delta.index)
+        if call is None or not call.goes_on_with(delta):
+            call = self._open[delta.index] = _Parts(delta.id, delta.name)
+            self._calls.append(call)
+        call.id, call.name = call.id or delta.id, call.name or delta.name
+        call.pieces.append(delta.arguments)
 
     @property
     def text(self) -> str:
         """Return what was written of them, to be counted where nobody reports it."""
-        return "".join(name + "".join(pieces) for _, name, pieces in self._parts.values())
+        return "".join(call.name + call.arguments for call in self._calls)
 
-    def calls(self, *, step: int) -> tuple[ToolCall, ...]:
-        """Return the calls in their order; ids are made up where they are missing, too long or not the only ones."""
+    def calls(self, *, step: int, is_cut: bool = False) -> tuple[ToolCall, ...]:
+        """Return the first `MOST_CALLS` in their order.
+
+        Ids are made up where they are missing, too long or not the only ones. Without arguments a call is one of an
+        empty object, but not the last one of a completion that *is_cut*: nobody knows what it was to be.
+        """
         taken: set[str] = set()
         calls = []
-        for place, (_, (id_, name, pieces)) in enumerate(sorted(self._parts.items())):
-            call_id = UNSTORABLE.sub("", id_)
+        for place, parts in enumerate(self._calls[:MOST_CALLS]):
+            call_id = _storable(parts.id)
             if not call_id or call_id in taken or len(call_id) > MOST_ID_CHARACTERS:
                 call_id = f"call_{step}_{place}"
             taken.add(call_id)
-            calls.append(ToolCall(call_id, UNSTORABLE.sub("", name), UNSTORABLE.sub("", "".join(pieces)) or "{}"))
+            empty = "" if is_cut and parts is self._calls[-1] else "{}"
+            calls.append(ToolCall(call_id, _storable(parts.name), _storable(parts.arguments) or empty))
         return tuple(calls)
+
+
+def _storable(text: str) -> str:
+    return StorablePieces().take(text)
