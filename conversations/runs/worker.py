@@ -144,7 +144,8 @@ class Worker:
             write = partial(end_reply, run.reply_id, ending) if ending else partial(park_run, run)
             await self._write_down(making, write)
         finally:
-            del self._making[making.run.reply_id]
+            if self._making.get(making.run.reply_id) is making:  # a reply that was parked may be made again by now
+                del self._making[making.run.reply_id]
             self._work.set()
 
     async def _ending_of(self, making: Making) -> Ending | None:

@@ -105,8 +105,9 @@ def _scenarios_tools(reply: Message) -> Toolbox:
 
 async def _end_step(loop: _Loop, sink: ReplySink) -> bool:
     """Run what may be run of the calls. Once all have ended, the step is stored and the next begins."""
-    await run_calls(loop.calls, loop.toolbox, loop.context)
-    loop.calls = await in_worker_thread(calls_of_step)(loop.reply_id, loop.at)
+    while any(call.state == ToolCallState.READY for call in loop.calls):  # some are allowed while others run
+        await run_calls(loop.calls, loop.toolbox, loop.context)
+        loop.calls = await in_worker_thread(calls_of_step)(loop.reply_id, loop.at)
     if any(call.state == ToolCallState.ASKS for call in loop.calls):
         sink.show_calls()
         return False

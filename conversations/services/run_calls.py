@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from conversations.core.errors import ConversationError, ToolError, ToolTimedOut
+from conversations.core.errors import ConversationError, ToolChanged, ToolError, ToolTimedOut
 from conversations.models import ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.threads import in_worker_thread
-from conversations.tools.tool import ToolContext
+from conversations.tools.tool import Tool, ToolContext
 from conversations.tools.toolbox import Toolbox
 
 from .attempts import see_through
@@ -34,13 +34,30 @@ async def run_calls(calls: list[ToolCall], toolbox: Toolbox, context: ToolContex
 
 async def _run_in(slots: asyncio.Semaphore, call: ToolCall, toolbox: Toolbox, context: ToolContext) -> None:
     async with slots:
+        try:
+            tool = _tool_as_asked(call, toolbox)
+        except ToolError as error:
+            await _end(call, ToolCallState.FAILED, error)
+            return
         if await in_worker_thread(begin_call)(call.pk):
-            await _run(call, toolbox, context)
+            await _run(call, tool, context)
 
 
-async def _run(call: ToolCall, toolbox: Toolbox, context: ToolContext) -> None:
+def _tool_as_asked(call: ToolCall, toolbox: Toolbox) -> Tool:
+    """Return the tool that is to be run. Hours may have gone by since somebody was asked about it.
+
+    Raises `ToolUnknown` if it is not there any more, and `ToolChanged` unless it is exactly what was asked for, or
+    allowed: the same source, description and schema, and the same arguments.
+    """
+    tool = toolbox.find(call.tool)
+    if tool.spec.digest_of_call(call.arguments) != call.digest or (tool.spec.asks and not call.asked):
+        raise ToolChanged
+    return tool
+
+
+async def _run(call: ToolCall, tool: Tool, context: ToolContext) -> None:
     try:
-        result = await _result_of(call, toolbox, context)
+        result = await _result_of(call, tool, context)
     except ToolError as error:
         await _end(call, ToolCallState.FAILED, error)
     except asyncio.CancelledError:
@@ -53,8 +70,7 @@ async def _run(call: ToolCall, toolbox: Toolbox, context: ToolContext) -> None:
         await see_through(in_worker_thread(end_call)(call.pk, ToolCallState.SUCCEEDED, result=result))
 
 
-async def _result_of(call: ToolCall, toolbox: Toolbox, context: ToolContext) -> str:
-    tool = toolbox.find(call.tool)
+async def _result_of(call: ToolCall, tool: Tool, context: ToolContext) -> str:
     try:
         async with asyncio.timeout(tool.timeout_seconds + GRACE_SECONDS):
             return await tool.run(call.arguments, context)
