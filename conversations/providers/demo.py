@@ -2,7 +2,7 @@
 
 It speaks OpenAI's wire format, so that everything between the page and the provider's client is the same as with a real
 provider: streamed chunks, usage in the last one when asked for, errors as JSON, a context window that is kept to.
-What it says comes from `demo_reader`.
+What it says comes from `demo_reader`, and which tools it calls from `demo_tools`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
 from django.utils.translation import gettext_noop
@@ -24,6 +24,7 @@ from conversations.core.usage import UnitPrices
 
 from .demo_prompt import DemoPrompt
 from .demo_reader import answer
+from .demo_tools import asked_calls
 from .prompt_tokens import count_prompt
 from .tokenizer import count_text
 
@@ -63,7 +64,7 @@ class DemoTransport(httpx2.AsyncBaseTransport):
             return _context_too_long(language_model, tokens, reply_tokens)
         reply = _Reply(
             language_model=language_model,
-            prompt=DemoPrompt(prompt, tokens),
+            prompt=DemoPrompt(prompt, tokens, _functions(body)),
             limit_tokens=reply_tokens or language_model.context_window_tokens - tokens,
             reports_usage=bool((body.get("stream_options") or {}).get("include_usage")),
             tokens_per_second=self.tokens_per_second,
@@ -85,6 +86,13 @@ class _ByteStream(httpx2.AsyncByteStream):
         await self._lines.aclose()
 
 
+class _Piece(NamedTuple):
+    """A bit of *text* that the model writes, and the *delta* that carries it."""
+
+    text: str
+    delta: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class _Reply:
     """One reply on its way out. *limit_tokens* is the longest that it may be."""
@@ -100,19 +108,22 @@ class _Reply:
         pieces, finish_reason = await asyncio.to_thread(self._write)
         yield self._line([_choice({"role": "assistant", "content": ""})])
         for piece in pieces:
-            await self._pause(count(piece))
-            yield self._line([_choice({"content": piece})])
+            await self._pause(count(piece.text))
+            yield self._line([_choice(piece.delta)])
         yield self._line([_choice({}, finish_reason)])
         if self.reports_usage:
-            yield self._line([], usage=_usage(self.prompt.tokens, count("".join(pieces))))
+            yield self._line([], usage=_usage(self.prompt.tokens, count("".join(piece.text for piece in pieces))))
         yield b"data: [DONE]\n\n"
 
-    def _write(self) -> tuple[list[str], str]:
+    def _write(self) -> tuple[list[_Piece], str]:
         """Return the reply in pieces, as many as fit, and its finish reason."""
         count = count_text(self.language_model.encoding)
-        pieces = _PIECE.findall(answer(self.prompt))
-        fitting = _that_fit(pieces, [count(piece) for piece in pieces], self.limit_tokens)
-        return fitting, "stop" if len(fitting) == len(pieces) else "length"
+        calls = asked_calls(self.prompt)
+        pieces = list(_calling(calls)) if calls else list(_saying(answer(self.prompt)))
+        fitting = _that_fit(pieces, [count(piece.text) for piece in pieces], self.limit_tokens)
+        if len(fitting) < len(pieces):
+            return fitting, "length"
+        return fitting, "tool_calls" if calls else "stop"
 
     async def _pause(self, tokens: int) -> None:
         await asyncio.sleep(tokens / self.tokens_per_second if self.tokens_per_second else 0)
@@ -123,7 +134,29 @@ class _Reply:
         return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode()
 
 
-def _that_fit(pieces: list[str], tokens: list[int], limit_tokens: int) -> list[str]:
+def _saying(text: str) -> Iterator[_Piece]:
+    for piece in _PIECE.findall(text):
+        yield _Piece(piece, {"content": piece})
+
+
+def _calling(calls: Sequence[ToolCall]) -> Iterator[_Piece]:
+    """Yield each call: first its id and name, then its arguments bit by bit."""
+    for index, call in enumerate(calls):
+        function = {"name": call.name, "arguments": ""}
+        begun = {"index": index, "id": call.id, "type": "function", "function": function}
+        yield _Piece(call.name, {"tool_calls": [begun]})
+        for piece in _PIECE.findall(call.arguments):
+            yield _Piece(piece, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+
+
+def _functions(body: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the functions that may be called, by name."""
+    if body.get("tool_choice") == "none":
+        return {}
+    return {tool["function"]["name"]: tool["function"] for tool in body.get("tools", ())}
+
+
+def _that_fit(pieces: list[_Piece], tokens: list[int], limit_tokens: int) -> list[_Piece]:
     """Return the first *pieces* within the limit. Counted apart they never take less than together."""
     total = 0
     for position, each in enumerate(tokens):

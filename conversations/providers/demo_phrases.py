@@ -46,6 +46,21 @@ ENGLISH = {
     "in_message": "message {number} of the {message_count} I was given",
     "in_passage": "passage [{number}]",
     "in_system_prompt": "the system prompt",
+    "clock": "The clock says: **{time}**.",
+    "sum": "The calculator says: **{sum}**.",
+    "tool_answered": "I called `{tool}`, and this is what it answered:",
+    "tool_cut": "That is not all of it: the rest did not fit.",
+    "tool_silent": "I called `{tool}`, and it answered nothing.",
+    "tool_failed": "I called `{tool}`, but it came to nothing: “{quote}”",
+    "tool_refused": "I wanted to call `{tool}`, but that was not allowed, so I can't say.",
+    "no_clock": (
+        "I have no clock here: I can only quote what I was given. The scenario “With tools” gives me one. Choose it "
+        "above this conversation and ask again."
+    ),
+    "no_calculator": (
+        "I can't calculate: I can only quote what I was given. The scenario “With tools” gives me a calculator. Choose "
+        "it above this conversation and ask again."
+    ),
 }
 
 CHINESE = {
@@ -78,6 +93,15 @@ CHINESE = {
     "in_message": "我收到的 {message_count} 条消息中的第 {number} 条",
     "in_passage": "段落 [{number}]",
     "in_system_prompt": "系统提示",
+    "clock": "时钟显示：**{time}**。",
+    "sum": "计算器的结果是：**{sum}**。",
+    "tool_answered": "我调用了 `{tool}`，它的回答是：",
+    "tool_cut": "以上不是全部：其余部分放不下。",
+    "tool_silent": "我调用了 `{tool}`，它什么也没有回答。",
+    "tool_failed": "我调用了 `{tool}`，但没有成功：“{quote}”",
+    "tool_refused": "我想调用 `{tool}`，但没有得到允许，所以我无法回答。",
+    "no_clock": "我这里没有时钟，只会引用收到的内容。场景“带工具”里有时钟：在对话上方选择它，然后再问一次。",
+    "no_calculator": "我不会计算，只会引用收到的内容。场景“带工具”里有计算器：在对话上方选择它，然后再问一次。",
 }
 
 

@@ -7,11 +7,12 @@ model believes people and passages, not itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, NamedTuple
 
-from conversations.core.messages import Prompt
+from conversations.core.messages import Prompt, ToolCall
 
 from .demo_grounding import Grounding, Passage, read_grounding
 
@@ -36,12 +37,20 @@ class Sentence:
         return _QUESTION.search(self.text) is not None
 
 
+class Result(NamedTuple):
+    """What came of a tool *call*, as the prompt has it."""
+
+    call: ToolCall
+    text: str
+
+
 @dataclass(frozen=True)
 class DemoPrompt:
-    """*messages* is the prompt as received, *tokens* its size."""
+    """*messages* is the prompt as received, *tokens* its size, *tools* the functions that may be called, by name."""
 
     messages: Prompt
     tokens: int
+    tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def message_count(self) -> int:
@@ -62,6 +71,15 @@ class DemoPrompt:
     def left_out(self) -> int:
         """How many more passages were looked up and did not fit."""
         return self._grounding.left_out
+
+    @cached_property
+    def results(self) -> tuple[Result, ...]:
+        """What came of the tools that were called for the question."""
+        last = max((place for place, message in enumerate(self.messages) if message.role == "user"), default=0)
+        steps = self.messages[last:]
+        calls = {call.id: call for message in steps for call in message.tool_calls}
+        results = {message.tool_call_id: message.content for message in steps if message.role == "tool"}
+        return tuple(Result(call, results[id_]) for id_, call in calls.items() if id_ in results)
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:

@@ -12,8 +12,11 @@ from collections.abc import Callable
 from .demo_phrases import phrases_for
 from .demo_prompt import DemoPrompt, Sentence
 from .demo_recitals import MARKDOWN_TOUR, count_up_to, recite
+from .demo_results import answer_from_results
 from .demo_search import best_match
 from .demo_sources import LONGEST_QUOTE_CHARACTERS, answer_from_passages, may_be_among_left_out
+from .demo_sums import sums_in
+from .demo_tools import asks_for_time
 
 # Gaps are bounded: an open one takes minutes on a text that is nothing but its first word.
 _ASKS_FOR_MARKDOWN = re.compile(
@@ -92,6 +95,13 @@ def _greet(prompt: DemoPrompt) -> str | None:
     return _phrase(prompt, "greeting") if is_short and _GREETING.search(prompt.question) else None
 
 
+def _lack_tools(prompt: DemoPrompt) -> str | None:
+    """Say what is missing. Where there are tools, those that serve the question have been called before."""
+    if asks_for_time(prompt.question):
+        return _phrase(prompt, "no_clock")
+    return _phrase(prompt, "no_calculator") if sums_in(prompt.question) else None
+
+
 def _look_up(prompt: DemoPrompt) -> str | None:
     """Answer a question from the passages that were sent, or else with the sentence that has most of its words.
 
@@ -139,6 +149,7 @@ def _shorten(text: str) -> str:
 
 
 _RULES: tuple[Callable[[DemoPrompt], str | None], ...] = (
+    answer_from_results,
     _show_markdown,
     _count,
     _recite,
@@ -146,6 +157,7 @@ _RULES: tuple[Callable[[DemoPrompt], str | None], ...] = (
     _say_what_is_seen,
     _name,
     _greet,
+    _lack_tools,
     _look_up,
     _acknowledge,
 )

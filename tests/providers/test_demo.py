@@ -102,3 +102,48 @@ async def test_asking_for_no_usage_gives_none():
 
     assert '"usage"' not in response.text
     assert response.text.endswith("data: [DONE]\n\n")
+
+
+CALCULATOR = {
+    "type": "function",
+    "function": {
+        "name": "calculator",
+        "parameters": {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]},
+    },
+}
+
+
+async def stream(question, **fields):
+    request = CompletionRequest(DEMO.name, (PromptMessage("user", question),), tools=[CALCULATOR], **fields)
+    *pieces, end = [event async for event in make_client().stream(request)]
+    return pieces, end
+
+
+async def test_calls_are_streamed_with_their_arguments_in_pieces():
+    pieces, end = await stream("What is 17 × 23?")
+
+    assert (pieces[0].name, pieces[0].index, end.finish_reason) == ("calculator", 0, "tool_calls")
+    assert "".join(piece.arguments for piece in pieces) == '{"expression": "17 * 23"}'
+    assert len(pieces) > 3
+
+
+async def test_usage_has_the_schemas_and_the_calls():
+    pieces, end = await stream("What is 17 × 23?")
+    prompt = (PromptMessage("user", "What is 17 × 23?"),)
+    written = pieces[0].name + "".join(piece.arguments for piece in pieces)
+
+    assert end.usage.input_tokens == count_prompt(prompt, language_model=DEMO, tools=[CALCULATOR])
+    assert end.usage.output_tokens == count_text(DEMO.encoding)(written)
+
+
+async def test_it_calls_nothing_when_it_may_not():
+    pieces, end = await stream("What is 17 × 23?", may_call=False)
+
+    assert end.finish_reason == "stop"
+    assert "calculator" in "".join(piece.text for piece in pieces)
+
+
+async def test_a_call_that_does_not_fit_is_cut():
+    _, end = await stream("What is 17 × 23?", max_output_tokens=3)
+
+    assert end.finish_reason == "length"
