@@ -287,6 +287,7 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": [], "level": "NOTSET"},
         "django.request": {"level": "ERROR"},  # every address that is not there is no warning
+        "mcp": {"level": "CRITICAL"},  # writes down what servers answer; what goes wrong is said by the call
     },
 }
 

