@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 
 from conversations.core.usage import UnitPrices, Usage
 from conversations.migrations._ledger_stays import FORGOTTEN, KEPT
-from conversations.models import Completion, SystemPrompt
+from conversations.models import Completion, KeptText
 from conversations.services.ledger import Outcome, settle_completion
 from conversations.services.prepare_reply import prepare_reply
 from tests.ledger import locked_ledger, open_for
@@ -88,11 +88,11 @@ def test_what_was_sent_can_not_be_rewritten(settled, values):
 def test_a_row_can_not_be_given_to_another_person_or_prompt(settled):
     assert refused(Completion.objects.update, user=make_user("bob"))
     assert refused(Completion.objects.update, conversation=begin(make_user("charlie")))
-    assert refused(Completion.objects.update, system_prompt=SystemPrompt.objects.create(digest="0" * 64, text="Hi."))
+    assert refused(Completion.objects.update, system_prompt=KeptText.objects.create(digest="0" * 64, text="Hi."))
 
 
 def test_whose_it_was_and_what_was_sent_may_be_forgotten(settled):
-    names = ("user", "conversation", "reply", "scenario", "system_prompt")
+    names = ("user", "conversation", "reply", "scenario", "system_prompt", "tool_schemas")
     nothing = dict.fromkeys(names) | {"request": {}, "messages_digest": ""}
     Completion.objects.update(**nothing)
     settled.refresh_from_db()

@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='SystemPrompt',
+            name='KeptText',
             fields=[
                 ('digest', models.CharField(max_length=64, primary_key=True, serialize=False)),
                 ('text', models.TextField()),
@@ -447,7 +447,8 @@ class Migration(migrations.Migration):
                 ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='completions', to='conversations.conversation', verbose_name='conversation')),
                 ('reply', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='completions', to='conversations.message', verbose_name='reply')),
                 ('scenario', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='completions', to='conversations.scenario', verbose_name='scenario')),
-                ('system_prompt', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='conversations.systemprompt')),
+                ('system_prompt', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='conversations.kepttext')),
+                ('tool_schemas', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='conversations.kepttext')),
             ],
             options={
                 'verbose_name': 'completion',

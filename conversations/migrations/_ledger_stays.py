@@ -7,7 +7,7 @@ Whoever has to mend rows by hand says so first: SET conversations.ledger_may_cha
 from __future__ import annotations
 
 KEPT = (
-    "id", "purpose", "attempt", "language_model", "window",
+    "id", "purpose", "step", "attempt", "language_model", "window",
     "estimated_input_tokens", "input_tokens", "cached_input_tokens", "cache_write_tokens", "output_tokens",
     "reasoning_tokens", "usage_estimated",
     "input_price_usd", "cached_input_price_usd", "cache_write_price_usd", "output_price_usd", "price_source",
@@ -22,6 +22,7 @@ FORGOTTEN = {
     "reply_id": "NULL",
     "scenario_id": "NULL",
     "system_prompt_id": "NULL",
+    "tool_schemas_id": "NULL",
     "request": "'{}'::jsonb",
     "messages_digest": "''",
 }

@@ -4,6 +4,7 @@ from .calibration import Calibration
 from .completion import Completion
 from .conversation import Conversation
 from .document import Document, DocumentFile
+from .kept_text import KeptText
 from .ledger_sum import LedgerSum
 from .mcp_server import McpServer
 from .message import Message
@@ -15,7 +16,6 @@ from .run import Run
 from .running_sum import RunningSum
 from .scenario import Scenario
 from .spending import Period, Spending
-from .system_prompt import SystemPrompt
 from .tool_call import ToolCall
 from .upload_count import UploadCount
 
@@ -25,6 +25,7 @@ __all__ = [
     "Conversation",
     "Document",
     "DocumentFile",
+    "KeptText",
     "LedgerSum",
     "McpServer",
     "Message",
@@ -39,7 +40,6 @@ __all__ = [
     "RunningSum",
     "Scenario",
     "Spending",
-    "SystemPrompt",
     "ToolCall",
     "UploadCount",
 ]

@@ -23,7 +23,7 @@ class Completion(models.Model):
     the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
     prompt, if it was chosen from a conversation: tokens and numbers of messages, never their words; *request* is the
     body that was sent without its messages, and *messages_digest* the SHA-256 of these, by which they can be shown
-    exactly as they were.
+    exactly as they were. What many requests share is kept once for all: *system_prompt*, and *tool_schemas* as JSON.
 
     Prices are US dollars for a million tokens: those of our own count until it is settled, those really used from then
     on. Where they depend on how long the input is, *price_list* has all of them as they were when the request left. An
@@ -67,9 +67,8 @@ class Completion(models.Model):
     language_model = models.CharField(_("language model"), max_length=200)
     window = models.JSONField(null=True)
     request = models.JSONField(default=dict)
-    system_prompt = models.ForeignKey(
-        "conversations.SystemPrompt", on_delete=models.PROTECT, null=True, related_name="+"
-    )
+    system_prompt = models.ForeignKey("conversations.KeptText", on_delete=models.PROTECT, null=True, related_name="+")
+    tool_schemas = models.ForeignKey("conversations.KeptText", on_delete=models.PROTECT, null=True, related_name="+")
     messages_digest = models.CharField(max_length=64, blank=True)
 
     estimated_input_tokens = models.PositiveIntegerField()

@@ -12,7 +12,7 @@ from conversations.models import Completion
 
 LOOKED_AT = 1_000  # the newest, whether they teach something or not: short chats must not make the search long
 
-_HAS_TOOLS = ExpressionWrapper(Q(request__has_key="tools"), output_field=BooleanField())
+_HAS_TOOLS = ExpressionWrapper(Q(tool_schemas__isnull=False), output_field=BooleanField())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """The JSON body of a request, exactly as it was sent: put together again from what is stored.
 
 The record says which messages were in it, what was cut and where; their words are in the messages, which never change,
-the system prompt's are kept by their digest, and everything else is with the ledger's row.
+the system prompt's and the tools' schemas are kept by their digest, and everything else is with the ledger's row.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,9 +32,13 @@ def sent_request(completion: Completion) -> SentRequest:
     record = WindowRecord.from_json(completion.window)
     messages = [message.to_wire() for message in _messages(completion, record)]
     return SentRequest(
-        body={**completion.request, "messages": messages},
+        body={**completion.request, **_tools(completion), "messages": messages},
         is_exact=digest_of(messages) == completion.messages_digest,
     )
+
+
+def _tools(completion: Completion) -> dict[str, Any]:
+    return {"tools": json.loads(completion.tool_schemas.text)} if completion.tool_schemas else {}
 
 
 def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMessage]:

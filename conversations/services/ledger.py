@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -26,11 +27,15 @@ from .prices import price_columns, price_list_column, prices_when_opened
 from .spending import NotCovered, reserve, settle, why_not_covered
 
 WORDS = ("messages", "input")  # of a request's body: the ledger keeps none
-# Whether it is there already or not, `forget_sent` can't delete it until the row of the ledger is stored.
-KEEP_SYSTEM_PROMPT = """
-WITH kept AS (SELECT digest FROM conversations_systemprompt WHERE digest = %(digest)s FOR KEY SHARE)
-INSERT INTO conversations_systemprompt (digest, text)
-SELECT %(digest)s, %(text)s WHERE NOT EXISTS (SELECT FROM kept) ON CONFLICT DO NOTHING
+KEPT_ONCE = ("tools",)  # for all requests that share them
+# Whether they are there already or not, `forget_sent` can't delete them until the row of the ledger is stored.
+KEEP_TEXTS = """
+WITH kept AS (
+  SELECT digest FROM conversations_kepttext WHERE digest = ANY(%(digests)s) ORDER BY digest FOR KEY SHARE
+)
+INSERT INTO conversations_kepttext (digest, text)
+SELECT digest, text FROM unnest(%(digests)s::text[], %(texts)s::text[]) AS sent (digest, text)
+WHERE digest NOT IN (SELECT digest FROM kept) ORDER BY digest ON CONFLICT DO NOTHING
 """
 
 
@@ -96,7 +101,7 @@ def open_completion(new: NewCompletion) -> Completion:
     completion = _row_of(new)
     try:
         with transaction.atomic():
-            completion.system_prompt_id = _keep_system_prompt(new.body.get("messages", ()))
+            _keep_texts(completion, new.body)
             completion.save(force_insert=True)
             if completion.reserved_usd is not None:
                 reserve(completion, limits)
@@ -117,7 +122,7 @@ def _row_of(new: NewCompletion) -> Completion:
         attempt=new.attempt,
         language_model=new.language_model,
         window=new.record.to_json() if new.record else None,
-        request={name: value for name, value in new.body.items() if name not in WORDS},
+        request={name: value for name, value in new.body.items() if name not in WORDS + KEPT_ONCE},
         messages_digest=digest_of(messages or new.body.get("input", ())),
         estimated_input_tokens=new.prompt_tokens,
         reserved_usd=new.worst_usd,
@@ -132,15 +137,25 @@ def _scenario_id(new: NewCompletion) -> int | None:
     return new.conversation.scenario_id if new.conversation else None
 
 
-def _keep_system_prompt(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    """Store the system prompt unless it is there. Returns its digest; None without one."""
-    if not messages or messages[0]["role"] != "system":
-        return None
-    text = messages[0]["content"]
-    digest = digest_of_text(text)
+def _keep_texts(completion: Completion, body: Mapping[str, Any]) -> None:
+    """Let *completion* name the system prompt and the tools' schemas that it is sent with, stored unless they are."""
+    texts = {"system_prompt_id": _system_prompt(body.get("messages", ())), "tool_schemas_id": _tool_schemas(body)}
+    sent = {name: (digest_of_text(text), text) for name, text in texts.items() if text is not None}
+    if not sent:
+        return
+    digests, contents = zip(*sent.values(), strict=True)
     with connection.cursor() as cursor:
-        cursor.execute(KEEP_SYSTEM_PROMPT, {"digest": digest, "text": text})
-    return digest
+        cursor.execute(KEEP_TEXTS, {"digests": list(digests), "texts": list(contents)})
+    for name, (digest, _) in sent.items():
+        setattr(completion, name, digest)
+
+
+def _system_prompt(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    return messages[0]["content"] if messages and messages[0]["role"] == "system" else None
+
+
+def _tool_schemas(body: Mapping[str, Any]) -> str | None:
+    return json.dumps(body["tools"]) if body.get("tools") else None
 
 
 def settle_completion(completion: Completion, outcome: Outcome) -> bool:

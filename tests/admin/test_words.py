@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from chatsite.accounts.models import User
-from conversations.models import Completion, Conversation, Document, Message, Reading, Run, Scenario, SystemPrompt
+from conversations.models import Completion, Conversation, Document, KeptText, Message, Reading, Run, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.prepare_reply import prepare_reply
 from tests.access_matrix.routes import Route, routes
@@ -59,7 +59,7 @@ class Person:
             window=prepared.window.record.to_json(),
             request=request,
             scenario=self.scenario,
-            system_prompt=SystemPrompt.objects.create(digest=f"digest of {canary}", text=self.scenario.system_prompt),
+            system_prompt=KeptText.objects.create(digest=f"digest of {canary}", text=self.scenario.system_prompt),
         )
         end_reply(posted.reply.pk, COMPLETE, content=f"{canary} answer")
         Message.objects.filter(pk=posted.reply.pk).update(error_params={"said": f"{canary} error"})

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conversations.core.calibration import FEWEST_PAIRS
 from conversations.core.usage import Usage
-from conversations.models import Calibration, Completion
+from conversations.models import Calibration, Completion, KeptText
 from conversations.providers.language_models import default_language_model
 from conversations.selectors import calibration as selector
 from conversations.services import calibration as service
@@ -76,11 +76,12 @@ def test_too_few_reports_teach_nothing_and_take_nothing_back():
     "fields",
     [
         {"estimated_input_tokens": 900},
-        {"request": {"tools": [{"type": "function"}]}},
+        {"tool_schemas_id": "a digest"},
         {"language_model": "another"},
     ],
 )
 def test_short_prompts_tools_and_other_models_teach_nothing(fields):
+    KeptText.objects.create(digest="a digest", text="[{}]")
     report(ratio="1.9", **fields)
     learn(NAME)
     assert ratio_of() == 1

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from chatsite.accounts.models import Invitation, Role, User
 from conversations.core.usage import UnitPrices, Usage
-from conversations.models import Completion, Conversation, Message, Run, Scenario, Spending, SystemPrompt
+from conversations.models import Completion, Conversation, KeptText, Message, Run, Scenario, Spending
 from conversations.services.conversations import choose_scenario, default_scenario, sweep_deleted_conversations
 from conversations.services.delete_account import delete_account
 from conversations.services.end_reply import COMPLETE, end_reply
@@ -95,7 +95,7 @@ def test_the_canary_is_seen_where_words_are_kept(alice):
     conversation, _ = talk(alice, own_scenario(alice))
     make_ready(add(alice, conversation, content=CANARY.encode()), CANARY)
     kept_in = {"accounts_user", "account_emailaddress", *(f"conversations_{name}" for name in (
-        "message", "scenario", "systemprompt", "completion", "conversation", "passage", "documentfile"
+        "message", "scenario", "kepttext", "completion", "conversation", "passage", "documentfile"
     ))}  # fmt: skip
     assert kept_in <= tables_with_the_canary()
 
@@ -211,10 +211,21 @@ def test_a_swept_conversation_takes_along_what_was_sent_for_it(alice):
 def test_a_system_prompt_stays_as_long_as_a_conversation_for_which_it_was_sent(alice):
     scenario = own_scenario(alice)
     (first, _), (second, _) = talk(alice, scenario), talk(alice, scenario)
+    kept = KeptText.objects.filter(text=scenario.system_prompt)
     first.delete()
-    assert SystemPrompt.objects.count() == 1
+    assert kept.exists()
     second.delete()
-    assert not SystemPrompt.objects.exists()
+    assert not kept.exists()
+
+
+def test_tools_are_kept_once_for_all_who_send_the_same_and_as_long_as_one_is_there(alice):
+    (first, row), (second, other) = talk(alice), talk(alice)
+    assert json.loads(row.tool_schemas.text) == [{"name": CANARY}]
+    assert row.tool_schemas_id == other.tool_schemas_id
+    first.delete()
+    assert KeptText.objects.count() == 1
+    second.delete()
+    assert not KeptText.objects.exists()
 
 
 def closing(function, *arguments):

@@ -16,6 +16,7 @@ from tests.ledger import open_for
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
+TOOLS = [{"type": "function", "function": {"name": "naïve", "parameters": {"type": "object"}}}]
 TOKENS = {"input_tokens": 5, "cached_input_tokens": 0, "output_tokens": 2}
 
 
@@ -32,7 +33,7 @@ def reply_to(conversation, content, *, attempts=1):
     """Let a reply be asked for, and return it with the JSON body of the request."""
     prepared = prepare_reply(post(conversation, content).reply.pk)
     record = prepared.window.record
-    request = CompletionRequest(record.language_model, prepared.window.prompt, record.reply_reserve_tokens)
+    request = CompletionRequest(record.language_model, prepared.window.prompt, record.reply_reserve_tokens, tools=TOOLS)
     body = request.to_wire(base_url="")
     for attempt in range(1, attempts + 1):
         open_for(prepared, attempt=attempt, body=body)

@@ -3,8 +3,8 @@ from __future__ import annotations
 from django.db import models
 
 
-class SystemPrompt(models.Model):
-    """A system prompt as it was sent: what a scenario says may change, what was sent may not.
+class KeptText(models.Model):
+    """A text as it was sent, a system prompt or tools' schemas: what a scenario says may change, what was sent may not.
 
     Kept once however often it is sent; *digest* is the SHA-256 of the text, in hexadecimal.
     """
