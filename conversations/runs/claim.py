@@ -6,18 +6,15 @@ import datetime as dt
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
 
-from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, admissions_of
 from conversations.core.frames import ReplyStarted
-from conversations.fanout import RUNS, publish, publish_frame
-from conversations.models import Message, Run, ToolCall
-from conversations.models.tool_call import ToolCallState
-from conversations.services.end_reply import SHUT_OUT, STOPPED, end_reply
+from conversations.fanout import publish_frame
+from conversations.models import Run
+from conversations.services.end_reply import SHUT_OUT, end_reply
 
 LEASE = dt.timedelta(seconds=10)
 
@@ -75,37 +72,6 @@ def runs_of_shut_out(runs: Collection[ClaimedRun]) -> set[int]:
     """Return the ids of those of *runs* whose people may not, or no longer, be in. One statement."""
     admissions = admissions_of({run.owner_id for run in runs})
     return {run.id for run in runs if admissions[run.owner_id] is not Admission.ADMITTED}
-
-
-def park_run(run: ClaimedRun, *, content: str) -> None:
-    """Give the run back until somebody has decided about its calls; if that has been done meanwhile, it waits again.
-
-    A stop that came too late for the worker is done here. Done twice, because the first answer was lost, this changes
-    nothing: the run may be another worker's by then.
-    """
-    with transaction.atomic():
-        # Whoever decides about a call or ends the reply locks its row as well, and who stops it the run's: so one of
-        # us sees what the other did.
-        reply = Message.objects.select_for_update().filter(pk=run.reply_id, state="streaming").first()
-        held = Run.objects.select_for_update().filter(pk=run.id, state="running", attempt=run.attempt).first()
-        if reply is None or held is None:
-            return
-        if held.stop_requested_at:
-            end_reply(run.reply_id, STOPPED, content=content)
-            return
-        Message.objects.filter(pk=run.reply_id).update(content=content)
-        _give_back(held)
-
-
-def _give_back(run: Run) -> None:
-    """Let the run wait: for whoever decides about its calls, or for a worker if all of them are decided."""
-    held = Run.objects.filter(pk=run.pk)
-    if ToolCall.objects.filter(reply_id=run.reply_id, state=ToolCallState.ASKS).exists():
-        patience = dt.timedelta(minutes=settings.TOOL_CONSENT_MINUTES)
-        held.update(state="asking", worker="", lease_until=Now() + patience)
-    else:
-        held.update(state="waiting", worker="", lease_until=None)
-        transaction.on_commit(partial(publish, RUNS, "waiting"))
 
 
 def prolong_leases(worker: str, run_ids: Collection[int]) -> set[int]:

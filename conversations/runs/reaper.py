@@ -20,15 +20,20 @@ from conversations.services.ledger import Outcome, settle_abandoned, settle_comp
 from conversations.services.uploads import sweep_upload_counts
 
 from .claim import LEASE
+from .parked import end_given_up, given_up
 
 logger = logging.getLogger(__name__)
 LONGEST_REQUEST = dt.timedelta(hours=1)
 
 
 def reap_once() -> int:
-    """End every reply whose lease is over as interrupted, or as stopped if that was asked. Returns how many."""
+    """End every reply whose lease is over: interrupted, or stopped if that was asked, or if nobody allowed its calls.
+
+    Returns how many.
+    """
     over = Run.objects.filter(state="running", lease_until__lt=Now()).select_related("reply")
     reaped = sum(_survives(_reap, run) for run in over)
+    reaped += sum(_survives(end_given_up, reply) for reply in given_up())
     for completion in _left_open():
         _survives(_settle, completion)
     return reaped

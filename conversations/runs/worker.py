@@ -22,8 +22,9 @@ from conversations.services.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, ST
 from conversations.services.make_reply import Made, make_reply
 from conversations.threads import in_worker_thread
 
-from .claim import ClaimedRun, claim_runs, park_run, prolong_leases, runs_of_shut_out, save_texts, stop_requests
+from .claim import ClaimedRun, claim_runs, prolong_leases, runs_of_shut_out, save_texts, stop_requests
 from .live_reply import LiveReply, render_lines
+from .parked import park_run
 from .reaper import reap_once, tidy_once
 
 logger = logging.getLogger(__name__)

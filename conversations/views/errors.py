@@ -18,6 +18,8 @@ from chatsite.accounts.languages import language_of
 from conversations.access import require_admitted
 from conversations.core.errors import (
     AccessError,
+    CallNotAsking,
+    CallNotFound,
     CompletionError,
     ConversationError,
     ConversationNotFound,
@@ -52,6 +54,8 @@ STATUSES: dict[type[ConversationError], int] = {
     MessageNotFound: 404,
     ScenarioNotFound: 404,
     DocumentNotFound: 404,
+    CallNotFound: 404,
+    CallNotAsking: 409,
     ReplyInProgress: 409,
     NothingToRetry: 409,
     MessageExcluded: 409,
@@ -128,7 +132,7 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
         return JsonResponse(_for_scripts(request, error), status=status)
     if isinstance(error, (SignInRequired, GateShut)):
         return _to_the_door(request, error, kwargs)
-    if isinstance(error, (ConversationNotFound, MessageNotFound, DocumentNotFound)):
+    if isinstance(error, (ConversationNotFound, MessageNotFound, DocumentNotFound, CallNotFound)):
         raise Http404 from error
     response = refuse(request, error, **kwargs)
     response.status_code = status

@@ -73,6 +73,14 @@ def flag(request: HttpRequest, name: str) -> bool:
     return value == "true"
 
 
+def is_yes(request: HttpRequest, name: str) -> bool:
+    """Return what the person answers by the form: `yes` or `no`. Anything else is no answer."""
+    value = request.POST.get(name)
+    if value not in ("yes", "no"):
+        raise FrameError(name)
+    return value == "yes"
+
+
 def time_zone(request: HttpRequest) -> dt.tzinfo:
     return zone_of(request.COOKIES)
 
