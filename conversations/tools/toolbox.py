@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from chatsite.accounts.models import User
 from conversations.core.errors import ToolUnknown
 from conversations.core.tools import ToolSpec
 from conversations.models import Scenario
 
+from .registry import registry
 from .tool import Tool
 
 
@@ -54,4 +56,10 @@ def toolbox_of(scenario: Scenario) -> Toolbox:
     """
     if not scenario.tools:
         return NO_TOOLS
-    return NO_TOOLS
+    functions = registry().tools
+    return Toolbox.of(functions[name] for name in scenario.tools if name in functions)
+
+
+def offered_tools(user: User) -> list[OfferedTool]:
+    """Return the tools that *user* may choose for a scenario: built-in ones, and then the site's own."""
+    return [OfferedTool(name, tool.spec) for name, tool in registry().tools.items()]

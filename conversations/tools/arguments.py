@@ -1,0 +1,93 @@
+"""The arguments of a call, as a language model wrote them: JSON text that may be anything."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
+
+from .schema_checks import SchemaUnusable, mistakes_in
+
+LONGEST_ARGUMENTS = 200_000  # characters
+DEEPEST_ARGUMENTS = 50  # objects and lists inside one another
+LONGEST_DETAIL = 1_000
+
+
+def check_arguments(arguments: str, schema: Any) -> dict[str, Any]:
+    """Return *arguments* as an object that fits *schema*, which may be anybody's. Raises as `parse_arguments` does.
+
+    Patterns are not tried, nor what else would take a hostile schema's own time: whoever offers the tool checks those.
+    """
+    value = parse_arguments(arguments)
+    try:
+        mistakes = mistakes_in(value, schema)
+    except SchemaUnusable as error:
+        raise ArgumentsUnfit(detail=f"They can't be checked: {error}.") from error
+    if mistakes:
+        raise ArgumentsUnfit(detail=" ".join(mistakes)[:LONGEST_DETAIL])
+    return value
+
+
+def parse_arguments(arguments: str) -> dict[str, Any]:
+    """Return JSON text as an object. Raises `ArgumentsBroken`, `ArgumentsUnfit`, whose detail says what to mend."""
+    if len(arguments) > LONGEST_ARGUMENTS:
+        raise ArgumentsUnfit(detail=f"They are longer than {LONGEST_ARGUMENTS} characters.")
+    try:
+        value = json.loads(
+            arguments, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant, parse_float=_finite
+        )
+    except RecursionError as error:
+        raise ArgumentsUnfit(detail=_TOO_DEEP) from error
+    except ValueError as error:
+        raise ArgumentsBroken(detail=f"{error}."[:LONGEST_DETAIL]) from error
+    if not isinstance(value, dict):
+        raise ArgumentsUnfit(detail="They have to be one object: {…}.")
+    _require_sound(value)
+    return value
+
+
+_TOO_DEEP = f"They are nested more than {DEEPEST_ARGUMENTS} deep."
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} is given more than once")
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise ValueError(f"{digits[:40]} is too large a number")
+    return number
+
+
+def _require_sound(value: dict[str, Any]) -> None:
+    """Refuse what would break whoever works with it: depth, and halves of characters."""
+    ahead: list[tuple[Any, int]] = [(value, 1)]
+    while ahead:
+        part, depth = ahead.pop()
+        if depth > DEEPEST_ARGUMENTS + 1:
+            raise ArgumentsUnfit(detail=_TOO_DEEP)
+        if isinstance(part, str) and not _is_whole(part):
+            raise ArgumentsBroken(detail="A text has half of a character (a lone surrogate) in it.")
+        if isinstance(part, dict):
+            ahead.extend((each, depth + 1) for pair in part.items() for each in pair)
+        elif isinstance(part, list):
+            ahead.extend((each, depth + 1) for each in part)
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,39 @@
+"""What a function's docstring says of it and of its parameters, in Google's, NumPy's and Sphinx' style."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from griffe import Docstring, DocstringSection, DocstringSectionParameters, DocstringSectionText, Parser
+from griffe import infer_docstring_style as infer_style
+from griffe import parse as parse_in_style
+
+LONGEST_DESCRIPTION = 1024  # characters that OpenAI takes: https://platform.openai.com/docs/api-reference, 2026-11-21
+
+
+class Docs(NamedTuple):
+    """*description* is all that comes before the first section; *parameters* name → description."""
+
+    description: str
+    parameters: Mapping[str, str]
+
+
+def docs_of(function: Callable[..., Any]) -> Docs:
+    """Return what is told of *function*, blank where it has no docstring."""
+    sections = _sections(inspect.getdoc(function) or "")
+    text = next((section.value for section in sections if isinstance(section, DocstringSectionText)), "")
+    lists = (section.value for section in sections if isinstance(section, DocstringSectionParameters))
+    told = {parameter.name.lstrip("*"): _one_line(parameter.description) for items in lists for parameter in items}
+    return Docs(text.strip()[:LONGEST_DESCRIPTION], told)
+
+
+def _sections(text: str) -> list[DocstringSection]:
+    docstring = Docstring(f"{text}\n")  # a field in the last line is found only with its end
+    style, _ = infer_style(docstring, default=Parser.google)
+    return parse_in_style(docstring, style or Parser.google, warnings=False)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,142 @@
+"""What a Python function takes: as a language model is told it, and as the function gets it.
+
+type hints ─▶ pydantic ─▶ JSON schema, with the docstring's words          for the language model
+JSON text  ─▶ pydantic ─▶ dataclasses, enums, dates, … by those hints      for the function
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter
+from types import SimpleNamespace
+from typing import Any, NotRequired, get_type_hints
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+from typing_extensions import TypedDict
+
+from conversations.core.errors import ArgumentsUnfit
+
+from .arguments import parse_arguments
+from .docstrings import Docs, docs_of
+from .schemas import Schema, ToldSchema, in_one_piece
+from .tool import ToolContext
+
+MOST_ERRORS = 5
+LONGEST_ERROR = 300
+
+
+class SignatureUnfit(Exception):
+    """A function can't be a tool, for the reason that this says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The parameters of one function: *schema* as told, *positional* those that are given by place alone.
+
+    *context* is the name of the parameter that gets the `ToolContext`, blank if there is none.
+    """
+
+    schema: Schema
+    adapter: TypeAdapter[dict[str, Any]]
+    positional: tuple[Parameter, ...]
+    context: str
+
+    def read(self, arguments: str) -> dict[str, Any]:
+        """Return JSON text as what the function takes, by name. Raises `ArgumentsBroken`, `ArgumentsUnfit`."""
+        parse_arguments(arguments)
+        try:
+            return self.adapter.validate_json(arguments)
+        except ValidationError as error:
+            raise ArgumentsUnfit(detail=_mistakes(error)) from error
+        except Exception as error:  # a class of the function's own refuses them in its own way
+            raise ArgumentsUnfit(detail=f"{type(error).__name__}: {error}"[:LONGEST_ERROR]) from error
+
+    def call(self, function: Callable[..., Any], values: Mapping[str, Any], context: ToolContext) -> Any:
+        """Return what *function* returns for the *values* that were read."""
+        named = {**values, self.context: context} if self.context else dict(values)
+        placed = [named.pop(parameter.name, parameter.default) for parameter in self.positional]
+        return function(*placed, **named)
+
+
+def signature_of(function: Callable[..., Any]) -> Signature:
+    """Raises `SignatureUnfit`."""
+    parameters = list(inspect.signature(function).parameters.values())
+    hints = _hints(function)
+    context = next((each.name for each in parameters if hints.get(each.name) is ToolContext), "")
+    told = [each for each in parameters if each.name != context]
+    for parameter in told:
+        _require_fit(parameter, hints)
+    adapter, schema = _adapter_and_schema(told, hints)
+    positional = tuple(each for each in parameters if each.kind is Parameter.POSITIONAL_ONLY)
+    return Signature(in_one_piece(_with_words(schema, told, hints, docs_of(function))), adapter, positional, context)
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of the parameters. What a function returns may have a type that is there for checkers only."""
+    plain = inspect.unwrap(function)
+    written = {name: hint for name, hint in getattr(plain, "__annotations__", {}).items() if name != "return"}
+    names = getattr(plain, "__globals__", {})
+    try:
+        return get_type_hints(SimpleNamespace(__annotations__=written), globalns=names, include_extras=True)
+    except Exception as error:
+        raise SignatureUnfit(f"its types can't be read: {error}") from error
+
+
+def _require_fit(parameter: Parameter, hints: Mapping[str, Any]) -> None:
+    if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+        raise SignatureUnfit(f"{parameter} takes whatever there is: name its parameters")
+    if parameter.name not in hints:
+        raise SignatureUnfit(f"its parameter {parameter.name!r} has no type")
+    if isinstance(parameter.default, FieldInfo):
+        raise SignatureUnfit(f"its parameter {parameter.name!r} has a Field for a default: put it into Annotated")
+
+
+def _adapter_and_schema(told: list[Parameter], hints: Mapping[str, Any]) -> tuple[TypeAdapter[dict[str, Any]], Schema]:
+    """Return what reads the arguments. Of those that are left out the function's own defaults are taken."""
+    fields = {each.name: _field(each, hints[each.name]) for each in told}
+    arguments: Any = TypedDict("Arguments", fields)  # type: ignore[misc]  # of types that are known only now
+    arguments.__pydantic_config__ = ConfigDict(extra="forbid")
+    try:
+        adapter = TypeAdapter(arguments)
+        return adapter, adapter.json_schema(schema_generator=ToldSchema)
+    except Exception as error:  # pydantic has many ways to say that there is no schema
+        raise SignatureUnfit(str(error).partition("\n")[0]) from error
+
+
+def _field(parameter: Parameter, hint: Any) -> Any:
+    return hint if parameter.default is Parameter.empty else NotRequired[hint]
+
+
+def _with_words(schema: Schema, told: list[Parameter], hints: Mapping[str, Any], docs: Docs) -> Schema:
+    """Return *schema* with the words of type hints, else of the docstring, and with the defaults."""
+    properties: Schema = {}
+    for parameter in told:
+        properties[parameter.name] = {**schema["properties"][parameter.name], **_default(parameter)}
+        if words := _word_in(hints[parameter.name]) or docs.parameters.get(parameter.name):
+            properties[parameter.name].setdefault("description", words)
+    return {**schema, "properties": properties}
+
+
+def _default(parameter: Parameter) -> Schema:
+    if parameter.default in (Parameter.empty, None, ""):  # that nothing is given goes without saying
+        return {}
+    try:
+        return {"default": to_jsonable_python(parameter.default)}
+    except PydanticSerializationError:
+        return {}
+
+
+def _word_in(hint: Any) -> str:
+    """Return the text of `Annotated[int, "How many."]`, as some write it."""
+    return next((each for each in getattr(hint, "__metadata__", ()) if isinstance(each, str)), "")
+
+
+def _mistakes(error: ValidationError) -> str:
+    """Return where the arguments are wrong and why, for a model to mend them."""
+    mistakes = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = [f"{'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}."[:LONGEST_ERROR] for each in mistakes]
+    return " ".join(lines[:MOST_ERRORS])
