@@ -1,14 +1,13 @@
-"""Schemas of tools that others wrote: what is taken of them, and what arguments are checked against.
+"""Schemas of tools that others wrote, and which of them are taken.
 
-A schema is a program that others let us run: a pattern or a reference can cost seconds, or an hour. So the language
-model is told of all of it, and arguments are checked against a part that costs no more than its size: without
-references, patterns, conditions and negations. Whoever offers the tool checks the rest.
+One that is not could fill the prompt, make a provider refuse it whole, or cost more than is given for checking
+arguments against it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any, Final
 
@@ -16,8 +15,9 @@ from .text import UNSTORABLE
 
 MOST_CHARACTERS: Final = 16_000  # as JSON
 MOST_DEPTH: Final = 24
-MOST_NODES: Final = 2_000  # schemas within the schema, once each reference is replaced by what it means
+MOST_NODES: Final = 2_000  # schemas within it, with what a reference means counted wherever there is one
 TYPES: Final = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 Schema = Mapping[str, Any]
 
@@ -52,7 +52,10 @@ def require_sound(schema: Schema) -> None:
         raise SchemaRefused(Flaw.TOO_DEEP)
     if schema.get("type") != "object" or "\\u0000" in written or UNSTORABLE.search(written):
         raise SchemaRefused(Flaw.NOT_A_SCHEMA)
-    checkable(schema)
+    try:
+        _Walk(schema).visit(schema)
+    except RecursionError as error:  # from one reference to the next
+        raise SchemaRefused(Flaw.EXPANDS) from error
 
 
 def _is_deeper(value: object, levels: int) -> bool:
@@ -61,59 +64,33 @@ def _is_deeper(value: object, levels: int) -> bool:
     return bool(inner) and (not levels or any(_is_deeper(each, levels - 1) for each in inner))
 
 
-def checkable(schema: Schema) -> dict[str, Any]:
-    """Return the part of *schema* that arguments are checked against: it takes whatever the whole takes, and more.
-
-    Raises `SchemaRefused`.
-    """
-    checked = _Expansion(schema).of(schema, within=())
-    return checked if isinstance(checked, dict) else {}
-
-
-class _Expansion:
-    """Replaces references by what they mean. One that leads back to itself means anything."""
+class _Walk:
+    """Goes through a schema by way of its references. One that leads back to itself is not followed again."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root
         self._nodes = 0
 
-    def of(self, schema: object, *, within: tuple[str, ...]) -> dict[str, Any] | bool:
+    def visit(self, schema: object, *, within: tuple[str, ...] = ()) -> None:
         self._nodes += 1
         if self._nodes > MOST_NODES:
             raise SchemaRefused(Flaw.EXPANDS)
         if isinstance(schema, bool):
-            return schema
+            return
         if not isinstance(schema, Mapping):
             raise SchemaRefused(Flaw.NOT_A_SCHEMA)
-        expanded = {key: schema[key] for key, fits in _VALUES.items() if key in schema and _require(fits(schema[key]))}
-        expanded |= self._parts(schema, within)
-        for key in ("$ref", "$dynamicRef", "$recursiveRef"):
-            if key in schema:
-                expanded.setdefault("allOf", []).append(self._meant_by(schema[key], within))
-        return expanded
+        if not all(fits(schema[key]) for key, fits in _VALUES.items() if key in schema):
+            raise SchemaRefused(Flaw.NOT_A_SCHEMA)
+        for part in _parts_of(schema):
+            self.visit(part, within=within)
+        for reference in (schema[key] for key in _REFERENCES if key in schema):
+            self._follow(reference, within)
 
-    def _parts(self, schema: Schema, within: tuple[str, ...]) -> dict[str, Any]:
-        parts: dict[str, Any] = {}
-        if "properties" in schema and _require(isinstance(schema["properties"], Mapping)):
-            properties = schema["properties"].items()
-            parts["properties"] = {name: self.of(each, within=within) for name, each in properties}
-        if isinstance(schema.get("items"), Mapping | bool):  # drafts before 2020 had lists there
-            parts["items"] = self.of(schema["items"], within=within)
-        if "additionalProperties" in schema and "patternProperties" not in schema:
-            parts["additionalProperties"] = self.of(schema["additionalProperties"], within=within)
-        for key in ("anyOf", "allOf", "oneOf"):
-            if key in schema and _require(isinstance(schema[key], list) and schema[key]):
-                choices = [self.of(each, within=within) for each in schema[key]]
-                # With less in each, several of one-of may fit where one did.
-                parts.setdefault("allOf", []).extend(choices if key == "allOf" else [{"anyOf": choices}])
-        return parts
-
-    def _meant_by(self, reference: object, within: tuple[str, ...]) -> dict[str, Any] | bool:
+    def _follow(self, reference: object, within: tuple[str, ...]) -> None:
         if not isinstance(reference, str) or not reference.startswith("#"):
             raise SchemaRefused(Flaw.REFERS_OUTSIDE)
-        if reference in within:
-            return True
-        return self.of(self._at(reference), within=(*within, reference))
+        if reference not in within:
+            self.visit(self._at(reference), within=(*within, reference))
 
     def _at(self, reference: str) -> object:
         """Return what a reference such as `#/$defs/Colour` points at."""
@@ -126,10 +103,15 @@ class _Expansion:
         return found
 
 
-def _require(fits: object) -> bool:
-    if not fits:
-        raise SchemaRefused(Flaw.NOT_A_SCHEMA)
-    return True
+def _parts_of(schema: Schema) -> Iterator[object]:
+    """Yield the schemas that *schema* is made of."""
+    for key in ("properties", "patternProperties", "dependentSchemas"):
+        yield from schema.get(key, {}).values()
+    for key in ("anyOf", "allOf", "oneOf", "prefixItems"):
+        yield from schema.get(key, ())
+    for key in ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"):
+        if key in schema and not isinstance(schema[key], list):  # drafts before 2020 had lists of items
+            yield schema[key]
 
 
 def _is_number(value: object) -> bool:
@@ -153,15 +135,15 @@ def _are_names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def _is_anything(value: object) -> bool:
-    return True
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
 
 
 _VALUES: Final[Mapping[str, Callable[[object], bool]]] = {
     "type": _is_type,
-    "enum": _is_list,
-    "const": _is_anything,
     "required": _are_names,
+    **dict.fromkeys(("enum", "anyOf", "allOf", "oneOf", "prefixItems"), _is_list),
+    **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), _is_mapping),
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _is_count),
 }

@@ -71,8 +71,11 @@ class Migration(migrations.Migration):
                 ('believes_read_only', models.BooleanField(default=False, help_text='Tools that the server calls read-only run without asking the person.', verbose_name='believes read-only')),
                 ('timeout_seconds', models.PositiveSmallIntegerField(default=30, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(300)], verbose_name='timeout seconds')),
                 ('tools', models.JSONField(default=list)),
+                ('refused_tools', models.JSONField(default=list)),
                 ('listed_at', models.DateTimeField(null=True, verbose_name='listed at')),
-                ('list_error', models.CharField(blank=True, max_length=300, verbose_name='list error')),
+                ('tried_at', models.DateTimeField(null=True, verbose_name='tried at')),
+                ('list_error', models.CharField(blank=True, max_length=50, verbose_name='list error')),
+                ('list_error_detail', models.CharField(blank=True, max_length=500)),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
             ],
             options={

@@ -10,8 +10,9 @@ class McpServer(models.Model):
 
     *name* goes before the names of its tools: `name__tool`. *sealed_authorization* is the value of the header
     `Authorization`, sealed with `SECRET_KEY`. *tools* is what the server listed at *listed_at*, as it was checked:
-    `{"name", "description", "parameters", "read_only"}`; *list_error* says why a later listing failed. Calls ask the
-    person first, but for tools that the server calls read-only and that the admin believes (*believes_read_only*).
+    `{"name", "description", "parameters", "read_only"}`, and *refused_tools* what was not taken: `{"name", "reason"}`.
+    *list_error* is the code of the error if the last try, at *tried_at*, failed. Calls ask the person first, but for
+    tools that the server calls read-only and that the admin believes (*believes_read_only*).
     """
 
     name = models.CharField(
@@ -35,8 +36,11 @@ class McpServer(models.Model):
         _("timeout seconds"), default=30, validators=[MinValueValidator(1), MaxValueValidator(300)]
     )
     tools = models.JSONField(default=list)
+    refused_tools = models.JSONField(default=list)
     listed_at = models.DateTimeField(_("listed at"), null=True)
-    list_error = models.CharField(_("list error"), max_length=300, blank=True)
+    tried_at = models.DateTimeField(_("tried at"), null=True)
+    list_error = models.CharField(_("list error"), max_length=50, blank=True)
+    list_error_detail = models.CharField(max_length=500, blank=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
 
     class Meta:
