@@ -38,6 +38,10 @@ class Unit(NamedTuple):
         return self.messages[0].position
 
     @property
+    def calls_tools(self) -> bool:
+        return bool(self.messages[0].message.tool_calls)
+
+    @property
     def flaw(self) -> LeftOutReason | None:
         """Return why the unit can't be sent at all, whatever the room, or None if it can.
 

@@ -1,9 +1,17 @@
-"""The older messages of a window: what a policy is offered, and what it may answer."""
+"""The older messages of a window: what a policy is offered, and what it may answer.
+
+Of the tool calls of an older reply, with their results, the newest are offered that together take at most a quarter of
+what older messages could have if the question were empty. The others are left out, and the window goes on behind them:
+else one large result would end the view of a whole conversation. The quarter is one of what stays from request to
+request (budget, system prompt, tools, pins), so what was left out stays left out, and prompts go on beginning alike. A
+policy that refuses to drop is offered everything.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from .errors import ConversationTooLong, PolicyFailed
 from .history import HistoryMessage, Unit, group_into_units
@@ -12,6 +20,7 @@ from .record import LeftOutMessage, LeftOutReason
 
 MOST_NAMED = 200  # somebody may exclude thousands, and the record is kept with every request
 MOST_TOKENS_OVER = 100_000  # to say that a conversation is far too long, not all of it has to be read
+TOOL_TURN_SHARE = Fraction(1, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +45,15 @@ def choose_older(
     room: Room,
     pinned: Collection[int],
     overhead_tokens: int,
+    lasting_tokens: int,
 ) -> ChosenOlder:
     """Let *policy* choose, and hold it to the room. The messages at the *pinned* positions are in the window already.
 
+    *lasting_tokens* is what older messages could have in any request of the conversation, if its question were empty.
     Raises `ConversationTooLong` or `PolicyFailed`.
     """
-    offered, room_tokens = _Offered(pinned), room.tokens  # noted before a policy has the room in its hands
+    tool_turn = _ToolTurn(None if policy.refuses_to_drop else int(lasting_tokens * TOOL_TURN_SHARE))
+    offered, room_tokens = _Offered(pinned, tool_turn), room.tokens  # noted before a policy has the room in its hands
     units = offered.sendable(group_into_units(newest_first, overhead_tokens=overhead_tokens))
     chosen = _ask(policy, units, room, offered)
     tokens = sum(unit.tokens for unit in chosen.values())
@@ -58,10 +70,33 @@ def choose_older(
 
 
 @dataclass(slots=True)
+class _ToolTurn:
+    """The tool calls of the one older reply that is being read, which may take *limit_tokens* together, if limited."""
+
+    limit_tokens: int | None
+    taken_tokens: int = 0
+
+    def holds(self, unit: Unit) -> bool:
+        """Tell whether there is room for *unit*, and take it."""
+        if self.limit_tokens is None or not unit.calls_tools:
+            return True
+        if self.taken_tokens + unit.tokens > self.limit_tokens:
+            return False
+        self.taken_tokens += unit.tokens
+        return True
+
+    def pass_by(self, unit: Unit) -> None:
+        """Another reply's calls begin where something stands between them."""
+        if not unit.calls_tools:
+            self.taken_tokens = 0
+
+
+@dataclass(slots=True)
 class _Offered:
-    """What was read, newest first: the units that can be sent, by position, and those that can't with their flaw."""
+    """What was read, newest first: the units that can be sent, by position, and those that can't with the reason."""
 
     pinned: Collection[int]
+    tool_turn: _ToolTurn
     units: dict[int, Unit] = field(default_factory=dict)
     flawed: list[tuple[Unit, LeftOutReason]] = field(default_factory=list)
     reading_failed: Exception | None = None
@@ -70,9 +105,10 @@ class _Offered:
         """Yield what can be sent. Nothing but reading raises in here: what a policy raises, it raises outside."""
         try:
             for unit in newest_first:
+                self.tool_turn.pass_by(unit)
                 if self.pinned and all(message.position in self.pinned for message in unit.messages):
                     continue
-                if flaw := unit.flaw:
+                if flaw := unit.flaw or (None if self.tool_turn.holds(unit) else "oversized"):
                     self.flawed.append((unit, flaw))
                     continue
                 self.units[unit.position] = unit

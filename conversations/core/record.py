@@ -126,6 +126,12 @@ class WindowRecord:
     grounding: GroundingRecord = field(default_factory=GroundingRecord)
 
     @property
+    def lost_steps(self) -> bool:
+        """Whether there was no room for tool calls that were made for the newest message itself."""
+        asked_at = next((entry.position for entry in self.entries if entry.kind == "newest"), None)
+        return asked_at is not None and any(out.position > asked_at for out in self.left_out)
+
+    @property
     def parts(self) -> dict[Part, int]:
         """Return the tokens of each part, in prompt order; together they are the budget. Priming counts as system."""
         parts: dict[Part, int] = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .grounding import PackedGrounding
 from .history import HistoryMessage
 from .prompt import Passage
-from .record import EntryKind, GroundingPassage, GroundingRecord, LookUp, WindowEntry
+from .record import EntryKind, GroundingPassage, GroundingRecord, LeftOutMessage, LookUp, WindowEntry
 from .tool_steps import SentStep
 
 
@@ -33,6 +33,14 @@ def entries_of(
         entry("newest", newest),
         *(entry("tool_step", step.message, step.cut_to) for step in steps),
     )
+
+
+def left_out_steps(
+    steps: Sequence[HistoryMessage], sent: Sequence[SentStep], overhead_tokens: int
+) -> Iterator[LeftOutMessage]:
+    """Yield the steps of this turn that were not sent, newest first: those before the first that was."""
+    for step in reversed(steps[: len(steps) - len(sent)]):
+        yield LeftOutMessage(step.id, step.position, overhead_tokens + step.content_tokens, "does_not_fit")
 
 
 def grounding_record(

@@ -1,15 +1,18 @@
-"""The calls and results of the turn that is being answered: always sent, results cut where they are too large.
+"""The calls and results of the turn that is being answered: results are cut where they are too large, calls never.
 
     smallest = calls whole, of each result only the mark that it was cut
     room for results = RESULTS_SHARE × what is left once all that must fit, steps at their smallest, has its place
 
 Results share that room fairly: what is smaller than an equal part is sent whole, and what it leaves goes to the rest.
+Where the steps at their smallest would take more than CALLS_SHARE of what is left, because calls are many or have huge
+arguments, the oldest steps are left out whole, as many as have to be, so that something is left for results. The newest
+step is always sent. A reply that has lost a step is to answer now: what it does not see it would only ask for again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from .budget import ChatFormat, CountText, content_tokens
@@ -18,6 +21,7 @@ from .history import HistoryMessage, group_into_units
 from .messages import PromptMessage
 
 RESULTS_SHARE = Fraction(3, 4)
+CALLS_SHARE = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,17 @@ class ToolSteps:
     @property
     def smallest_tokens(self) -> int:
         return sum(self.chat_format.overhead_tokens + self._smallest(message) for message in self.messages)
+
+    def newest_within(self, limit_tokens: int) -> ToolSteps:
+        """Return the newest steps that take at most *limit_tokens* at their smallest; the last one in any case."""
+        kept = self
+        while kept.smallest_tokens > limit_tokens and (later := kept._without_the_oldest()).messages:
+            kept = later
+        return kept
+
+    def _without_the_oldest(self) -> ToolSteps:
+        *_, oldest = group_into_units(reversed(self.messages), overhead_tokens=0)
+        return replace(self, messages=self.messages[len(oldest.messages) :])
 
     def fitted(self, room_tokens: int) -> tuple[SentStep, ...]:
         """Return the steps as they are sent when results may have *room_tokens* above their smallest."""

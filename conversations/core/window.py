@@ -6,7 +6,8 @@ A pure function. Filling goes in this order:
 
 1. Must fit: system prompt, tool schemas, pins, the newest user message's content. If not, nothing is sent and a typed
    error says whose fault it is and by how many tokens.
-2. Tool steps of this turn, each call with its results; results that are too large are cut and marked.
+2. Tool steps of this turn, each call with its results; results that are too large are cut and marked. Of very many, or
+   with huge calls, the oldest are left out.
 3. Grounding of the newest user message, up to its share of the budget: whole passages by rank.
 4. Older messages, content only, in units that may not be split: the policy chooses which.
 
@@ -37,8 +38,8 @@ from .older import ChosenOlder, choose_older
 from .policy import Room, WindowPolicy
 from .prompt import Passage
 from .record import LookUp, WindowRecord
-from .recording import entries_of, grounding_record
-from .tool_steps import RESULTS_SHARE, SentStep, ToolSteps
+from .recording import entries_of, grounding_record, left_out_steps
+from .tool_steps import CALLS_SHARE, RESULTS_SHARE, SentStep, ToolSteps
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ class _Filling:
     remaining_tokens: int = field(init=False)
     overhead_tokens: int = field(init=False)
     pins: tuple[HistoryMessage, ...] = field(init=False)
+    lasting_tokens: int = 0
     system_tokens: int = 0
     grounding_limit_tokens: int = 0
     packed: PackedGrounding = field(default_factory=lambda: PackedGrounding("", 0))
@@ -134,6 +136,7 @@ class _Filling:
             self.remaining_tokens -= tokens
             if (over := shortest_tokens - self.remaining_tokens) > 0:
                 raise error(tokens_over=over)
+        self.lasting_tokens = self.remaining_tokens
         self._take_newest()
 
     def _take_newest(self) -> None:
@@ -148,6 +151,7 @@ class _Filling:
 
     def take_steps(self) -> None:
         steps = ToolSteps(self.turn.steps, self.language_model.chat_format, self.count_text)
+        steps = steps.newest_within(int(self.remaining_tokens * CALLS_SHARE))
         if (over := steps.smallest_tokens - self.remaining_tokens) > 0:
             raise ToolStepsTooLong(tokens_over=over)
         room_tokens = int((self.remaining_tokens - steps.smallest_tokens) * RESULTS_SHARE)
@@ -173,6 +177,7 @@ class _Filling:
             room=Room(self.remaining_tokens, self.anchor),
             pinned={pin.position for pin in self.pins},
             overhead_tokens=self.overhead_tokens,
+            lasting_tokens=self.lasting_tokens,
         )
         self.remaining_tokens -= self.older.tokens
 
@@ -190,8 +195,8 @@ class _Filling:
     def _first_position(self) -> int:
         """Return where the seen part begins.
 
-        Pins that touch it are part of it, and so is what is never sent, such as excluded messages: nothing was left out
-        there for lack of room, and unpinned or included again it must not lie behind the anchor.
+        Pins that touch it are part of it, and so is what is never sent, such as excluded messages and large tool turns:
+        no room would bring them back, and unpinned or included again they must not lie behind the anchor.
         """
         first_position = self.older.messages[0].position if self.older.messages else self.turn.newest.position
         accounted_for = {pin.position for pin in self.pins} | self.older.unsendable
@@ -226,7 +231,7 @@ class _Filling:
             unseen_messages=first_position - sum(pin.position < first_position for pin in self.pins),
             older_limit_tokens=self.older_limit_tokens,
             anchor=self.anchor,
-            left_out=self.older.left_out,
+            left_out=(*left_out_steps(self.turn.steps, self.steps, self.overhead_tokens), *self.older.left_out),
             left_out_unnamed=self.older.left_out_unnamed,
             grounding=grounding_record(
                 self.turn.grounding,

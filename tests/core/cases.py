@@ -90,7 +90,30 @@ class Case:
     @cached_property
     def sendable_units(self) -> list[StoredUnit]:
         """The units that can be older messages, newest first."""
-        return [unit for unit in reversed(self.units) if unit.flaw is None and not unit.is_pin]
+        can_be = [unit for unit in reversed(self.units) if unit.flaw is None and not unit.is_pin]
+        return [unit for unit in can_be if unit not in self.oversized_units]
+
+    @cached_property
+    def oversized_units(self) -> list[StoredUnit]:
+        """The tool turns that are more than their part: newest first, a quarter is for each run of them."""
+        oversized, limit_tokens, taken_tokens = [], self.lasting_tokens // 4, 0
+        for unit in reversed(self.units):
+            if not unit.messages[0].message.tool_calls:
+                taken_tokens = 0
+            elif unit.flaw is None and not unit.is_pin:
+                tokens = unit.tokens(self.chat_format)
+                oversized += [unit] if taken_tokens + tokens > limit_tokens else []
+                taken_tokens += 0 if taken_tokens + tokens > limit_tokens else tokens
+        return [] if self.policy.refuses_to_drop else oversized
+
+    @property
+    def lasting_tokens(self) -> int:
+        """What is left for older messages by all that is the same in every request."""
+        overhead_tokens = self.chat_format.overhead_tokens
+        system_tokens = overhead_tokens + self.count_text(self.system_prompt) if self.system_prompt else 0
+        pins_tokens = sum(pin.tokens(self.chat_format) for pin in self.pins)
+        fixed_tokens = self.chat_format.priming_tokens + system_tokens + self.tool_schema_tokens + pins_tokens
+        return self.budget_tokens - fixed_tokens
 
     @cached_property
     def stored(self) -> dict[int, HistoryMessage]:
@@ -208,7 +231,8 @@ def _steps(case: Case, choices: Choices, position: int) -> Iterator[HistoryMessa
     """Yield the tool calls of the turn, each with its results, of which some are huge."""
     for _ in range(choices.one_of((0, 0, 0, 1, 2, 3))):
         ids = [f"{position}{letter}" for letter in "ab"[: 1 + choices.below(2)]]
-        yield case.stored_by(languages.tool_call, position, ids=ids, arguments=text("call", choices.below(9)))
+        arguments = text("call", choices.one_of((0, choices.below(9), choices.below(9), choices.below(120))))
+        yield case.stored_by(languages.tool_call, position, ids=ids, arguments=arguments)
         for number, call_id in enumerate(ids, start=1):
             content = text("result", choices.one_of((0, choices.below(20), choices.below(250))))
             content = choices.one_of((content, content, "", content * 20))

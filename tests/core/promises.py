@@ -12,6 +12,7 @@ from . import promises_of_grounding, promises_of_older, promises_of_steps
 from .cases import Case
 from .promises_of_grounding import question
 from .promises_of_older import older_positions
+from .promises_of_steps import kept_steps
 
 KINDS = ("system", "pin", "older", "newest", "tool_step")
 
@@ -49,7 +50,7 @@ def the_newest_message_is_whole(case: Case, window: Window) -> None:
     newest = question(case, window)
     assert newest.role == "user"
     assert newest.content.endswith(case.newest.message.content)
-    assert window.record.entries[-1 - len(case.steps)].message == case.newest.id
+    assert window.record.entries[-1 - len(kept_steps(case))].message == case.newest.id
 
 
 def the_order_is_most_stable_first(case: Case, window: Window) -> None:

@@ -8,15 +8,16 @@ from conversations.core.prompt import render_passage, render_question
 from conversations.core.window import Window
 
 from .cases import MARKER, Case
+from .promises_of_steps import kept_steps
 
 
 def question(case: Case, window: Window) -> PromptMessage:
     """Return the newest user message as it is sent."""
-    return window.prompt[-1 - len(case.steps)]
+    return window.prompt[-1 - len(kept_steps(case))]
 
 
 def grounding_keeps_to_its_share(case: Case, window: Window) -> None:
-    grounding, newest = window.record.grounding, window.record.entries[-1 - len(case.steps)]
+    grounding, newest = window.record.grounding, window.record.entries[-1 - len(kept_steps(case))]
     assert 0 <= grounding.tokens <= grounding.limit_tokens
     assert grounding.limit_tokens <= case.budget_tokens * case.policy.grounding_share
     assert grounding.tokens == newest.tokens - case.newest.tokens(case.chat_format)

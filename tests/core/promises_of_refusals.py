@@ -18,7 +18,7 @@ from conversations.core.errors import (
 from conversations.core.policies import SlidingWindow
 
 from .cases import Case
-from .promises_of_steps import smallest_steps_tokens
+from .promises_of_steps import kept_steps, smallest_steps_tokens
 
 
 def the_refusal_says_whose_fault_it_is_and_by_how_much(case: Case, error: PromptError) -> None:
@@ -53,7 +53,7 @@ def _tokens_over(case: Case) -> Iterator[tuple[type[PromptError], int]]:
     yield PinsTooLong, over
     over += case.newest.content_tokens - 1
     yield _message_error(case), max(over, _over_its_cap(case))
-    yield ToolStepsTooLong, over + smallest_steps_tokens(case)
+    yield ToolStepsTooLong, over + smallest_steps_tokens(case, kept_steps(case))
     over += _window_that_may_drop(case).record.parts["tool_steps"]
     yield ConversationTooLong, over + sum(unit.tokens(case.chat_format) for unit in case.sendable_units)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from conversations.core.budget import content_tokens
@@ -25,19 +25,40 @@ def smallest_tokens(case: Case, message: HistoryMessage) -> int:
     return min(message.content_tokens, marked_tokens)
 
 
-def smallest_steps_tokens(case: Case) -> int:
-    overhead_tokens = len(case.steps) * case.chat_format.overhead_tokens
-    return overhead_tokens + sum(smallest_tokens(case, step) for step in case.steps)
+def smallest_steps_tokens(case: Case, steps: Sequence[HistoryMessage]) -> int:
+    overhead_tokens = len(steps) * case.chat_format.overhead_tokens
+    return overhead_tokens + sum(smallest_tokens(case, step) for step in steps)
+
+
+def kept_steps(case: Case) -> tuple[HistoryMessage, ...]:
+    """Return the steps without the oldest ones: the others' calls and marks take half of what is left, or are one."""
+    room_tokens = case.lasting_tokens - case.newest.tokens(case.chat_format)
+    steps = case.steps
+    while 2 * smallest_steps_tokens(case, steps) > room_tokens and (later := without_the_oldest(steps)):
+        steps = later
+    return steps
+
+
+def without_the_oldest(steps: tuple[HistoryMessage, ...]) -> tuple[HistoryMessage, ...]:
+    calls = [place for place, step in enumerate(steps) if step.message.tool_calls]
+    return steps[calls[1] :] if len(calls) > 1 else ()
 
 
 def steps_as_sent(case: Case, window: Window) -> Iterator[tuple[HistoryMessage, WindowEntry]]:
     """Yield each step as it is stored, with its entry in the record."""
     entries = [entry for entry in window.record.entries if entry.kind == "tool_step"]
-    yield from zip(case.steps, entries, strict=True)
+    yield from zip(kept_steps(case), entries, strict=True)
 
 
-def all_steps_follow_the_newest_message_in_order(case: Case, window: Window) -> None:
-    sent = window.prompt[len(window.prompt) - len(case.steps) :]
+def the_oldest_steps_are_left_out_and_named_and_no_others(case: Case, window: Window) -> None:
+    lost = case.steps[: len(case.steps) - len(kept_steps(case))]
+    named = [(out.position, out.reason) for out in window.record.left_out if out.position > case.newest.position]
+    assert named == [(step.position, "does_not_fit") for step in reversed(lost)]
+    assert window.record.lost_steps == bool(lost)
+
+
+def all_kept_steps_follow_the_newest_message_in_order(case: Case, window: Window) -> None:
+    sent = window.prompt[len(window.prompt) - len(kept_steps(case)) :]
     for (step, entry), message in zip(steps_as_sent(case, window), sent, strict=True):
         assert (entry.message, entry.position) == (step.id, step.position)
         assert message == step.message._replace(content=cut_text(step.message.content, entry.cut_to))
@@ -62,8 +83,9 @@ def _level(wanted: list[int], room_tokens: int) -> int:
 def results_are_cut_only_where_needed_the_largest_first(case: Case, window: Window) -> None:
     parts = window.record.parts
     fixed_tokens = sum(parts[part] for part in ("system", "tools", "pins", "newest"))
-    room = int((case.budget_tokens - fixed_tokens - smallest_steps_tokens(case)) * SHARE_OF_RESULTS)
-    level = _level([step.content_tokens - smallest_tokens(case, step) for step in case.steps], room)
+    kept = kept_steps(case)
+    room = int((case.budget_tokens - fixed_tokens - smallest_steps_tokens(case, kept)) * SHARE_OF_RESULTS)
+    level = _level([step.content_tokens - smallest_tokens(case, step) for step in kept], room)
     for step, entry in steps_as_sent(case, window):
         smallest = smallest_tokens(case, step)
         wanted = step.content_tokens - smallest
@@ -83,7 +105,8 @@ def _cut_one_later(case: Case, step: HistoryMessage, entry: WindowEntry) -> int:
 
 
 PROMISES = (
-    all_steps_follow_the_newest_message_in_order,
+    the_oldest_steps_are_left_out_and_named_and_no_others,
+    all_kept_steps_follow_the_newest_message_in_order,
     only_results_are_cut_and_marked,
     results_are_cut_only_where_needed_the_largest_first,
 )

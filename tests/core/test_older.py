@@ -13,8 +13,10 @@ from conversations.core.policy import Room, WindowPolicy
 from . import site_policies
 from .cases import Case, cases
 from .languages import message, tool_call, tool_result
+from .promises_of_steps import kept_steps
 from .test_window_promises import with_policy
 
+UNCOUNTED = {"overhead_tokens": 0, "lasting_tokens": 1_000_000}
 HISTORY = [message(position, f"{position}".ljust(10, ".")) for position in range(10)]
 
 
@@ -25,7 +27,7 @@ class ConnectionLost(Exception):
 def choose(policy, older=HISTORY, *, room_tokens=1_000, pinned=()):
     room = Room(room_tokens)
     newest_first = reversed(older) if isinstance(older, list) else older
-    return choose_older(newest_first, policy=policy, room=room, pinned=pinned, overhead_tokens=0)
+    return choose_older(newest_first, policy=policy, room=room, pinned=pinned, **UNCOUNTED)
 
 
 def breaking_after(count):
@@ -140,7 +142,7 @@ def older_is_empty(window):
 def test_a_policy_that_chooses_nothing_still_sends_the_newest_message(case):
     window = outcome_of(with_policy(case, site_policies.Nothing))
     if not isinstance(window, PromptError):
-        assert window.prompt[-1 - len(case.steps)].content.endswith(case.newest.message.content)
+        assert window.prompt[-1 - len(kept_steps(case))].content.endswith(case.newest.message.content)
         assert older_is_empty(window)
 
 

@@ -77,8 +77,8 @@ def test_full_does_not_miss_what_nobody_wants_sent():
 def test_a_tool_turn_is_left_out_whole():
     older = [message(0, "asked"), tool_call(1), tool_result(2, "r" * 90), message(3, "answered")]
     chosen = window(message(4, "newest"), older)
-    assert contents(chosen) == ["answered", "newest"]
-    assert reasons(chosen) == {1: "does_not_fit", 2: "does_not_fit"}
+    assert contents(chosen) == ["asked", "answered", "newest"]
+    assert reasons(chosen) == {1: "oversized", 2: "oversized"}
 
 
 def test_a_tool_turn_without_a_result_is_left_out():

@@ -24,6 +24,7 @@ from . import promises_of_refusals
 from .cases import BYTES, Choices, cases, make_case, text
 from .languages import by_character, by_piece, by_quarter, language_model, message
 from .promises import PROMISES
+from .promises_of_steps import kept_steps
 
 FAR_TOO_LONG = "x" * 1_000
 
@@ -70,6 +71,7 @@ def happenings(case):
     yield from (
         "whole passage" if passage.cut_to is None else "cut passage" for passage in window.record.grounding.included
     )
+    yield from ["lost step"] if window.record.lost_steps else []
     yield from ("whole step" if cut_to is None else "cut step" for cut_to in cuts_of_steps(window))
     yield beginning_of(case, window)
 
@@ -92,7 +94,7 @@ def test_the_random_conversations_see_everything_happen():
     assert not rare
     assert set(seen) == {
         *("system", "pin", "older", "newest", "tool_step", "user", "assistant", "tool"),
-        *("whole passage", "cut passage", "whole step", "cut step"),
+        *("whole passage", "cut passage", "whole step", "cut step", "lost step"),
         *("no anchor", "stayed", "moved on", "moved back"),
         *("does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "policy"),
         *("prompt_too_long", "system_prompt_too_long", "tool_schemas_too_long", "pins_too_long"),
@@ -119,7 +121,7 @@ def test_tool_steps_fit_as_soon_as_there_are_as_many_tokens_more_as_was_said(cas
         assert tokens_over(with_room(case, over - 1), ToolStepsTooLong) == 1
         window = with_room(case, over).window()
         assert window.record.parts["free"] == 0
-        sent = [message for message in window.prompt[-len(case.steps) :] if message.role == "tool"]
+        sent = [message for message in window.prompt[-len(kept_steps(case)) :] if message.role == "tool"]
         assert all(message.content in ("", CUT_MARK) for message in sent)
 
 
