@@ -52,8 +52,8 @@ class ShownCall:
     """A call as it is shown. *arguments* are as the language model wrote them, *readable_arguments* laid out.
 
     *result* is what the model gets, of a long one the beginning; *result_characters* is how long it is, and
-    *result_tokens* are counted once its step is stored. Who decides about the call sends *digest* along; *earlier* is
-    there only while it asks.
+    *result_tokens* are counted once its step is stored: then it is the content of the message *message_id*. Who decides
+    about the call sends *digest* along; *earlier* is there only while it asks.
     """
 
     pk: int
@@ -65,6 +65,7 @@ class ShownCall:
     readable_arguments: str
     result: str
     result_characters: int
+    message_id: int | None
     result_tokens: int | None
     state: str
     error_code: str
@@ -171,6 +172,7 @@ def _shown(call: ToolCall, earlier: Mapping[int, EarlierRun]) -> ShownCall:
         readable_arguments=readable_json(call.arguments),
         result=read["shown_result"],
         result_characters=read["result_characters"],
+        message_id=call.message_id,
         result_tokens=read["result_tokens"],
         state=call.state,
         error_code=call.error_code,

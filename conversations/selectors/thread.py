@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from threading import BoundedSemaphore
 
-from django.db.models import F
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
-from conversations.models import Completion, Conversation, Message
+from conversations.models import Completion, Conversation, Message, ToolCall
 from conversations.rendering import BlockStream, render_markdown
 from conversations.sentences import Reader, stored_sentence
 
 from .reply_costs import ReplyCost, reply_cost, with_reply_cost
 from .sight import EVERYTHING, MARK_WORDS, Mark, Sight
 from .sources import SourcesSummary, grounding_record, summary_of
+from .thread_steps import NO_STEPS, ThreadSteps, thread_steps
 from .versions import Versions, versions_of
 
 PAGE_MESSAGES = 30
@@ -34,9 +35,9 @@ class ThreadMessage:
     *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
     point *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply,
     and *cost* what all of them cost, unless its owner hides that. *sources* tell what was looked up for it, and
-    *question* is what it answers. *error* is the sentence that says why a reply is not whole, or nothing. *mark* says
-    whether the model sees it. *parent* is the message that it follows, and *versions* are there if something else was
-    said in its place.
+    *question* is what it answers. *steps* are what it has asked of tools, before its own content. *error* is the
+    sentence that says why a reply is not whole, or nothing. *mark* says whether the model sees it. *parent* is the
+    message that it follows, and *versions* are there if something else was said in its place.
     """
 
     pk: int
@@ -58,6 +59,12 @@ class ThreadMessage:
     excluded: bool
     mark: Mark
     versions: Versions | None
+    steps: ThreadSteps
+
+    @property
+    def first_position(self) -> int:
+        """Where it begins on the path: a reply with its first step."""
+        return self.position - self.steps.messages
 
     @property
     def mark_words(self) -> Promise:
@@ -77,7 +84,7 @@ class ThreadPage:
 
     @property
     def first_position(self) -> int:
-        return self.messages[0].position if self.messages else 0
+        return self.messages[0].first_position if self.messages else 0
 
 
 def thread_page(
@@ -89,10 +96,10 @@ def thread_page(
     limit: int = PAGE_MESSAGES,
 ) -> ThreadPage:
     """Return the last *limit* messages, or those before position *before*, marked by what the model sees."""
-    path = conversation.messages.filter(active=True)
+    path = _shown_by_themselves(conversation)
     if before is not None:
         path = path.filter(position__lt=before)
-    newest_first = list(path.defer("grounding").order_by("-position")[:limit])
+    newest_first = list(path.order_by("-position")[:limit])
     return _page(conversation, reversed(newest_first), reader, sight)
 
 
@@ -100,9 +107,20 @@ def thread_from(
     conversation: Conversation, from_position: int, *, reader: Reader, sight: Sight = EVERYTHING
 ) -> ThreadPage:
     """Return the messages from *from_position* on; of very many, the newest."""
-    path = conversation.messages.filter(active=True, position__gte=from_position)
-    newest_first = list(path.defer("grounding").order_by("-position")[:MOST_IN_A_SNAPSHOT])
+    path = _shown_by_themselves(conversation).filter(position__gte=from_position)
+    newest_first = list(path.order_by("-position")[:MOST_IN_A_SNAPSHOT])
     return _page(conversation, reversed(newest_first), reader, sight)
+
+
+def _shown_by_themselves(conversation: Conversation) -> QuerySet[Message]:
+    """Return the messages of the path; those that are steps of a reply are shown with it.
+
+    Each with the step that its calls have reached, None without any, and the last one that is stored: read together
+    with its content, which begins anew with each.
+    """
+    steps = ToolCall.objects.filter(reply=OuterRef("pk")).order_by("-step").values("step")
+    path = conversation.messages.filter(active=True, step_of=None).defer("grounding")
+    return path.annotate(last_step=Subquery(steps[:1]), stored_step=Subquery(steps.exclude(message=None)[:1]))
 
 
 def _page(conversation: Conversation, oldest_first: Iterable[Message], reader: Reader, sight: Sight) -> ThreadPage:
@@ -110,6 +128,7 @@ def _page(conversation: Conversation, oldest_first: Iterable[Message], reader: R
     completions = _last_completions(messages, with_costs=conversation.owner.shows_costs)
     questions = _questions(messages)
     versions = versions_of(messages)
+    steps = _steps(messages, completions, reader)
     shown = [
         _shown(
             message,
@@ -117,12 +136,22 @@ def _page(conversation: Conversation, oldest_first: Iterable[Message], reader: R
             shows_costs=conversation.owner.shows_costs,
             question=questions.get(message.parent_id, ""),
             versions=versions.get(message.pk),
+            steps=steps.get(message.pk, NO_STEPS),
             reader=reader,
             sight=sight,
         )
         for message in messages
     ]
     return ThreadPage(shown, has_older=bool(messages) and messages[0].position > 0)
+
+
+def _steps(messages: list[Message], completions: dict[int, Completion], reader: Reader) -> dict[int, ThreadSteps]:
+    def render(reply: int, words: str) -> SafeString:
+        return _render_ended(words, _passages_of(completions.get(reply)))
+
+    read = {message.pk: vars(message) for message in messages}  # what was annotated is no field of the model
+    stored = {pk: columns["stored_step"] or 0 for pk, columns in read.items() if columns["last_step"]}
+    return thread_steps(stored, render=render, reader=reader) if stored else {}
 
 
 def _questions(oldest_first: list[Message]) -> dict[int | None, str]:
@@ -150,6 +179,7 @@ def _shown(
     shows_costs: bool,
     question: str,
     versions: Versions | None,
+    steps: ThreadSteps,
     reader: Reader,
     sight: Sight,
 ) -> ThreadMessage:
@@ -176,7 +206,13 @@ def _shown(
         excluded=message.excluded,
         mark=sight.mark_of(message),
         versions=versions,
+        steps=steps,
     )
+
+
+def _passages_of(completion: Completion | None) -> int:
+    """Return how many passages a reply may cite."""
+    return len(grounding_record(getattr(completion, "grounding", None)).included)
 
 
 def _render_ended(content: str, passages: int) -> SafeString:

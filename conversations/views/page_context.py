@@ -31,6 +31,7 @@ from .grouping import group_by_date
 from .money import left_in_words
 from .requests import PersonRequest
 from .strata import LABELS
+from .suggestions import suggestions_for
 from .window_context import sight_summary
 
 CONVERSATIONS_PER_PAGE = 50
@@ -69,6 +70,7 @@ def thread_context(request: PersonRequest, conversation: Conversation, *, before
         "sight_summary": json.dumps(sight_summary(sight)),
         "horizon_position": first_seen if first_seen and first_seen in positions else None,
         "is_streaming": any(message.state == "streaming" for message in page.messages),
+        "is_asking": any(message.steps.asks for message in page.messages),
     }
 
 
@@ -81,6 +83,7 @@ def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]
         "scenarios": scenarios if len(scenarios) > 1 else [],
         "language_model": language_of(chosen).configured.label,
         "is_demo": demo_is_used(),
+        "suggestions": suggestions_for(chosen),
     }
 
 

@@ -35,6 +35,13 @@ export class Composer {
     this.focus();
   }
 
+  /** Put *question* in place of what is typed, to be sent or changed. */
+  propose(question) {
+    this.field.value = question;
+    this.#typed();
+    this.focus();
+  }
+
   /** What was wrong with the last attempt is being mended. */
   #typed() {
     this.showError("");

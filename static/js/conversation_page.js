@@ -1,6 +1,7 @@
 /** The page of a conversation: puts its parts together. */
 
 import { Announcer } from "./announcer.js";
+import { sendDecision, startDeciding } from "./calls.js";
 import { startCitations } from "./citations.js";
 import { Composer } from "./composer.js";
 import { Connection } from "./connection.js";
@@ -24,6 +25,7 @@ import { startShortcuts } from "./shortcuts.js";
 import { Sidebar } from "./sidebar.js";
 import { Sight } from "./sight.js";
 import { startSources } from "./sources.js";
+import { startSuggestions } from "./suggestions.js";
 import { Thread } from "./thread.js";
 import { localiseTimes } from "./time_zone.js";
 import { startVersions } from "./versions.js";
@@ -38,7 +40,10 @@ const beginning = isStored ? {} : { scenario: part("composer").elements.scenario
 const draft = new Draft(conversation, { isStored });
 const announcer = new Announcer(part("announcer"));
 const follow = new Follow(part("scroller"), part("messages"), part("jump"));
-const thread = new Thread(part("messages"), { onEnded: (article) => announcer.readReply(article) });
+const thread = new Thread(part("messages"), {
+  onEnded: (article) => announcer.readReply(article),
+  onAsks: (call) => announcer.say(call.dataset.textAsks),
+});
 const sight = new Sight(part("messages"));
 const sidebar = new Sidebar(document.getElementById("sidebar"), conversation);
 const connection = new Connection({
@@ -110,6 +115,7 @@ startMarking(page, {
 });
 startCitations(page, document.getElementById("passage-card"));
 startSources(page, { onNarrow: (question) => composer.narrow(question) });
+startSuggestions(page, { onChosen: (question) => composer.propose(question) });
 startEditing(page, {
   template: document.getElementById("editor"),
   connection,
@@ -126,6 +132,13 @@ startVersions(page, {
 });
 startMessageKeys(page, { KeyP: "pin", KeyX: "exclude", KeyE: "edit" });
 startReplyActions(page, { connection, onRefused: (sentence) => composer.showError(sentence) });
+startDeciding(page, {
+  async decide(form, allowed) {
+    composer.showError("");
+    await sendDecision(form, allowed).finally(() => connection.sync());
+  },
+  onRefused: (error) => composer.showFailure(error),
+});
 startScenarioChoice(part("scenario"), {
   isStored: () => connection.isStored,
   url: urls.scenario,

@@ -62,6 +62,7 @@ export function frameHandlers({
     "reply.started": sync,
     "reply.delta": takePiece,
     "reply.html": takePiece,
+    "reply.step": () => connection.sync(),
     "reply.done": sync,
     "reply.failed": sync,
     "window.recorded": ({ first_position }) => sight.see({ first_position }),

@@ -1,5 +1,6 @@
-/** A streaming reply on the page: finished blocks as HTML, the tail behind them as text. */
+/** A streaming reply on the page: its steps and calls, finished blocks as HTML, the tail behind them as text. */
 
+import { callsIn, goOn, takeCalls } from "./calls.js";
 import { labelCopyButtons } from "./copy.js";
 import { ReplyText } from "./reply_text.js";
 
@@ -8,31 +9,64 @@ export class ReplyView {
   constructor(article) {
     this.article = article;
     this.text = new ReplyText(storedText(article));
+    this.ahead = []; // pieces of steps that the page is not at yet
+  }
+
+  /** With each step the text begins anew. */
+  get step() {
+    return Number(this.article.dataset.step);
   }
 
   get hasGap() {
-    return this.text.hasGap;
+    return this.text.hasGap || this.ahead.length > 0;
   }
 
-  takeText(at, text) {
-    this.#show(this.text.takeText(at, text));
-  }
-
-  takeBlock(start, end, html) {
-    this.#show(this.text.takeBlock(start, end, html));
+  /** Take a `reply.delta` or a `reply.html`. The texts of two steps never mix. */
+  take(piece) {
+    if (piece.step > this.step) {
+      this.ahead.push(piece);
+    } else if (piece.step === this.step && piece.type === "reply.delta") {
+      this.#show(this.text.takeText(piece.at, piece.text));
+    } else if (piece.step === this.step) {
+      this.#show(this.text.takeBlock(piece.start, piece.end, piece.html));
+    }
   }
 
   /** Show the stored state in *article*, unless everything in it is on the page already. */
   adopt(article) {
+    const step = Number(article.dataset.step);
+    if (step > this.step) {
+      this.#begin(article);
+    } else if (step === this.step) {
+      this.#goOn(article);
+    }
+  }
+
+  #begin(article) {
+    const pieces = this.ahead;
+    this.#replace(article);
+    this.text = new ReplyText(storedText(article));
+    this.ahead = [];
+    pieces.forEach((piece) => this.take(piece));
+  }
+
+  #goOn(article) {
     const stored = storedText(article);
     if (!this.text.isBehind(new ReplyText(stored))) {
+      takeCalls(this.article, article);
       return;
     }
     const { text, change } = this.text.mergedInto(stored);
-    this.article.replaceWith(article);
-    this.article = article;
+    this.#replace(article);
     this.text = text;
     this.#show(change);
+  }
+
+  #replace(article) {
+    const reading = callsIn(this.article);
+    this.article.replaceWith(article);
+    this.article = article;
+    goOn(reading, article);
   }
 
   #show({ blocks, redraw, appended }) {

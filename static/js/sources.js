@@ -35,11 +35,11 @@ export function startSources(page, { onNarrow }) {
 
 /** Return what somebody reads in *article*: whether the list is open, and which number or line has the focus. */
 export function readingIn(article) {
-  const focused = article.querySelector("summary:focus, [data-citation]:focus");
+  const focused = article.querySelector("[data-sources-list] > summary:focus, [data-citation]:focus");
   const citation = focused?.dataset.citation;
   return {
     isListOpen: Boolean(article.querySelector("[data-sources-list][open]")),
-    focus: focused && (citation ? `[data-citation="${citation}"]` : "summary"),
+    focus: focused && (citation ? `[data-citation="${citation}"]` : "[data-sources-list] > summary"),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The messages on the page, kept the same as what is stored. */
 
+import { callsIn, goOn } from "./calls.js";
 import { ReplyView } from "./reply_view.js";
 import { readingIn, readOn } from "./sources.js";
 import { labelCopyButtons } from "./copy.js";
@@ -8,12 +9,14 @@ import { localiseTimes } from "./time_zone.js";
 export class Thread {
   /**
    * @param {HTMLElement} list holds the messages
-   * @param {{onEnded: (article: HTMLElement) => void}} handlers
+   * @param {object} handlers
+   * @param {(article: HTMLElement) => void} handlers.onEnded
+   * @param {(call: HTMLElement) => void} handlers.onAsks told of each tool call that begins to ask the person
    */
-  constructor(list, { onEnded }) {
-    this.list = list;
-    this.onEnded = onEnded;
+  constructor(list, { onEnded, onAsks }) {
+    Object.assign(this, { list, onEnded, onAsks });
     this.shown = new WeakMap();
+    this.asked = new Set(this.#asking.map(({ id }) => id));
     this.#follow();
   }
 
@@ -51,11 +54,7 @@ export class Thread {
     if (this.reply?.article.dataset.message !== String(frame.reply)) {
       return !this.list.querySelector(`[data-message="${frame.reply}"]`);
     }
-    if (frame.type === "reply.delta") {
-      this.reply.takeText(frame.at, frame.text);
-    } else {
-      this.reply.takeBlock(frame.start, frame.end, frame.html);
-    }
+    this.reply.take(frame);
     return this.reply.hasGap;
   }
 
@@ -73,6 +72,7 @@ export class Thread {
     }
     this.#follow();
     this.#restore(focus);
+    this.#tellWhatAsks();
   }
 
   /**
@@ -85,6 +85,17 @@ export class Thread {
     const next = index < 0 ? articles.at(step < 0 ? -1 : articles.length) : articles[index + step];
     next?.focus();
     return Boolean(next);
+  }
+
+  get #asking() {
+    return [...this.list.querySelectorAll("[data-asks]")];
+  }
+
+  #tellWhatAsks() {
+    for (const call of this.#asking.filter(({ id }) => !this.asked.has(id))) {
+      this.asked.add(call.id);
+      this.onAsks(call);
+    }
   }
 
   #focus() {
@@ -125,9 +136,10 @@ export class Thread {
   #replace(old, article) {
     const action = old.contains(document.activeElement) && document.activeElement.dataset.action;
     const editor = old.querySelector(".editor");
-    const reading = readingIn(old);
+    const [reading, calls] = [readingIn(old), callsIn(old)];
     old.replaceWith(article);
     readOn(reading, article);
+    goOn(calls, article);
     if (editor) {
       moveEditor(editor, article);
     } else if (action) {

@@ -1,0 +1,74 @@
+"""Tools and their calls in words that people understand, and the arguments of a call on one line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+BUILT_IN: Final = "built-in"
+LONGEST_SHORT_CHARACTERS: Final = 120
+LONGEST_PARSED_CHARACTERS: Final = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class ToolWords:
+    """What a built-in tool is called, and its call while it runs and once it has succeeded. *icon* is of the sheet."""
+
+    name: Promise
+    running: Promise
+    done: Promise
+    icon: str
+
+
+WORDS: Final[Mapping[str, ToolWords]] = {
+    "calculator": ToolWords(_("Calculator"), _("Calculating…"), _("Calculated"), "calculator"),
+    "current_time": ToolWords(_("Date and time"), _("Looking at the clock…"), _("Looked at the clock"), "current_time"),
+    "search_conversation": ToolWords(
+        _("Search of this conversation"), _("Searching this conversation…"), _("Searched this conversation"), "search"
+    ),
+    "search_documents": ToolWords(
+        _("Search of your documents"), _("Searching your documents…"), _("Searched your documents"), "search"
+    ),
+}
+
+
+def words_of(tool: str, source: str) -> ToolWords | None:
+    """Return the words of a built-in tool. Whatever another source calls its tools, it gets none of them."""
+    return WORDS.get(tool) if source == BUILT_IN else None
+
+
+def short_arguments(arguments: str) -> str:
+    """Return the arguments on one line, cut where it is long: a single value without its name.
+
+    Text that is no JSON object is taken as it is.
+    """
+    parsed = _parsed(arguments)
+    if parsed is None:
+        return _one_line(arguments)
+    if len(parsed) == 1:
+        return _one_line(_value(next(iter(parsed.values()))))
+    return _one_line(", ".join(f"{name}: {_value(value)}" for name, value in parsed.items()))
+
+
+def _parsed(arguments: str) -> dict[str, Any] | None:
+    if len(arguments) > LONGEST_PARSED_CHARACTERS:
+        return None
+    try:
+        parsed = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    return parsed if isinstance(parsed, dict) else None
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text[: 2 * LONGEST_SHORT_CHARACTERS].split())
+    return line if len(line) <= LONGEST_SHORT_CHARACTERS else line[:LONGEST_SHORT_CHARACTERS] + "…"

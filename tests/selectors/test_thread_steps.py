@@ -1,0 +1,94 @@
+"""The tool calls of replies in the thread: what is shown of them, where, and at what price."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conversations.models import Conversation, Message
+from conversations.models.tool_call import ToolCallState
+from conversations.selectors import thread
+from conversations.selectors.thread import thread_from, thread_page
+from conversations.sentences import Reader
+from tests.people import begin, make_user, post
+from tests.tool_steps import add_call, end_step
+
+pytestmark = pytest.mark.django_db(transaction=True)
+READER = Reader("en")
+
+
+@pytest.fixture
+def reply():
+    return post(begin(make_user("alice")), "What is 17 × 23?").reply
+
+
+def shown(reply):
+    return thread_page(reply.conversation, reader=READER).messages[-1]
+
+
+def test_the_steps_of_a_reply_are_shown_with_it_and_not_by_themselves(reply):
+    add_call(reply, result="391")
+    end_step(reply, text="Let me *see*.")
+    page = thread_page(reply.conversation, reader=READER)
+    assert [message.role for message in page.messages] == ["user", "assistant"]
+    (step,) = page.messages[-1].steps.stored
+    assert "<em>see</em>" in step.html
+    assert [call.call.result for call in step.calls] == ["391"]
+
+
+def test_the_calls_of_the_step_that_a_reply_is_at_stand_after_its_own_words(reply):
+    add_call(reply, result="391")
+    end_step(reply, text="First.")
+    add_call(reply, step=2, state=ToolCallState.RUNNING)
+    Message.objects.filter(pk=reply.pk).update(content="And now.")
+    message = shown(reply)
+    assert (message.steps.at, message.tail) == (2, "And now.")
+    assert [call.call.state for call in message.steps.calls] == ["running"]
+
+
+def test_a_reply_begins_where_its_first_step_does(reply):
+    add_call(reply, result="391")
+    end_step(reply)
+    message = shown(reply)
+    assert (message.first_position, message.position) == (1, 3)
+    assert thread_from(reply.conversation, 3, reader=READER).first_position == 1
+
+
+def test_a_failed_call_says_why(reply):
+    add_call(reply, state=ToolCallState.FAILED, error_code="tool_timed_out", result="It did not answer.")
+    assert shown(reply).steps.calls[0].error == "The tool did not answer in time."
+
+
+def test_a_step_that_was_stored_after_the_reply_was_read_still_has_its_own_words(reply, monkeypatch):
+    """Otherwise a page would show the words of one step as those of the next, and never find out."""
+    read = thread.thread_steps
+
+    def late(stored, **options):
+        end_step(reply, text="Let me see.")
+        return read(stored, **options)
+
+    add_call(reply, result="391")
+    Message.objects.filter(pk=reply.pk).update(content="Let me see.")
+    monkeypatch.setattr(thread, "thread_steps", late)
+    message = shown(reply)
+    assert (message.steps.at, message.tail, len(message.steps.calls)) == (1, "Let me see.", 1)
+
+
+def statements(conversation):
+    conversation = Conversation.objects.get(pk=conversation.pk)
+    with CaptureQueriesContext(connection) as queries:
+        thread_page(conversation, reader=READER)
+    return len(queries)
+
+
+def test_a_page_without_calls_takes_no_statement_more_and_one_with_calls_three(reply):
+    plain = statements(reply.conversation)
+    add_call(reply, result="391")
+    assert statements(reply.conversation) == plain + 2
+    end_step(reply)
+    one_step = statements(reply.conversation)
+    for step in range(2, 6):
+        add_call(reply, step=step, result="391")
+        end_step(reply, step=step)
+    assert one_step == statements(reply.conversation) == plain + 3
