@@ -17,7 +17,7 @@ FLOORS = """
 chatsite
 consumers · views · admin · runs · urls · routing · forms · apps · checks · management · migrations · templatetags
 services · selectors · access · sign_ins · grounding · tools
-models | providers · parsing | rendering | fanout | threads | sentences | money_words | price_sources
+models | providers · parsing | rendering | fanout | threads | sentences | money_words | price_sources | tool_words
 chatsite.accounts | window_policies | example
 core | chatsite.postgres
 """
