@@ -103,6 +103,8 @@ def cleaned(tool: ListedTool) -> ListedTool:
 
 def clean(text: str) -> str:
     """Return *text* without control characters and what else nobody sees, except line breaks."""
+    if text.replace("\n", " ").isprintable():
+        return text
     return "".join(each for each in text if each == "\n" or unicodedata.category(each) not in _UNSEEN)
 
 

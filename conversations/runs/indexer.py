@@ -1,6 +1,7 @@
-"""The indexer, beside the run worker: it reads documents, one at a time, and gets vectors for their passages.
+"""The indexer, beside the run worker: it reads documents, one at a time, gets vectors for their passages, and keeps the
+tools of MCP servers listed.
 
-Both stand behind replies: one child process that reads, one request for vectors, and a thread of their own for the
+All of it stands behind replies: one child process that reads, one request for vectors, and a thread of their own for the
 database, so that whoever is waiting for a reply does not wait for them.
 """
 
@@ -27,6 +28,7 @@ from conversations.providers.embedding_models import embedding_model
 from conversations.services import embed_document, index_document
 from conversations.services.embed_texts import embed_texts
 from conversations.services.index_document import DocumentLost, HeldDocument
+from conversations.services.mcp_servers import keep_tools_listed
 from conversations.threads import in_indexer_thread
 
 logger = logging.getLogger(__name__)
@@ -70,6 +72,7 @@ class Indexer:
         self._duties = [
             asyncio.create_task(_for_ever(self._read_next, self._to_read), name="read documents"),
             asyncio.create_task(_for_ever(self._embed_next, self._to_embed), name="embed passages"),
+            asyncio.create_task(keep_tools_listed(), name="list tools"),
         ]
 
     async def drain(self) -> None:

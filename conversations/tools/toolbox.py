@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from chatsite.accounts.models import User
@@ -11,6 +12,7 @@ from conversations.core.errors import ToolUnknown
 from conversations.core.tools import ToolSpec
 from conversations.models import Scenario
 
+from .mcp_tools import mcp_tools, offered_mcp_tools
 from .registry import registry
 from .tool import Tool
 
@@ -57,9 +59,15 @@ def toolbox_of(scenario: Scenario) -> Toolbox:
     if not scenario.tools:
         return NO_TOOLS
     functions = registry().tools
-    return Toolbox.of(functions[name] for name in scenario.tools if name in functions)
+    own = (functions[name] for name in scenario.tools if name in functions)
+    return Toolbox.of(chain(own, mcp_tools(scenario)))
 
 
-def offered_tools(user: User) -> list[OfferedTool]:
-    """Return the tools that *user* may choose for a scenario: built-in ones, and then the site's own."""
-    return [OfferedTool(name, tool.spec) for name, tool in registry().tools.items()]
+def offered_tools(user: User, *, for_the_site: bool = False) -> list[OfferedTool]:
+    """Return the tools that *user* may choose for a scenario: built-in ones, the site's own, and MCP servers'.
+
+    For a scenario of the site's the tools of all servers, for people's own those of servers that are offered.
+    """
+    offered = [OfferedTool(name, tool.spec) for name, tool in registry().tools.items()]
+    remote = (tool.spec for tool in offered_mcp_tools(is_the_sites=for_the_site))
+    return [*offered, *(OfferedTool(spec.name, spec) for spec in remote)]

@@ -27,11 +27,18 @@ def unseal(sealed: str) -> str:
     So a code for it is always wrong. An error would leave the person with a broken sign-in, and a constant would be a
     secret that everybody knows.
     """
+    if (text := unseal_or_none(sealed)) is not None:
+        return text
+    log.error("A second factor was sealed with another SECRET_KEY. Remove it in the admin, under Users.")
+    return base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def unseal_or_none(sealed: str) -> str | None:
+    """Return what was sealed; None where it was sealed with another `SECRET_KEY`."""
     try:
         return _fernet().decrypt(sealed.encode()).decode()
     except InvalidToken:
-        log.error("A second factor was sealed with another SECRET_KEY. Remove it in the admin, under Users.")
-        return base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
+        return None
 
 
 def _fernet() -> Fernet:

@@ -1,0 +1,52 @@
+"""The listings of MCP servers, as they are kept, and the way to a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from chatsite.accounts.second_factors.sealing import unseal_or_none
+from conversations.core.errors import ToolError, ToolUnreachable
+from conversations.core.listed_tools import ListedTool, accept
+from conversations.models import McpServer
+from conversations.providers.mcp_client import McpConnection
+
+MOST_REFUSED = 100  # that are kept by name
+
+
+def connection_to(server: McpServer) -> McpConnection:
+    """Raises `ToolUnreachable` where the authorization was sealed with another key."""
+    authorization = unseal_or_none(server.sealed_authorization) if server.sealed_authorization else ""
+    if authorization is None:
+        raise ToolUnreachable(detail="Its authorization can't be read any more. An admin has to write it again.")
+    return McpConnection(
+        server.url, authorization, timeout_seconds=server.timeout_seconds, named_hosts=settings.MCP_HOSTS
+    )
+
+
+def keep_listing(server: McpServer, listed: Iterable[ListedTool]) -> None:
+    """Keep what is taken of what *server* has listed just now, and what is not."""
+    listing = accept(listed, server=server.name)
+    now = timezone.now()
+    _still(server).update(
+        tools=[tool.to_json() for tool in listing.kept],
+        refused_tools=[tool._asdict() for tool in listing.refused[:MOST_REFUSED]],
+        listed_at=now,
+        tried_at=now,
+        list_error="",
+        list_error_detail="",
+    )
+
+
+def keep_error(server: McpServer, error: ToolError) -> None:
+    """Keep what went wrong, and the former listing."""
+    longest = McpServer._meta.get_field("list_error_detail").max_length
+    _still(server).update(tried_at=timezone.now(), list_error=error.code, list_error_detail=error.detail[:longest])
+
+
+def _still(server: McpServer) -> QuerySet[McpServer]:
+    """Return the row, unless an admin has sent it elsewhere or renamed it since it was asked."""
+    return McpServer.objects.filter(pk=server.pk, url=server.url, name=server.name)

@@ -1,0 +1,103 @@
+"""Tools of MCP servers, as scenarios name them and as they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from conversations.core.errors import ToolChanged
+from conversations.core.listed_tools import ListedTool, cleaned, name_for_models
+from conversations.core.tools import ToolSpec
+from conversations.models import McpServer, Scenario
+from conversations.providers.mcp_client import open_session
+from conversations.threads import in_worker_thread
+
+from .arguments import check_arguments
+from .mcp_listings import connection_to, keep_listing
+from .tool import ToolContext
+
+SEPARATOR = "__"
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class McpTool:
+    """A tool as its *server* listed it, which it has to be still when it is called."""
+
+    server: McpServer
+    listed: ListedTool
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(
+            name=name_for_models(self.server.name, self.listed.name),
+            description=self.listed.description,
+            parameters=self.listed.parameters,
+            source=source_of(self.server),
+            asks=not (self.listed.read_only and self.server.believes_read_only),
+        )
+
+    @property
+    def timeout_seconds(self) -> float:
+        return self.server.timeout_seconds
+
+    def check(self, arguments: str) -> None:
+        """Raises `ArgumentsBroken`, `ArgumentsUnfit`."""
+        check_arguments(arguments, self.listed.parameters)
+
+    async def run(self, arguments: str, context: ToolContext) -> str:
+        """Call the tool, if it is still the one that was listed. Raises a `ToolError`."""
+        values = check_arguments(arguments, self.listed.parameters)
+        async with open_session(connection_to(self.server)) as session:
+            offered = await session.tools()
+            if not self._is_among(offered):
+                await in_worker_thread(keep_listing)(self.server, offered)
+                raise ToolChanged
+            return await session.call(self.listed.name, values)
+
+    def _is_among(self, offered: Iterable[ListedTool]) -> bool:
+        """Tell whether the server says of the tool what it said before: consent was given to that."""
+        now = next((tool for tool in offered if tool.name == self.listed.name), None)
+        return now is not None and cleaned(now) == self.listed
+
+
+def source_of(server: McpServer) -> str:
+    """Return what people are told of where a call goes: consent is given to the host, too."""
+    return f"{server.name} ({urlsplit(server.url).netloc})"[:100]
+
+
+def tools_of(server: McpServer) -> list[McpTool]:
+    """Return the tools that *server* listed last."""
+    return [McpTool(server, ListedTool(**each)) for each in server.tools]
+
+
+def mcp_tools(scenario: Scenario) -> Iterator[McpTool]:
+    """Yield the tools of MCP servers that *scenario* names, as far as they are there and it may have them."""
+    named = set(_named(scenario.tools))
+    if named:
+        for tool in offered_mcp_tools(is_the_sites=scenario.owner_id is None, names={name for name, _ in named}):
+            if {(tool.server.name, ALL), (tool.server.name, tool.spec.name)} & named:
+                yield tool
+
+
+def _named(keys: Iterable[object]) -> Iterator[tuple[str, str]]:
+    """Yield server and name of each key that means a tool of a server, or all of them."""
+    for key in keys:
+        server, separator, tool = str(key).partition(SEPARATOR)
+        if separator:
+            yield server, ALL if tool == ALL else str(key)
+
+
+def offered_mcp_tools(*, is_the_sites: bool, names: Iterable[str] | None = None) -> Iterator[McpTool]:
+    """Yield the tools that a scenario may have: of all servers in use for the site's, of offered ones for people's.
+
+    *names* are the servers to look for, all without.
+    """
+    servers = McpServer.objects.filter(enabled=True)
+    if not is_the_sites:
+        servers = servers.filter(offered=True)
+    if names is not None:
+        servers = servers.filter(name__in=names)
+    for server in servers.order_by("name"):
+        yield from tools_of(server)
