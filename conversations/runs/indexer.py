@@ -1,8 +1,8 @@
 """The indexer, beside the run worker: it reads documents, one at a time, gets vectors for their passages, and keeps the
 tools of MCP servers listed.
 
-All of it stands behind replies: one child process that reads, one request for vectors, and a thread of their own for the
-database, so that whoever is waiting for a reply does not wait for them.
+All of it stands behind replies: one child process that reads, one request for vectors, and a thread of their own for
+the database, so that whoever is waiting for a reply does not wait for them.
 """
 
 from __future__ import annotations
