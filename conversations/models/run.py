@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext
@@ -18,7 +19,9 @@ class Run(models.Model):
 
     While a tool call asks the person, no worker holds it: it waits again once all its calls are decided, and its lease
     is the time that the person has for it.
-    *reserved_usd* is what is held back for the requests that its loop may still make, in the sums of *reserved_at*.
+
+    Until it has ended, *reserved_usd* is held back for the requests that its loop may still make, in the sums of *payer*
+    and of the day and month of *reserved_at*. A trigger gives it back when it ends or is deleted.
     """
 
     reply = models.OneToOneField(
@@ -28,6 +31,15 @@ class Run(models.Model):
     worker = models.CharField(_("worker"), max_length=100, blank=True)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
     lease_until = models.DateTimeField(_("lease until"), null=True)
+    # Of an account that goes away its sums go too, and so does the run.
+    payer = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_constraint=False,
+        db_index=False,
+    )
     reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
     reserved_at = models.DateTimeField(null=True)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)

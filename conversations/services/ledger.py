@@ -20,11 +20,12 @@ from conversations.core.usage import UnitPrices, Usage, cost_usd
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose
 from conversations.providers.tokenizer import count_text, encoding_for
-from conversations.selectors.spending import money_limits
+from conversations.selectors.spending import MoneyLimits, money_limits
 
 from .calibration import learn
+from .loop_hold import LoopNotCovered, move_hold
 from .prices import price_columns, price_list_column, prices_when_opened
-from .spending import NotCovered, reserve, settle, why_not_covered
+from .spending import Amount, NotCovered, reserve, settle, why_not_covered
 
 WORDS = ("messages", "input")  # of a request's body: the ledger keeps none
 KEPT_ONCE = ("tools",)  # for all requests that share them
@@ -65,7 +66,8 @@ class NewCompletion:
 
     *prompt_tokens* is our own count, *most_prompt_tokens* the most that the provider may make of it, and
     *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays, if anybody but the
-    site. A reply and the steps to it have a *record* of the window, and all that belong to a conversation name it; its
+    site. *loop_usd* is what the requests may cost that may follow it in the loop of its reply; None where there is no
+    loop, or an unknown price. A reply and the steps to it have a *record* of the window, and all that belong to a conversation name it; its
     scenario is theirs, unless they name one of their own.
     """
 
@@ -77,6 +79,7 @@ class NewCompletion:
     prompt_tokens: int
     most_prompt_tokens: int
     max_output_tokens: int
+    loop_usd: Decimal | None = None
     step: int = 1
     attempt: int = 1
     record: WindowRecord | None = None
@@ -93,7 +96,8 @@ class NewCompletion:
 def open_completion(new: NewCompletion) -> Completion:
     """Write the row of a request that is about to leave, and hold back what it may cost: both or neither.
 
-    Raises an `AccessError` if the person's money or the site's does not cover it, or if that can't be known.
+    Raises an `AccessError` if the person's money or the site's does not cover it, or if that can't be known, and
+    `LoopNotCovered` if it does not cover what may follow: then this one may be covered as an answer.
     """
     limits = money_limits(new.user)
     if limits and new.worst_usd is None:
@@ -104,10 +108,19 @@ def open_completion(new: NewCompletion) -> Completion:
             _keep_texts(completion, new.body)
             completion.save(force_insert=True)
             if completion.reserved_usd is not None:
-                reserve(completion, limits)
+                _reserve(completion, new.loop_usd, limits)
     except NotCovered:
+        if new.loop_usd:
+            raise LoopNotCovered from None
         raise why_not_covered(completion, limits) from None
     return completion
+
+
+def _reserve(completion: Completion, loop_usd: Decimal | None, limits: MoneyLimits) -> None:
+    amounts = [Amount(completion.user_id, completion.created_at, completion.reserved_usd or Decimal(0))]
+    if loop_usd is not None:
+        amounts += move_hold(completion, loop_usd)
+    reserve(amounts, limits)
 
 
 def _row_of(new: NewCompletion) -> Completion:

@@ -12,9 +12,12 @@ from conversations.selectors.totals import SUMS
 QUARTER = "date_bin('15 minutes', completion.created_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
 REMEMBERS = "completion.cost_without_history_usd IS NOT NULL"
 REPORTED = "completion.usage_estimated IS FALSE"
+# A reply may take steps, and each of these attempts: it is counted with the first, which may have ended in calls.
+IS_FIRST_OF_REPLY = """
+  (completion.purpose IN ('reply', 'tool_step') AND completion.step = 1 AND completion.attempt = 1)::integer"""
 PARTS = {
     "completions": "1",
-    "replies": "(completion.purpose = 'reply' AND completion.attempt = 1)::integer",
+    "replies": IS_FIRST_OF_REPLY,
     "failures": "(completion.error_code <> '')::integer",
     "stopped": "(completion.finish_reason = 'stopped' AND completion.error_code = '')::integer",
     "input_tokens": "completion.input_tokens",

@@ -1,4 +1,4 @@
-"""Compute the running sums of the ledger again, and mend those that are not what the ledger says."""
+"""Compute the running sums of the ledger again, and mend those that are not what the ledger and the runs say."""
 
 from __future__ import annotations
 
@@ -10,14 +10,20 @@ from django.db import connection, transaction
 
 from .spending import HAS_SUM, SUMS
 
-# Whoever opens or settles a request waits here, and then adds to what is right.
+# Whoever opens or settles a request, or ends a run, waits here, and then adds to what is right.
 LOCK = "LOCK TABLE conversations_spending IN SHARE ROW EXCLUSIVE MODE"
 
 DIFFERENCES = f"""
 WITH right_sums AS (
-  SELECT sum.user_id, sum.period, sum.begins_on, coalesce(sum(completion.cost_usd), 0) AS spent_usd,
-         coalesce(sum(completion.reserved_usd) FILTER (WHERE completion.ended_at IS NULL), 0) AS reserved_usd
-  FROM conversations_completion AS completion {SUMS}
+  SELECT sum.user_id, sum.period, sum.begins_on,
+         coalesce(sum(amount.spent_usd), 0) AS spent_usd, coalesce(sum(amount.reserved_usd), 0) AS reserved_usd
+  FROM (
+    SELECT user_id, created_at AS at, cost_usd AS spent_usd,
+           CASE WHEN ended_at IS NULL THEN reserved_usd END AS reserved_usd
+    FROM conversations_completion
+    UNION ALL
+    SELECT payer_id, reserved_at, NULL, reserved_usd FROM conversations_run WHERE state <> 'ended' AND reserved_usd > 0
+  ) AS amount {SUMS}
   WHERE {HAS_SUM}
   GROUP BY sum.user_id, sum.period, sum.begins_on
 )

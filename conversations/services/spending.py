@@ -1,16 +1,18 @@
 """Hold money back for a request before it leaves, and give it back when the request has ended.
 
 Each request belongs to the day and the month (UTC) in which its row of the ledger was written, of its person and of the
-whole site: four sums, or two where it has no person. All of them are changed by one statement and always in the same
-order, so that no two requests wait for each other in a circle. Everybody's requests meet in the site's rows: nothing
-else may be done in a transaction once it has touched them.
+whole site: four sums, or two where it has no person. So does what is held back for the requests that may follow it
+(`loop_hold`). All of them are changed by one statement and always in the same order, so that no two requests wait for
+each other in a circle. Everybody's requests meet in the site's rows: nothing else may be done in a transaction once it
+has touched them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import datetime as dt
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 
@@ -21,29 +23,38 @@ from conversations.selectors.spending import MoneyLimits, allowances
 
 from .ledger_sums import ADD_TO_LEDGER_SUMS, AS_LEDGER_SUMS, ON_CONFLICT_ADD
 
-# The sums that each `completion` belongs to, the busiest last: they are locked for the shortest time.
+# Up to four sums for each `amount`, the busiest last: they are locked for the shortest time.
 SUMS = """
-CROSS JOIN LATERAL (SELECT (completion.created_at AT TIME ZONE 'UTC')::date AS today) AS clock
+CROSS JOIN LATERAL (SELECT (amount.at AT TIME ZONE 'UTC')::date AS today) AS clock
 CROSS JOIN LATERAL (
-  VALUES (1, completion.user_id, 'day', today), (2, completion.user_id, 'month', date_trunc('month', today)::date),
+  VALUES (1, amount.user_id, 'day', today), (2, amount.user_id, 'month', date_trunc('month', today)::date),
          (3, NULL, 'day', today), (4, NULL, 'month', date_trunc('month', today)::date)
 ) AS sum (place, user_id, period, begins_on)
 """
 # A person who was deleted meanwhile has no sums any more; the site has.
 HAS_SUM = "(sum.user_id IS NOT NULL OR sum.place > 2)"
 
+# What becomes no more is covered always.
 RESERVE = f"""
-INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
-SELECT sum.user_id, sum.period, sum.begins_on, 0, completion.reserved_usd
-FROM conversations_completion AS completion {SUMS}
-WHERE completion.id = %(completion)s AND {HAS_SUM}
-  AND completion.reserved_usd <= (%(limits)s::numeric[])[sum.place]
-ORDER BY sum.place
-ON CONFLICT (user_id, period, begins_on) DO UPDATE
-SET reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd
-WHERE stored.spent_usd + stored.reserved_usd + EXCLUDED.reserved_usd <= (%(limits)s::numeric[])[
-  CASE WHEN stored.user_id IS NULL THEN 2 ELSE 0 END + CASE stored.period WHEN 'day' THEN 1 ELSE 2 END
-]
+WITH change AS (
+  SELECT sum.place, sum.user_id, sum.period, sum.begins_on, sum(amount.usd) AS usd
+  FROM unnest(%(users)s::bigint[], %(times)s::timestamptz[], %(usd)s::numeric[]) AS amount (user_id, at, usd) {SUMS}
+  WHERE {HAS_SUM}
+  GROUP BY sum.place, sum.user_id, sum.period, sum.begins_on
+), changed AS (
+  INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
+  SELECT user_id, period, begins_on, 0, usd FROM change
+  WHERE usd <= 0 OR usd <= (%(limits)s::numeric[])[place]
+  ORDER BY place, begins_on
+  ON CONFLICT (user_id, period, begins_on) DO UPDATE
+  SET reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd
+  WHERE EXCLUDED.reserved_usd <= 0
+     OR stored.spent_usd + stored.reserved_usd + EXCLUDED.reserved_usd <= (%(limits)s::numeric[])[
+       CASE WHEN stored.user_id IS NULL THEN 2 ELSE 0 END + CASE stored.period WHEN 'day' THEN 1 ELSE 2 END
+     ]
+  RETURNING id
+)
+SELECT (SELECT count(*) FROM changed) = (SELECT count(*) FROM change)
 """  # noqa: S608  # constants of this file
 
 # The site's rows, in which everybody meets, are locked last.
@@ -53,9 +64,11 @@ WITH completion AS (
   WHERE id = %(id)s AND ended_at IS NULL RETURNING *
 ), spent AS (
   INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
-  SELECT sum.user_id, sum.period, sum.begins_on, coalesce(completion.cost_usd, 0),
-         -coalesce(completion.reserved_usd, 0)
-  FROM completion {SUMS}
+  SELECT sum.user_id, sum.period, sum.begins_on, amount.spent_usd, -amount.reserved_usd
+  FROM (
+    SELECT user_id, created_at AS at, coalesce(cost_usd, 0) AS spent_usd, coalesce(reserved_usd, 0) AS reserved_usd
+    FROM completion
+  ) AS amount {SUMS}
   WHERE {HAS_SUM}
   ORDER BY sum.place
   ON CONFLICT (user_id, period, begins_on) DO UPDATE
@@ -69,25 +82,29 @@ WITHOUT_LIMIT = Decimal("Infinity")
 
 
 class NotCovered(Exception):
-    """At least one of the sums does not cover the request; none may be changed."""
+    """At least one of the sums does not cover the amounts; none may be changed."""
 
 
-def reserve(completion: Completion, limits: MoneyLimits) -> None:
-    """Add the completion's `reserved_usd` to all of its sums. Raises `NotCovered`: then roll the transaction back.
+class Amount(NamedTuple):
+    """US dollars that are held back from now on, or no longer if negative, in the sums of *user_id* at that time."""
+
+    user_id: int | None
+    at: dt.datetime
+    usd: Decimal
+
+
+def reserve(amounts: Iterable[Amount], limits: MoneyLimits) -> None:
+    """Add the amounts to all of their sums. Raises `NotCovered`: then roll the transaction back.
 
     It has to be the last statement before the transaction's end. What costs nothing is covered always.
     """
-    most = [limits.by_row.get(place) if completion.reserved_usd else None for place in PLACES]
+    users, times, usd = zip(*amounts, strict=True)
+    most = [limits.by_row.get(place, WITHOUT_LIMIT) for place in PLACES]
     with connection.cursor() as cursor:
-        cursor.execute(
-            RESERVE,
-            {
-                "completion": completion.pk,
-                "limits": [WITHOUT_LIMIT if limit is None else limit for limit in most],
-            },
-        )
-        if cursor.rowcount != (4 if completion.user_id else 2):
-            raise NotCovered
+        cursor.execute(RESERVE, {"users": list(users), "times": list(times), "usd": list(usd), "limits": most})
+        [covered] = cursor.fetchone()
+    if not covered:
+        raise NotCovered
 
 
 def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
