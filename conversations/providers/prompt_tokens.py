@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from conversations.core.budget import ChatFormat, CountText, LanguageModel, message_tokens
@@ -30,6 +31,11 @@ GPT_35_0301_CHAT_FORMAT = ChatFormat(tokens_per_message=4, tokens_per_name=-1)
 # https://github.com/QwenLM/Qwen3, and Llama 3 <|start_header_id|>{role}<|end_header_id|>\n\n{content}<|eot_id|>,
 # https://github.com/meta-llama/llama-models/blob/main/models/llama3_1/prompt_format.md
 OPEN_MODEL_CHAT_FORMAT = ChatFormat(tokens_per_message=4, priming_tokens=5)
+
+
+TOOLBOXES_REMEMBERED = 64
+PUBLISHED_OF_PARAMETERS = frozenset({"type", "properties", "required"})
+PUBLISHED_OF_PROPERTY = frozenset({"type", "description", "enum"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +70,50 @@ def count_prompt(prompt: Prompt, *, language_model: LanguageModel, tools: Sequen
 
 
 def count_tool_schemas(tools: Sequence[ToolSchema], *, language_model: LanguageModel) -> int:
-    """Return what *tools* add to a request; nothing when there are none."""
-    if not tools:
-        return 0
-    count = count_text(language_model.encoding)
-    if not is_counted_exactly(language_model.name):
+    """Return what *tools* add to a request; nothing when there are none.
+
+    Every window asks, so the counts of the newest toolboxes are kept, by what the schemas are as text: writing that
+    costs an eighth of counting it.
+    """
+    return _tokens_of(_as_json(list(tools)), language_model.name, language_model.encoding) if tools else 0
+
+
+@lru_cache(maxsize=TOOLBOXES_REMEMBERED)
+def _tokens_of(tools_as_json: str, language_model_name: str, encoding: str) -> int:
+    count = count_text(encoding)
+    if not is_counted_exactly(language_model_name):
         # Open models get the schemas as JSON inside the system prompt, with a few words of instruction around.
-        return count(_as_json(list(tools))) + 2 * OPEN_MODEL_CHAT_FORMAT.overhead_tokens + GPT_4O_TOOL_FORMAT.end
-    form = GPT_4_TOOL_FORMAT if language_model.encoding == "cl100k_base" else GPT_4O_TOOL_FORMAT
+        return count(tools_as_json) + 2 * OPEN_MODEL_CHAT_FORMAT.overhead_tokens + GPT_4O_TOOL_FORMAT.end
+    form = GPT_4_TOOL_FORMAT if encoding == "cl100k_base" else GPT_4O_TOOL_FORMAT
+    tools = json.loads(tools_as_json)
     return form.end + sum(_function_tokens(tool["function"], form=form, count=count) for tool in tools)
 
 
 def _function_tokens(function: Mapping[str, Any], *, form: ToolFormat, count: CountText) -> int:
     tokens = form.per_function + count(_line(function["name"], function.get("description")))
-    properties: Mapping[str, Any] = function.get("parameters", {}).get("properties", {})
+    parameters: Mapping[str, Any] = function.get("parameters", {})
+    properties: Mapping[str, Any] = parameters.get("properties", {})
     if properties:
         tokens += form.for_properties
-    return tokens + sum(_property_tokens(name, schema, form, count) for name, schema in properties.items())
+    tokens += sum(_property_tokens(name, schema, form, count) for name, schema in properties.items())
+    return tokens + _unpublished_tokens(parameters, PUBLISHED_OF_PARAMETERS, count)
 
 
-def _property_tokens(name: str, schema: Mapping[str, Any], form: ToolFormat, count: CountText) -> int:
+def _property_tokens(name: str, schema: Mapping[str, Any] | bool, form: ToolFormat, count: CountText) -> int:
+    if isinstance(schema, bool):  # anything, or nothing
+        return form.per_property + count(_line(f"{name}:any", None))
     kind = schema.get("type", "any")
     kind = kind if isinstance(kind, str) else _as_json(kind)
     tokens = form.per_property + count(_line(f"{name}:{kind}", schema.get("description")))
     if "enum" in schema:
         tokens += form.for_enumeration + _enumeration_tokens(schema["enum"], form, count)
-    # Nested objects, arrays, defaults and limits have no published figure: counted as the JSON that they are.
-    unpublished = {key: schema[key] for key in schema.keys() - {"type", "description", "enum"}}
-    return tokens + (count(_as_json(unpublished)) if unpublished else 0)
+    return tokens + _unpublished_tokens(schema, PUBLISHED_OF_PROPERTY, count)
+
+
+def _unpublished_tokens(schema: Mapping[str, Any], published: frozenset[str], count: CountText) -> int:
+    """Count as JSON what has no published figure: nested objects, unions, definitions, defaults, limits."""
+    unpublished = {key: schema[key] for key in schema.keys() - published}
+    return count(_as_json(unpublished)) if unpublished else 0
 
 
 def _enumeration_tokens(values: Iterable[object], form: ToolFormat, count: CountText) -> int:

@@ -63,7 +63,7 @@ class Sent:
             yield "excluded_sent"
 
     def _has_newest(self) -> bool:
-        """Tell whether the question is last but for the steps that were sent, with or without its grounding before it."""
+        """Tell whether the question is last but for the steps that are sent, with or without grounding before it."""
         place = -1 - sum(entry.kind == "tool_step" for entry in self.record.entries)
         messages, content = self.body["messages"], self.turn.newest.message.content
         if len(messages) < -place or messages[place]["role"] != "user":

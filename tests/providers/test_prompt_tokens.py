@@ -2,6 +2,7 @@ import pytest
 
 from conversations.core.budget import ChatFormat, LanguageModel
 from conversations.core.messages import PromptMessage, ToolCall
+from conversations.providers import prompt_tokens
 from conversations.providers.prompt_tokens import chat_format, count_prompt, count_tool_schemas
 from conversations.providers.tokenizer import count_text, encoding_for
 
@@ -105,6 +106,52 @@ def test_unusual_schemas_are_counted(property_schema):
     }
 
     assert count_tool_schemas([tool], language_model=language_model("gpt-4o")) > 12 + 7
+
+
+def test_definitions_and_whatever_else_stands_beside_properties_is_counted():
+    place = {"type": "object", "properties": {"city": {"type": "string"}}}
+    properties = {"at": {"$ref": "#/$defs/Place"}}
+    parameters = {"type": "object", "properties": properties, "required": ["at"]}
+    plain, defined = (
+        count_tool_schemas([{"function": {"name": "f", "parameters": each}}], language_model=language_model("gpt-4o"))
+        for each in (parameters, parameters | {"$defs": {"Place": place}})
+    )
+
+    text = '{"$defs": {"Place": {"properties": {"city": {"type": "string"}}, "type": "object"}}}'
+    assert defined - plain == count_text("o200k_base")(text)
+
+
+def test_a_property_that_takes_anything_is_counted():
+    tool = {"function": {"name": "f", "parameters": {"properties": {"x": True}}}}
+    assert count_tool_schemas([tool], language_model=language_model("gpt-4o")) > 12 + 7 + 3 + 3
+
+
+@pytest.mark.parametrize("model", ["gpt-4o", "qwen3:8b"])
+def test_a_schema_of_many_nested_objects_is_counted_to_its_bottom(model):
+    def nested(depth):
+        schema = {"type": "string", "description": "at the bottom"}
+        for _ in range(depth):
+            schema = {"type": "object", "properties": {"deeper": schema}}
+        return [{"function": {"name": "f", "parameters": schema}}]
+
+    counts = [count_tool_schemas(nested(depth), language_model=language_model(model)) for depth in (50, 100, 200)]
+    assert counts[2] - counts[1] > 1.9 * (counts[1] - counts[0]) > 500
+
+
+def test_schemas_are_counted_once_however_they_are_ordered(monkeypatch):
+    tool = {"function": {"name": "counted_once", "description": "Once.", "parameters": {"properties": {}}}}
+    again = {"function": dict(reversed(tool["function"].items()))}
+    first = count_tool_schemas([tool], language_model=language_model("gpt-4o"))
+    monkeypatch.setattr(prompt_tokens, "count_text", None)
+    assert count_tool_schemas([again], language_model=language_model("gpt-4o")) == first
+
+
+def test_a_changed_word_is_counted_anew():
+    def tool(description):
+        return [{"function": {"name": "f", "description": description}}]
+
+    short, long = (count_tool_schemas(tool(text), language_model=language_model("gpt-4o")) for text in ("a", "a b c"))
+    assert long - short == 2
 
 
 def test_a_function_without_parameters_is_counted():
