@@ -17,13 +17,15 @@ POLICY_FIELDS = tuple(field.name for field in dataclasses.fields(WindowPolicy))
 SHARE = {"max_digits": 3, "decimal_places": 2}
 AT_LEAST_1 = [MinValueValidator(1)]
 PART = [MinValueValidator(0), MaxValueValidator(1)]
-PLAIN = gettext_noop("Plain conversation")  # the name of the scenario that the site makes for itself
+# The names of the scenarios that the site makes for itself.
+PLAIN = gettext_noop("Plain conversation")
+WITH_TOOLS = gettext_noop("With tools")
 PART_ABOVE_0 = [MinValueValidator(Decimal("0.01")), MaxValueValidator(1)]
 
 
 def scenario_name(name: str) -> str:
-    """Return what people read for *name*: the site's own plain scenario is called in their language."""
-    return gettext(PLAIN) if name == PLAIN else name
+    """Return what people read for *name*: the scenarios that the site made are called in their language."""
+    return gettext(name) if name in (PLAIN, WITH_TOOLS) else name
 
 
 class Scenario(models.Model):

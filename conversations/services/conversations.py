@@ -15,7 +15,7 @@ from chatsite.accounts.models import User
 from conversations.core.errors import ConversationNotFound, ScenarioNotFound
 from conversations.core.text import UNSTORABLE
 from conversations.models import Conversation, Scenario
-from conversations.models.scenario import PLAIN
+from conversations.models.scenario import PLAIN, WITH_TOOLS
 from conversations.selectors.scenarios import find_scenario
 
 from .forget_in_ledger import wait_for_other_deletions
@@ -25,6 +25,7 @@ from .stop_reply import stop_reply
 TITLE_CHARACTERS = 60
 KEPT_AFTER_DELETION = dt.timedelta(hours=1)
 SWEPT_AT_ONCE = 100
+BUILT_IN_TOOLS = ("calculator", "current_time", "search_conversation", "search_documents")
 
 
 def start_conversation(*, user: User, public_id: uuid.UUID, scenario_id: int | None = None) -> Conversation:
@@ -76,11 +77,15 @@ def _scenario_is_there() -> Iterator[None]:
 
 
 def default_scenario() -> Scenario:
-    """Return the scenario that new conversations start with, made at first use."""
+    """Return the scenario that new conversations start with, made at first use.
+
+    One with tools is made beside it: the default has none, because some providers refuse every request with tools.
+    """
     if found := Scenario.objects.filter(is_default=True).first():
         return found
     try:
         with transaction.atomic():
+            Scenario.objects.create(name=WITH_TOOLS, offered=True, tools=list(BUILT_IN_TOOLS))
             return Scenario.objects.create(name=PLAIN, offered=True, is_default=True)
     except IntegrityError:  # somebody else was first
         return Scenario.objects.get(is_default=True)

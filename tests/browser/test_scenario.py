@@ -10,6 +10,10 @@ from .talking import composer, say
 OFFER = "from conversations.models import Scenario; Scenario.objects.create(name='Translator', offered=True)"
 WITHDRAW = "from conversations.models import Scenario; Scenario.objects.filter(name='Translator').update(offered=False)"
 
+OFFER_TOOLS = (
+    "from conversations.models import Scenario; Scenario.objects.filter(name='With tools').update(offered={offered})"
+)
+
 
 @pytest.fixture
 def page_with_choice(site, page):
@@ -17,6 +21,14 @@ def page_with_choice(site, page):
     page.reload()
     yield page
     site.run(WITHDRAW)
+
+
+@pytest.fixture
+def page_without_choice(site, page):
+    site.run(OFFER_TOOLS.format(offered=False))
+    page.reload()
+    yield page
+    site.run(OFFER_TOOLS.format(offered=True))
 
 
 def choice(page):
@@ -59,6 +71,14 @@ def test_a_scenario_is_chosen_without_javascript(page_with_choice, open_page):
     expect(chosen(page)).to_have_text("Translator")
 
 
-def test_where_there_is_one_scenario_nothing_is_to_be_chosen(page):
+def test_a_question_that_is_suggested_stands_in_the_composer(page):
+    choice(page).select_option("With tools")
+    page.get_by_role("button", name="What is 17 × 23?").click()
+    expect(composer(page)).to_have_value("What is 17 × 23?")
+    expect(composer(page)).to_be_focused()
+
+
+def test_where_there_is_one_scenario_nothing_is_to_be_chosen(page_without_choice):
+    page = page_without_choice
     expect(composer(page)).to_be_visible()
     expect(choice(page)).to_have_count(0)

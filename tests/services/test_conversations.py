@@ -8,7 +8,9 @@ from django.utils import timezone
 
 from conversations.core.errors import ConversationNotFound, MessageTooLong, NothingToRetry, ScenarioNotFound
 from conversations.models import Completion, Conversation, Message, Scenario
+from conversations.models.scenario import WITH_TOOLS
 from conversations.services.conversations import (
+    BUILT_IN_TOOLS,
     choose_scenario,
     default_scenario,
     delete_conversation,
@@ -46,7 +48,20 @@ def test_beginning_the_same_conversation_twice_begins_one(alice):
 
 def test_there_is_one_default_scenario():
     assert default_scenario() == default_scenario()
-    assert Scenario.objects.count() == 1
+    assert Scenario.objects.filter(is_default=True).count() == 1
+
+
+def test_a_scenario_with_tools_is_offered_beside_the_default_which_has_none():
+    assert default_scenario().tools == []
+    assert Scenario.objects.get(is_default=False, offered=True).tools == list(BUILT_IN_TOOLS)
+
+
+def test_a_scenario_with_tools_that_was_deleted_stays_away():
+    default_scenario()
+    Scenario.objects.get(name=WITH_TOOLS).delete()
+    default_scenario()
+    assert not Scenario.objects.filter(name=WITH_TOOLS).exists()
+
 
 
 def test_a_conversation_begins_with_the_chosen_scenario(alice):
