@@ -16,6 +16,8 @@ from conversations.fanout import publish_frame
 from conversations.models import Run
 from conversations.services.end_reply import SHUT_OUT, end_reply
 
+from .live_reply import StepText
+
 LEASE = dt.timedelta(seconds=10)
 
 # One statement, because every worker asks four times a second. Locked rows are being claimed by somebody else.
@@ -34,8 +36,8 @@ RETURNING run.id, reply.id, reply.position, conversation.public_id, conversation
 # One statement for all replies of a worker: an update for each cost thirty times as much.
 SAVE_TEXTS = """
 UPDATE conversations_message AS message SET content = fresh.content
-FROM unnest(%s::bigint[], %s::text[]) AS fresh (id, content)
-WHERE message.id = fresh.id AND message.state = 'streaming'
+FROM unnest(%s::bigint[], %s::int[], %s::text[]) AS fresh (id, position, content)
+WHERE message.id = fresh.id AND message.position = fresh.position AND message.state = 'streaming'
 """
 
 
@@ -90,9 +92,10 @@ def stop_requests(run_ids: Collection[int]) -> set[int]:
     return set(Run.objects.filter(pk__in=run_ids, stop_requested_at__isnull=False).values_list("pk", flat=True))
 
 
-def save_texts(texts: Mapping[int, str]) -> None:
-    """Store the texts so far, by reply; a reply that has ended meanwhile keeps its final text."""
+def save_texts(texts: Mapping[int, StepText]) -> None:
+    """Store the texts so far, by reply; one that has ended meanwhile, or is at its next step, keeps what it has."""
     if not texts:
         return
+    positions, contents = [text.position for text in texts.values()], [text.text for text in texts.values()]
     with connection.cursor() as cursor:
-        cursor.execute(SAVE_TEXTS, [list(texts), list(texts.values())])
+        cursor.execute(SAVE_TEXTS, [list(texts), positions, contents])

@@ -4,42 +4,69 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from conversations.core.frames import Frame, ReplyDelta, ReplyHtml, ReplyStep, WindowRecorded
 from conversations.core.record import WindowRecord
 from conversations.fanout import conversation_topic, publish
 from conversations.rendering import BlockStream, RenderedBlock
 
+Blocks = list[RenderedBlock]
+
+
+@dataclass(frozen=True, slots=True)
+class StepText:
+    """The text so far of a reply that is at *position*, where it is only while it is at one step."""
+
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepLines:
+    """Text of one step to be rendered: it belongs to the *blocks* of that step, whatever the reply is at by then."""
+
+    blocks: BlockStream
+    text: str
+
+    def render(self) -> Blocks:
+        """Return the blocks that the text finishes. May be called in another thread, but only once at a time."""
+        return self.blocks.feed(self.text)
+
 
 class LiveReply:
-    """Collects the text of a reply. All offsets are code points.
+    """Collects the text of a reply, step by step. All offsets are code points, and begin anew with each step.
 
     `flush` sends what is new, `unsaved` hands out the whole text if it has grown since `mark_saved`. Of the lines that
     are whole, `render_lines` makes blocks; `send_blocks` sends them.
     """
 
-    def __init__(self, reply_id: int, conversation: uuid.UUID) -> None:
+    def __init__(self, reply_id: int, conversation: uuid.UUID, *, position: int) -> None:
         self.reply_id = reply_id
         self._conversation = conversation
         self._topic = conversation_topic(conversation)
-        self._sent: list[str] = []
-        self._sent_length = 0
+        self._step = 1
+        self._begin(position, "")
+
+    def _begin(self, position: int, text: str) -> None:
+        self._position = position
+        self._sent, self._sent_length, self._saved_length = [text], len(text), len(text)
         self._fresh: list[str] = []
-        self._saved_length = 0
         self._unrendered: list[str] = []
         self._blocks = BlockStream()
-        self._step = 1
 
     @property
     def text(self) -> str:
         return "".join(self._sent) + "".join(self._fresh)
 
-    def begin_step(self, step: int, text: str) -> None:
-        """Begin the text anew, with what is stored of it; what came before is with the calls of the step before."""
+    def begin_step(self, step: int, *, position: int, text: str) -> None:
+        """Begin the text anew at the reply's *position* of now, with what is stored of it.
+
+        What came before is with the calls of the step before.
+        """
         self.flush()
+        self._begin(position, text)
         is_next, self._step = step != self._step, step
-        self._sent, self._sent_length, self._saved_length = [text], len(text), len(text)
-        self._unrendered, self._blocks = [text], BlockStream()
         if is_next:
             self.show_calls()
 
@@ -80,37 +107,36 @@ class LiveReply:
         """Whether a line has come to its end: only then can a block be finished."""
         return any("\n" in text for text in self._unrendered)
 
-    def take_lines(self) -> str:
-        """Return what has been sent since the last time, to be given to `render`."""
+    def take_lines(self) -> StepLines:
+        """Return what has been sent since the last time, to be rendered."""
         text = "".join(self._unrendered)
         self._unrendered.clear()
-        return text
+        return StepLines(self._blocks, text)
 
-    def render(self, text: str) -> list[RenderedBlock]:
-        """Return the blocks that *text* finishes. May be called in another thread, but only once at a time."""
-        return self._blocks.feed(text)
-
-    def send_blocks(self, blocks: Iterable[RenderedBlock]) -> None:
+    def send_blocks(self, lines: StepLines, blocks: Iterable[RenderedBlock]) -> None:
+        """Send the *blocks* of *lines*, unless another step has begun since these were taken."""
+        if lines.blocks is not self._blocks:
+            return
         for block in blocks:
             self._publish(
                 ReplyHtml(self._conversation, self.reply_id, self._step, block.start, block.end, str(block.html))
             )
 
-    def unsaved(self) -> str | None:
+    def unsaved(self) -> StepText | None:
         """Return the text that has been sent, unless it is saved already."""
         if self._sent_length == self._saved_length:
             return None
         self._sent = ["".join(self._sent)]
-        return self._sent[0]
+        return StepText(self._position, self._sent[0])
 
-    def mark_saved(self, text: str) -> None:
-        if "".join(self._sent).startswith(text):  # a step may have ended while it was being saved
-            self._saved_length = len(text)
+    def mark_saved(self, saved: StepText) -> None:
+        if saved.position == self._position:  # or a step has ended while it was being saved
+            self._saved_length = len(saved.text)
 
     def _publish(self, frame: Frame) -> None:
         publish(self._topic, frame.to_json())
 
 
-def render_lines(lines: Iterable[tuple[LiveReply, str]]) -> list[tuple[LiveReply, list[RenderedBlock]]]:
+def render_lines(taken: Iterable[tuple[LiveReply, StepLines]]) -> list[tuple[LiveReply, StepLines, Blocks]]:
     """Render the text of several replies."""
-    return [(live, live.render(text)) for live, text in lines]
+    return [(live, lines, lines.render()) for live, lines in taken]

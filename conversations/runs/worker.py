@@ -53,7 +53,7 @@ class Making:
 
     def __init__(self, run: ClaimedRun) -> None:
         self.run = run
-        self.live = LiveReply(run.reply_id, run.conversation)
+        self.live = LiveReply(run.reply_id, run.conversation, position=run.position)
         self.cancelled_as = INTERRUPTED
 
     def cancel(self, ending: Ending) -> None:
@@ -181,8 +181,8 @@ class Worker:
         """Send finished blocks as HTML. Some take long, so they are rendered beside the loop, and no delta waits."""
         lines = [(making.live, making.live.take_lines()) for making in self._making.values() if making.live.has_lines]
         if lines:
-            for live, blocks in await in_worker_thread(render_lines)(lines):
-                live.send_blocks(blocks)
+            for live, rendered, blocks in await in_worker_thread(render_lines)(lines):
+                live.send_blocks(rendered, blocks)
 
     async def _save(self) -> None:
         if not self._making:

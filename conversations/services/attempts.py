@@ -1,4 +1,4 @@
-"""What all requests to a provider share: none leaves without its row, none is left open, and some are tried again."""
+"""What all that goes out shares: nothing leaves without its row, none is left open, and some is tried again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from django.db import InterfaceError, OperationalError
@@ -36,13 +37,20 @@ async def opened(open_row: Callable[[], Completion]) -> Completion:
 
 
 async def settled(completion: Completion, outcome: Outcome) -> None:
-    """Settle the row, and go on trying while the database is away: the request has been made."""
+    """Settle the row, whenever that can be done: the request has been made."""
+    await insist(partial(settle_completion, completion, outcome))
+
+
+async def insist(work: Callable[[], R]) -> R:
+    """Return what *work* returns, and go on trying while the database is away.
+
+    It may be done twice: an answer that was lost does not say whether anything was written.
+    """
     while True:
         try:
-            await in_worker_thread(settle_completion)(completion, outcome)
-            return
+            return await in_worker_thread(work)()
         except (OperationalError, InterfaceError):
-            logger.warning("completion %d could not be settled yet", completion.pk, exc_info=True)
+            logger.warning("the database did not answer; it will be asked again", exc_info=True)
             await asyncio.sleep(DATABASE_AWAY_SECONDS)
 
 

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -36,7 +36,7 @@ from .prepare_reply import PreparedReply, prepare_tighter
 class ReplySink(Protocol):
     """Where a reply goes while it is made."""
 
-    def begin_step(self, step: int, text: str) -> None: ...
+    def begin_step(self, step: int, *, position: int, text: str) -> None: ...
 
     def show_calls(self) -> None: ...
 
@@ -154,7 +154,7 @@ class _Asking:
             max_output_tokens=record.reply_reserve_tokens,
             sampling=conversation.scenario.sampling,
             tools=self.prepared.toolbox.schemas,
-            may_call=self.may_call,
+            may_call=self.may_call and not record.lost_steps,
             cache_key=str(conversation.public_id),
         )
 
@@ -167,8 +167,11 @@ async def _attempt(asking: _Asking, progress: Progress, sink: ReplySink, client:
     except (CompletionError, asyncio.CancelledError) as ended_by:
         await see_through(settled(completion, progress.outcome(ended_by)))
         raise
-    with suppress(asyncio.CancelledError):  # the reply is whole: it is too late to stop it
+    try:
         await see_through(settled(completion, progress.outcome()))
+    except asyncio.CancelledError:
+        if progress.calls:  # a reply that is whole is too late to stop, but not what it would call
+            raise
 
 
 def _open(asking: _Asking) -> Completion:

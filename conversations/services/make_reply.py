@@ -16,18 +16,20 @@ from enum import Enum, auto
 from functools import partial
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 
 from conversations.core.errors import ToolStepsUsedUp
-from conversations.grounding.look_up import look_up
+from conversations.grounding.look_up import LookedUp, look_up
 from conversations.models import Message, ToolCall
-from conversations.models.tool_call import ENDED, ToolCallState
+from conversations.models.tool_call import ToolCallState
 from conversations.providers.completions import CompletionClient
 from conversations.threads import in_worker_thread
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox, toolbox_of
 
-from .complete_step import ReplySink, complete_step
-from .prepare_reply import prepare_reply
+from .attempts import insist, see_through
+from .complete_step import Progress, ReplySink, complete_step
+from .prepare_reply import PreparedReply, prepare_reply, replies_to_be_made
 from .run_calls import run_calls
 from .tool_calls import calls_of_step, store_calls, store_step
 
@@ -41,18 +43,26 @@ class Made(Enum):
 
 @dataclass(slots=True)
 class _Loop:
-    """The steps of one reply while it is made: the one it is *at*, with what has come of its calls so far."""
+    """The steps of one reply while it is made: the one it is *at*, with what has come of its calls so far.
 
-    reply_id: int
+    *reply* is as it was read before the first request; *position* is where it is now.
+    """
+
+    reply: Message
     toolbox: Toolbox
-    context: ToolContext
     at: int
-    calls: list[ToolCall]
+    position: int
     text: str
+    calls: list[ToolCall]
+
+    @property
+    def context(self) -> ToolContext:
+        owner = self.reply.conversation.owner
+        return ToolContext(owner.pk, self.reply.conversation_id, self.reply.pk)
 
     @property
     def has_steps_left(self) -> bool:
-        return self.at <= settings.TOOL_STEPS
+        return bool(self.toolbox.tools) and self.at <= settings.TOOL_STEPS
 
 
 async def make_reply(
@@ -72,48 +82,65 @@ async def make_reply(
     looked_up = await look_up(reply_id)
     loop = await in_worker_thread(_begin)(reply_id, find_tools or _scenarios_tools)
     until = time.monotonic() + settings.TOOL_SECONDS
-    sink.begin_step(loop.at, loop.text)
+    sink.begin_step(loop.at, position=loop.position, text=loop.text)
     while True:
         if loop.calls and not await _end_step(loop, sink):
             return Made.ASKING
         may_call = loop.has_steps_left and time.monotonic() < until
-        prepare = partial(in_worker_thread(prepare_reply), reply_id, looked_up, toolbox=loop.toolbox)
+        prepare = partial(_prepare, loop, looked_up)
         progress = await complete_step(prepare, sink=sink, client=client, may_call=may_call, sleep=sleep)
         if not progress.calls:
             return Made.COMPLETE
         if not may_call:
             raise ToolStepsUsedUp
-        asked = progress.calls.calls(step=loop.at)
-        loop.text = "".join(progress.pieces)
-        loop.calls = await in_worker_thread(store_calls)(reply_id, step=loop.at, calls=asked, toolbox=loop.toolbox)
+        await _store_calls(loop, progress)
         sink.show_calls()
 
 
 def _begin(reply_id: int, find_tools: Callable[[Message], Toolbox]) -> _Loop:
     """Return the loop of a reply as it is stored: at its first step, or where it had to wait."""
-    with_all = Message.objects.select_related("parent", "conversation__scenario", "conversation__owner")
-    reply = with_all.get(pk=reply_id)
-    at = 1 + (reply.steps.filter(role="assistant").count() if reply.position > reply.first_position else 0)
-    owner = reply.conversation.owner
-    context = ToolContext(owner.pk, reply.conversation_id, reply_id)
-    return _Loop(reply_id, find_tools(reply), context, at, calls_of_step(reply_id, at), reply.content)
+    calls = ToolCall.objects.filter(reply_id=OuterRef("pk"))
+    reply = replies_to_be_made().annotate(has_called=Exists(calls)).get(pk=reply_id)
+    loop = _Loop(reply, find_tools(reply), at=1, position=reply.position, text=reply.content, calls=[])
+    if reply.has_called:
+        loop.at += reply.steps.filter(role="assistant").count()
+        loop.calls = calls_of_step(reply_id, loop.at)
+    return loop
 
 
 def _scenarios_tools(reply: Message) -> Toolbox:
     return toolbox_of(reply.conversation.scenario)
 
 
+async def _prepare(loop: _Loop, looked_up: LookedUp | None) -> PreparedReply:
+    """Choose the window of a step. The first one needs nothing of the reply that has not just been read."""
+    reply = loop.reply if loop.at == 1 else None
+    return await insist(partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.toolbox, reply=reply))
+
+
+async def _store_calls(loop: _Loop, progress: Progress) -> None:
+    is_cut = progress.end is not None and progress.end.finish_reason in ("length", "content_filter")
+    asked = progress.calls.calls(step=loop.at, is_cut=is_cut)
+    store = partial(store_calls, loop.reply.pk, step=loop.at, calls=asked, toolbox=loop.toolbox)
+    loop.text, loop.calls = "".join(progress.pieces), await insist(store)
+
+
 async def _end_step(loop: _Loop, sink: ReplySink) -> bool:
     """Run what may be run of the calls. Once all have ended, the step is stored and the next begins."""
     while any(call.state == ToolCallState.READY for call in loop.calls):  # some are allowed while others run
         await run_calls(loop.calls, loop.toolbox, loop.context)
-        loop.calls = await in_worker_thread(calls_of_step)(loop.reply_id, loop.at)
+        loop.calls = await insist(partial(calls_of_step, loop.reply.pk, loop.at))
     if any(call.state == ToolCallState.ASKS for call in loop.calls):
         sink.show_calls()
         return False
-    if not all(call.state in ENDED for call in loop.calls):
-        raise RuntimeError(f"calls of reply {loop.reply_id} have not ended")
-    await in_worker_thread(store_step)(loop.reply_id, step=loop.at, text=loop.text)
-    loop.at, loop.calls, loop.text = loop.at + 1, [], ""
-    sink.begin_step(loop.at, loop.text)
+    if not all(call.has_ended for call in loop.calls):
+        raise RuntimeError(f"calls of reply {loop.reply.pk} have not ended")
+    await see_through(_next_step(loop, sink))
     return True
+
+
+async def _next_step(loop: _Loop, sink: ReplySink) -> None:
+    """Store the step and begin the next. Stopped in between, the reply would end with the text of a step before it."""
+    loop.position = await insist(partial(store_step, loop.reply.pk, step=loop.at, text=loop.text))
+    loop.at, loop.calls, loop.text = loop.at + 1, [], ""
+    sink.begin_step(loop.at, position=loop.position, text="")

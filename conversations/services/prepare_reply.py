@@ -7,6 +7,8 @@ import logging
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.db.models import QuerySet
+
 from conversations.core.calibration import RefusedPrompt
 from conversations.core.errors import ContextTooLong, PromptError
 from conversations.core.prompt import Passage
@@ -39,18 +41,24 @@ class PreparedReply:
     step: int = 1
 
 
+def replies_to_be_made() -> QuerySet[Message]:
+    """Return replies with all that their windows are made of."""
+    return Message.objects.select_related("parent", "conversation__scenario", "conversation__owner")
+
+
 def prepare_reply(
     reply_id: int,
     looked_up: LookedUp | None = None,
     *,
     toolbox: Toolbox | None = None,
     tightening: Decimal = Decimal(1),
+    reply: Message | None = None,
 ) -> PreparedReply:
     """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`.
 
-    Without a *toolbox* its tools are the scenario's of now.
+    Without a *toolbox* its tools are the scenario's of now. *reply*, one of `replies_to_be_made`, spares reading it.
     """
-    reply = Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").get(pk=reply_id)
+    reply = reply or replies_to_be_made().get(pk=reply_id)
     newest, conversation = reply.answered_message, reply.conversation
     language = language_of(conversation.scenario)
     toolbox = toolbox or toolbox_of(conversation.scenario)

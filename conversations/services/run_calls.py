@@ -1,46 +1,80 @@
-"""Run the tool calls of one step: what may be run, all at once, each with its own end. Nothing is ever run twice."""
+"""Run the tool calls of one step: what may be run, several at once, each with its own end. Nothing is ever run twice.
+
+Whatever is wrong with a tool ends its call alone: one that raises, that does not keep its time-out, that does not stop
+when it is told to, or that is not the tool any more that was asked for.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import partial
 
-from conversations.core.errors import ConversationError, ToolChanged, ToolError, ToolTimedOut
+from conversations.core.errors import ToolChanged, ToolError, ToolTimedOut
 from conversations.models import ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.threads import in_worker_thread
 from conversations.tools.tool import Tool, ToolContext
 from conversations.tools.toolbox import Toolbox
 
-from .attempts import see_through
+from .attempts import insist, see_through
 from .tool_calls import begin_call, end_call
 
 logger = logging.getLogger(__name__)
 GRACE_SECONDS = 2.0  # beyond a tool's own time-out, for one that does not keep it
+LAST_WORDS_SECONDS = 0.5  # for a tool that is told to stop
 AT_ONCE = 4
 
 
-async def run_calls(calls: list[ToolCall], toolbox: Toolbox, context: ToolContext) -> None:
-    """Run those *calls* that are ready, to their ends. A tool that fails ends its call alone.
+async def run_calls(calls: Iterable[ToolCall], toolbox: Toolbox, context: ToolContext) -> None:
+    """Run those *calls* that are ready, to their ends.
 
-    A cancellation stops the calls that are running, and leaves the others as they are.
+    A cancellation stops what is running and leaves its rows as they are: they end with the reply.
     """
     slots = asyncio.Semaphore(AT_ONCE)
     ready = [call for call in calls if call.state == ToolCallState.READY]
-    async with asyncio.TaskGroup() as group:
-        for call in ready:
-            group.create_task(_run_in(slots, call, toolbox, context))
+    tasks = [asyncio.create_task(_run_in(slots, same, toolbox, context)) for same in _by_digest(ready)]
+    if not tasks:
+        return
+    try:
+        await asyncio.wait(tasks)
+    except asyncio.CancelledError:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        raise
+    for task in tasks:
+        task.result()
 
 
-async def _run_in(slots: asyncio.Semaphore, call: ToolCall, toolbox: Toolbox, context: ToolContext) -> None:
+def _by_digest(calls: Iterable[ToolCall]) -> list[list[ToolCall]]:
+    """Return the calls with those that are the same together: they are run in turn, so the second finds a result."""
+    by_digest: defaultdict[str, list[ToolCall]] = defaultdict(list)
+    for call in calls:
+        by_digest[call.digest].append(call)
+    return list(by_digest.values())
+
+
+async def _run_in(slots: asyncio.Semaphore, calls: Sequence[ToolCall], toolbox: Toolbox, context: ToolContext) -> None:
     async with slots:
-        try:
-            tool = _tool_as_asked(call, toolbox)
-        except ToolError as error:
-            await _end(call, ToolCallState.FAILED, error)
-            return
-        if await in_worker_thread(begin_call)(call.pk):
-            await _run(call, tool, context)
+        for call in calls:
+            await _run(call, toolbox, context)
+
+
+async def _run(call: ToolCall, toolbox: Toolbox, context: ToolContext) -> None:
+    try:
+        tool = _tool_as_asked(call, toolbox)
+        if await in_worker_thread(begin_call)(call):
+            result = await _result_of(tool, call, context)
+            await _end(call, ToolCallState.SUCCEEDED, result)
+    except ToolError as error:
+        await _end(call, ToolCallState.FAILED, error.for_the_model, error.code)
+    except Exception as error:
+        logger.exception("the tool %s failed", call.tool)
+        failure = ToolError(detail=type(error).__name__)
+        await _end(call, ToolCallState.FAILED, failure.for_the_model, failure.code)
 
 
 def _tool_as_asked(call: ToolCall, toolbox: Toolbox) -> Tool:
@@ -55,29 +89,23 @@ def _tool_as_asked(call: ToolCall, toolbox: Toolbox) -> Tool:
     return tool
 
 
-async def _run(call: ToolCall, tool: Tool, context: ToolContext) -> None:
+async def _result_of(tool: Tool, call: ToolCall, context: ToolContext) -> str:
+    """Return what the tool says. One that goes on after its time, or after it was told to stop, is left alone."""
+    running = asyncio.ensure_future(tool.run(call.arguments, context))
     try:
-        result = await _result_of(call, tool, context)
-    except ToolError as error:
-        await _end(call, ToolCallState.FAILED, error)
-    except asyncio.CancelledError:
-        await see_through(in_worker_thread(end_call)(call.pk, ToolCallState.STOPPED))
-        raise
-    except Exception as error:  # whatever is wrong with a tool, the reply goes on
-        logger.exception("the tool %s failed", call.tool)
-        await _end(call, ToolCallState.FAILED, ToolError(detail=type(error).__name__))
-    else:
-        await see_through(in_worker_thread(end_call)(call.pk, ToolCallState.SUCCEEDED, result=result))
-
-
-async def _result_of(call: ToolCall, tool: Tool, context: ToolContext) -> str:
+        await asyncio.wait([running], timeout=tool.timeout_seconds + GRACE_SECONDS)
+        if not running.done():
+            raise ToolTimedOut
+    finally:
+        if running.cancel():
+            await asyncio.wait([running], timeout=LAST_WORDS_SECONDS)
+    if running.cancelled():
+        raise ToolError(detail="It broke off.")
     try:
-        async with asyncio.timeout(tool.timeout_seconds + GRACE_SECONDS):
-            return await tool.run(call.arguments, context)
+        return running.result()
     except TimeoutError as error:
         raise ToolTimedOut from error
 
 
-async def _end(call: ToolCall, state: ToolCallState, error: ConversationError) -> None:
-    text = error.for_the_model if isinstance(error, ToolError) else str(error)
-    await see_through(in_worker_thread(end_call)(call.pk, state, result=text, error_code=error.code))
+async def _end(call: ToolCall, state: ToolCallState, result: str, error_code: str = "") -> None:
+    await see_through(insist(partial(end_call, call.pk, state, result=result, error_code=error_code)))

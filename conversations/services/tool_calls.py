@@ -1,20 +1,24 @@
 """Tool calls as they are stored: before they are run, while they run, and as a step of the reply once all have ended.
 
 calls of a step ──▶ ToolCall rows: asking, ready, or ended at once because they can't be run
-begin_call      ──▶ running: one statement, so that nothing is ever run twice
+begin_call      ──▶ running: one statement, so that nothing is ever run twice; or the result of the same call before
 end_call        ──▶ its result, cut to what is kept
 store_step      ──▶ the call's and results' messages on the path, the reply behind them
+
+All but `begin_call` may be done twice, by somebody who did not hear whether it was done.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from conversations.core.errors import ReplyInterrupted, ToolError, TooManyCalls
 from conversations.core.history import HistoryMessage
@@ -30,8 +34,13 @@ from conversations.tools.toolbox import Toolbox
 from .language import Language, language_of
 from .stored_counts import StoredCounts
 
+logger = logging.getLogger(__name__)
+LONGEST_NAME_CHARACTERS = 100
+LONGEST_ARGUMENTS_CHARACTERS = 100_000
 LONGEST_RESULT_CHARACTERS = 200_000
+REPEATED_CHARACTERS = 200
 UNNAMED = "unknown"
+SAME_AS_BEFORE = "This is the same call as before, so it was not run again, and its result is the same:"
 SHORTENED = "\n… (the tool answered with more, which was not kept)"
 
 
@@ -71,26 +80,51 @@ def _as_json(tool_calls: list[dict[str, object]]) -> str | None:
 
 
 def store_calls(reply_id: int, *, step: int, calls: Sequence[AskedCall], toolbox: Toolbox) -> list[ToolCall]:
-    """Write down what the language model asks for, before any of it is run. What can't be run has ended already."""
-    rows = [_row_of(call, index, toolbox) for index, call in enumerate(calls)]
-    for row in rows:
-        row.reply_id, row.step = reply_id, step
-    return ToolCall.objects.bulk_create(rows)
+    """Write down what the language model asks for, before any of it is run. What can't be run has ended already.
+
+    Of calls above the limit, one row says how many were left out. Raises `ReplyInterrupted` if the reply has ended.
+    """
+    rows = [_row_of(call, toolbox) for call in calls[:MOST_CALLS_AT_ONCE]]
+    if left_out := len(calls) - len(rows):
+        rows.append(_row_of_left_out(calls[len(rows)], left_out))
+    for index, row in enumerate(rows):
+        row.reply_id, row.step, row.index = reply_id, step, index
+    with transaction.atomic():
+        _lock_streaming(reply_id)
+        return calls_of_step(reply_id, step) or ToolCall.objects.bulk_create(rows)
 
 
-def _row_of(call: AskedCall, index: int, toolbox: Toolbox) -> ToolCall:
-    row = ToolCall(index=index, call_id=call.id, tool=call.name[:100], arguments=call.arguments)
+def _row_of(call: AskedCall, toolbox: Toolbox) -> ToolCall:
+    row = _unchecked_row(call)
     try:
-        if index >= MOST_CALLS_AT_ONCE:
-            raise TooManyCalls(detail=f"At most {MOST_CALLS_AT_ONCE} may be called at once.")
         tool = toolbox.find(call.name)
-        tool.check(call.arguments)
+        tool.check(row.arguments)
+        row.digest = tool.spec.digest_of_call(row.arguments)
     except ToolError as error:
-        row.state, row.error_code, row.result = ToolCallState.FAILED, error.code, error.for_the_model
-        return row
+        return _failed(row, error)
+    except Exception as error:  # whatever is wrong with a tool, the reply goes on
+        logger.exception("the arguments of the tool %s could not be checked", call.name)
+        return _failed(row, ToolError(detail=type(error).__name__))
     row.source, row.asked = tool.spec.source, tool.spec.asks
-    row.digest = tool.spec.digest_of_call(call.arguments)
     row.state = ToolCallState.ASKS if tool.spec.asks else ToolCallState.READY
+    return row
+
+
+def _row_of_left_out(first: AskedCall, count: int) -> ToolCall:
+    """Return the row of the *first* call that was one too many. It stands for all of them: nobody reads hundreds."""
+    limit = f"At most {MOST_CALLS_AT_ONCE} may be called at once; {count} were left out."
+    return _failed(_unchecked_row(first), TooManyCalls(detail=limit))
+
+
+def _unchecked_row(call: AskedCall) -> ToolCall:
+    """Return the row of a call. Arguments that are too long to be kept are JSON no more."""
+    arguments = call.arguments[:LONGEST_ARGUMENTS_CHARACTERS]
+    return ToolCall(call_id=call.id, tool=call.name[:LONGEST_NAME_CHARACTERS], arguments=arguments)
+
+
+def _failed(row: ToolCall, error: ToolError) -> ToolCall:
+    row.state, row.error_code, row.result = ToolCallState.FAILED, error.code, error.for_the_model
+    row.ended_at = timezone.now()
     return row
 
 
@@ -98,13 +132,41 @@ def calls_of_step(reply_id: int, step: int) -> list[ToolCall]:
     return list(ToolCall.objects.filter(reply_id=reply_id, step=step).order_by("index"))
 
 
-def begin_call(call_id: int) -> bool:
-    """Say that the call is run now. False if that has been done before, or may not be."""
-    ready = ToolCall.objects.filter(pk=call_id, state=ToolCallState.READY)
+def begin_call(call: ToolCall) -> bool:
+    """Say that the call is run now. False if that has been done before, or may not be, or need not.
+
+    It need not where the same was called before in the same reply, and nothing asks: then it ends as that one did.
+    """
+    if before := _same_before(call):
+        end_call(call.pk, before.state, result=_repeated(before), error_code=before.error_code)
+        return False
+    ready = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.READY)
     return bool(ready.update(state=ToolCallState.RUNNING, started_at=Now()))
 
 
-def end_call(call_id: int, state: ToolCallState, *, result: str = "", error_code: str = "") -> None:
+def _same_before(call: ToolCall) -> ToolCall | None:
+    """Return the first call of the same tool with the same arguments that has a result.
+
+    What failed in an earlier step is worth another try, in the same step it is not.
+    """
+    if call.asked:
+        return None
+    same = ToolCall.objects.filter(reply_id=call.reply_id, digest=call.digest, asked=False).select_related("message")
+    succeeded = Q(step__lt=call.step, state=ToolCallState.SUCCEEDED)
+    beside = Q(step=call.step, index__lt=call.index, state__in=ENDED)
+    return same.filter(succeeded | beside).order_by("step", "index").first()
+
+
+def _repeated(before: ToolCall) -> str:
+    """Return what came of a call in short: it is in the window already."""
+    result = before.message.content if before.message else before.result
+    if before.state != ToolCallState.SUCCEEDED:
+        return result
+    shown = result if len(result) <= REPEATED_CHARACTERS else f"{result[:REPEATED_CHARACTERS]} …"
+    return f"{SAME_AS_BEFORE}\n{shown}"
+
+
+def end_call(call_id: int, state: ToolCallState | str, *, result: str = "", error_code: str = "") -> None:
     """Write down what came of a call, unless it has ended before."""
     running = ToolCall.objects.filter(pk=call_id).exclude(state__in=ENDED)
     running.update(state=state, result=_kept(result), error_code=error_code, ended_at=Now())
@@ -117,30 +179,46 @@ def _kept(result: str) -> str:
     return cleaned[:LONGEST_RESULT_CHARACTERS] + SHORTENED
 
 
-def store_step(reply_id: int, *, step: int, text: str) -> None:
+def store_step(reply_id: int, *, step: int, text: str) -> int:
     """Put the calls of *step*, all ended, and their results on the path, with the *text* that came before them.
 
-    The reply goes behind them and begins anew. Raises `ReplyInterrupted` if it has ended meanwhile.
+    The reply goes behind them and begins anew; returns its position. Raises `ReplyInterrupted` if it has ended.
     """
-    with transaction.atomic():
-        reply = _lock_streaming(reply_id)
-        language = language_of(reply.conversation.scenario)
-        calls = calls_of_step(reply_id, step)
-        first = reply.position
-        Message.objects.filter(pk=reply_id).update(position=F("position") + 1 + len(calls), content="")
-        asked = PromptMessage("assistant", text, None, tuple(map(_as_asked, calls)))
-        _store_message(reply, asked, first, language)
-        for position, call in enumerate(calls, start=first + 1):
-            result = PromptMessage("tool", call.result, tool_call_id=call.call_id)
-            message = _store_message(reply, result, position, language)
-            ToolCall.objects.filter(pk=call.pk).update(message=message, result="")
-
-
-def _lock_streaming(reply_id: int) -> Message:
-    streaming = Message.objects.select_for_update(of=("self",)).select_related("conversation__scenario")
-    if (reply := streaming.filter(pk=reply_id, state="streaming").first()) is None:
+    reply = _streaming(reply_id).first()
+    calls = calls_of_step(reply_id, step)
+    if reply is None or not calls:
         raise ReplyInterrupted
-    return reply
+    if calls[0].message_id is not None:
+        return reply.position
+    messages = _messages_of(reply, calls, text)  # counted before anything is locked: results may be long
+    with transaction.atomic():
+        _lock_streaming(reply_id)
+        position = reply.position + len(messages)
+        Message.objects.filter(pk=reply_id).update(position=position, content="")
+        _, *results = Message.objects.bulk_create(messages)
+        for call, result in zip(calls, results, strict=True):
+            call.message, call.result = result, ""
+        ToolCall.objects.bulk_update(calls, ["message", "result"])
+    return position
+
+
+def _streaming(reply_id: int) -> QuerySet[Message]:
+    return Message.objects.select_related("conversation__scenario").filter(pk=reply_id, state="streaming")
+
+
+def _lock_streaming(reply_id: int) -> None:
+    """Keep the reply from ending until the transaction does. Raises `ReplyInterrupted` if it has ended."""
+    if not Message.objects.select_for_update().filter(pk=reply_id, state="streaming").exists():
+        raise ReplyInterrupted
+
+
+def _messages_of(reply: Message, calls: Sequence[ToolCall], text: str) -> list[Message]:
+    """Return a step as messages in the reply's place: the calls, and a result for each."""
+    language = language_of(reply.conversation.scenario)
+    asked = PromptMessage("assistant", text, tool_calls=tuple(map(_as_asked, calls)))
+    results = [PromptMessage("tool", call.result, tool_call_id=call.call_id) for call in calls]
+    placed = enumerate([asked, *results], start=reply.position)
+    return [_row_of_message(reply, message, position, language) for position, message in placed]
 
 
 def _as_asked(call: ToolCall) -> AskedCall:
@@ -149,8 +227,8 @@ def _as_asked(call: ToolCall) -> AskedCall:
     return AskedCall(call.call_id, name, call.arguments if is_object(call.arguments) else "{}")
 
 
-def _store_message(reply: Message, message: PromptMessage, position: int, language: Language) -> Message:
-    return Message.objects.create(
+def _row_of_message(reply: Message, message: PromptMessage, position: int, language: Language) -> Message:
+    return Message(
         conversation_id=reply.conversation_id,
         parent_id=reply.parent_id,
         step_of=reply,

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from conversations.models import Completion, Message, Run
 from conversations.runs.claim import claim_runs, prolong_leases, save_texts
+from conversations.runs.live_reply import StepText
 from conversations.runs.reaper import reap_once
 from conversations.services.end_reply import Ending, end_reply
 from conversations.services.prepare_reply import prepare_reply
@@ -23,7 +24,7 @@ def abandoned():
     claim_runs("dead", limit=1)
     prepared = prepare_reply(reply.pk)
     open_for(prepared)
-    save_texts({reply.pk: "As I was say"})
+    save_texts({reply.pk: StepText(reply.position, "As I was say")})
     return reply
 
 
@@ -79,7 +80,7 @@ def test_a_worker_learns_that_a_run_is_no_longer_its_own(abandoned):
 def test_a_late_worker_cannot_change_a_reply_that_has_ended(abandoned):
     expire(abandoned)
     reap_once()
-    save_texts({abandoned.pk: "As I was saying"})
+    save_texts({abandoned.pk: StepText(abandoned.position, "As I was saying")})
     assert not end_reply(abandoned.pk, Ending("complete"), content="As I was saying")
     abandoned.refresh_from_db()
     assert (abandoned.state, abandoned.content) == ("interrupted", "As I was say")
