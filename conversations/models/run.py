@@ -20,8 +20,8 @@ class Run(models.Model):
     While a tool call asks the person, no worker holds it: it waits again once all its calls are decided, and its lease
     is the time that the person has for it.
 
-    Until it has ended, *reserved_usd* is held back for the requests that its loop may still make, in the sums of *payer*
-    and of the day and month of *reserved_at*. A trigger gives it back when it ends or is deleted.
+    Until it has ended, *reserved_usd* is held back for the requests that its loop may still make, in the sums of
+    *payer* and of the day and month of *reserved_at*. A trigger gives it back when it ends or is deleted.
     """
 
     reply = models.OneToOneField(

@@ -67,8 +67,8 @@ class NewCompletion:
     *prompt_tokens* is our own count, *most_prompt_tokens* the most that the provider may make of it, and
     *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays, if anybody but the
     site. *loop_usd* is what the requests may cost that may follow it in the loop of its reply; None where there is no
-    loop, or an unknown price. A reply and the steps to it have a *record* of the window, and all that belong to a conversation name it; its
-    scenario is theirs, unless they name one of their own.
+    loop, or an unknown price. A reply and the steps to it have a *record* of the window, and all that belong to a
+    conversation name it; its scenario is theirs, unless they name one of their own.
     """
 
     purpose: Purpose

@@ -2,10 +2,10 @@
 
     hold = requests that may follow · (largest prompt · dearest input price + reply reserve · output price)
 
-The hold stands with the reply's run, beside what its running request holds back itself. Each later request takes its own
-worst case out of it, in the transaction that writes its row of the ledger. It moves to the day and the month of that
-row, so a loop that goes on over midnight needs the new day's money. Whatever ends the run gives back what is left: a
-trigger of the database (`migrations/_holds_given_back.py`).
+The hold stands with the reply's run, beside what its running request holds back itself. Each later request takes its
+own worst case out of it, in the transaction that writes its row of the ledger. It moves to the day and the month of
+that row, so a loop that goes on over midnight needs the new day's money. Whatever ends the run gives back what is left:
+a trigger of the database (`migrations/_holds_given_back.py`).
 """
 
 from __future__ import annotations
