@@ -55,6 +55,8 @@ def ids_of(cell: PathCell, world: World) -> dict[str, Any]:
     in_scenario = "scenario_id" in cell.route.parameters
     if in_scenario:
         ids["document_id"] = ids["scenario_document_id"]
+    if "call_id" in cell.route.parameters:
+        ids["public_id"] = ids["asking_id"]
     if cell.ids == "crossed":
         above = "scenario_id" if in_scenario else "public_id"
         ids[above] = world.others(cell.who).ids[above]
@@ -77,12 +79,12 @@ def ask(client: Client, method: str, path: str, fields: dict[str, Any]) -> HttpR
 
 
 def fields_of(world: World, who: Who) -> dict[str, Any]:
-    """Return what forms send, with a scenario of the person's own."""
+    """Return what forms send, with a scenario of the person's own, and consent to the call that asks Alice."""
     fields: dict[str, Any] = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen", "name": "Stolen"}
     return (
         fields
         | {"scenario": world.own(who).ids["scenario_id"], "pinned": "true", "excluded": "true", "shows": "true"}
-        | {"files": SimpleUploadedFile("hello.txt", b"Hello")}
+        | {"files": SimpleUploadedFile("hello.txt", b"Hello"), "digest": world.alices.ids["digest"], "allowed": "yes"}
     )
 
 

@@ -85,7 +85,7 @@ def frame_cells() -> Iterator[FrameCell]:
 
 
 def _ids_of_frame(frame: str) -> tuple[Ids, ...]:
-    names_a_part = frame.startswith("reply.") or frame == "message.edit"
+    names_a_part = frame.startswith("reply.") or frame in ("message.edit", "call.decide")
     return ("alice's", "unknown", "crossed") if names_a_part else ("alice's", "unknown")
 
 

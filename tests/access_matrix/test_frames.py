@@ -20,7 +20,7 @@ from .world import STATES, UNKNOWN, World, fingerprint, unknown_ids
 
 SIGNED_OUT, SHUT_OUT = 4401, 4403
 PROBE, PROBED = "no.frame", "frame_invalid"
-NOT_FOUND = {"conversation_not_found", "message_not_found"}
+NOT_FOUND = {"conversation_not_found", "message_not_found", "call_not_found"}
 
 
 @pytest.fixture
@@ -31,12 +31,17 @@ async def world(transactional_db, settings) -> World:
 
 def fields_of(cell: FrameCell, world: World) -> dict[str, Any]:
     """Return every field that any frame has; the frame takes its own."""
-    ids = unknown_ids() if cell.ids == "unknown" else world.alices.ids
+    ids = unknown_ids() if cell.ids == "unknown" else dict(world.alices.ids)
+    if cell.frame == "call.decide" and cell.ids != "unknown":
+        ids["public_id"] = ids["asking_id"]
     conversation = world.others(cell.who).ids["public_id"] if cell.ids == "crossed" else ids["public_id"]
     values = {
         "conversation": conversation,
         "reply": ids["reply_id"] if cell.ids != "unknown" else UNKNOWN,
         "message": ids["message_id"],
+        "call": ids["call_id"],
+        "digest": world.alices.ids["digest"],
+        "allowed": True,
         "client_id": uuid.uuid4(),
         "content": "Hello",
         "from_position": 0,

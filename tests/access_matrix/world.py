@@ -24,6 +24,7 @@ from conversations.services.prepare_reply import prepare_reply
 from conversations.services.readings import open_reading
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
+from tests.asking import ask_about_a_call
 from tests.documents import add
 from tests.people import begin, make_user, post
 from tests.sockets import sign_in
@@ -112,12 +113,16 @@ def belongings_of(user: User, content: str) -> Belongings:
     make_completion(user, reply=posted.reply, window=prepared.window.record.to_json(), request={"model": "demo"})
     end_reply(posted.reply.pk, COMPLETE, content=f"Indeed, {content}")
     scenario = Scenario.objects.create(name=f"{user.name}’s {content}", owner=user)
+    asking = ask_about_a_call(user, {"note": content})
     documents = [add(user, place, f"{content}.txt", content.encode()) for place in (conversation, scenario)]
     ids = {
         "public_id": conversation.public_id,
         "reply_id": posted.reply.pk,
         "message_id": posted.message.pk,
         "scenario_id": scenario.pk,
+        "asking_id": asking.reply.conversation.public_id,
+        "call_id": asking.pk,
+        "digest": asking.digest,
         "document_id": documents[0].public_id,
         "scenario_document_id": documents[1].public_id,
         "pk": make_passkey(user).pk,
@@ -131,6 +136,7 @@ def unknown_ids() -> dict[str, Any]:
         "reply_id": UNKNOWN,
         "message_id": UNKNOWN,
         "scenario_id": UNKNOWN,
+        "call_id": UNKNOWN,
         "document_id": uuid.uuid4(),
         "pk": UNKNOWN,
     }

@@ -1,0 +1,205 @@
+"""Runs that wait for a person: who decides, parks, stops or ends them at the same moment, and who never does."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from chatsite.accounts.models import GateRule, User
+from conversations.core.errors import CallNotAsking, ConversationError, ConversationNotFound
+from conversations.models import Conversation, Message, Run
+from conversations.runs.claim import claim_runs
+from conversations.runs.parked import end_given_up, given_up, park_run
+from conversations.runs.reaper import reap_once
+from conversations.services.conversations import delete_conversation
+from conversations.services.decide_call import decide_call
+from conversations.services.delete_account import delete_account
+from conversations.services.stop_reply import stop_reply
+from tests.asking import ask, ask_about_a_call, ask_about_calls, claim, decision
+from tests.people import begin, make_user, post
+from tests.waiting import in_thread, wait_for_lock_waits, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NOTE = {"note": "Buy milk"}
+
+
+@pytest.fixture
+def call():
+    return ask_about_a_call(make_user("alice"), NOTE)
+
+
+@pytest.fixture
+def held():
+    return hold_one()
+
+
+def hold_one():
+    """Return a call that asks, and the run of its reply while a worker still has it."""
+    reply = post(begin(make_user("alice")), "Write that down").reply
+    run = claim(reply)
+    return ask(reply, NOTE)[0], run
+
+
+def state_of(call):
+    """Return the states of the reply, its run and the call, and why the reply has ended."""
+    reply = Message.objects.get(pk=call.reply_id)
+    call.refresh_from_db()
+    return reply.state, reply.error_code, Run.objects.get(reply=reply).state, call.state
+
+
+def let_time_pass(call):
+    Run.objects.filter(reply_id=call.reply_id).update(lease_until=timezone.now() - dt.timedelta(seconds=1))
+
+
+def stop(call):
+    stop_reply(conversation=call.reply.conversation, reply_id=call.reply_id)
+
+
+def test_a_reply_that_asks_is_nobodys_and_has_an_hour(call):
+    run = Run.objects.get(reply_id=call.reply_id)
+    assert (run.state, run.worker) == ("asking", "")
+    assert dt.timedelta(minutes=59) < run.lease_until - timezone.now() < dt.timedelta(minutes=61)
+    assert claim_runs("another worker", limit=10) == []
+    assert reap_once() == 0
+
+
+def test_a_reply_that_nobody_decides_about_ends_and_says_so(call):
+    let_time_pass(call)
+    assert reap_once() == 1
+    assert state_of(call) == ("stopped", "call_unanswered", "ended", "stopped")
+
+
+def test_a_decision_that_comes_while_it_is_given_up_wins(call):
+    let_time_pass(call)
+    [late] = given_up()
+    decide_call(**decision(call))
+    assert not end_given_up(late)
+    assert state_of(call) == ("streaming", "", "waiting", "ready")
+
+
+def test_one_that_asks_anew_has_its_time_anew(call):
+    let_time_pass(call)
+    [late] = given_up()
+    decide_call(**decision(call))
+    ask_about_calls(call.reply, NOTE, step=2)
+    assert not end_given_up(late)
+    assert Run.objects.get(reply_id=call.reply_id).state == "asking"
+
+
+@pytest.mark.parametrize("fields", [{"is_active": False}, {"gate_rule": GateRule.BLOCKED}])
+def test_the_reply_of_somebody_who_is_shut_out_ends(call, fields):
+    User.objects.update(**fields)
+    assert reap_once() == 1
+    assert state_of(call) == ("stopped", "reply_shut_out", "ended", "stopped")
+
+
+def test_a_reply_in_a_deleted_conversation_ends_and_asks_nobody(call):
+    delete_conversation(call.reply.conversation)
+    assert state_of(call) == ("stopped", "", "ended", "stopped")
+    with pytest.raises(ConversationNotFound):
+        decide_call(**decision(call))
+
+
+def test_an_account_can_be_deleted_while_a_reply_asks(call):
+    make_user("ada", role="admin")
+    delete_account(call.reply.conversation.owner)
+    assert not Conversation.objects.exists()
+    assert not Run.objects.exists()
+    assert reap_once() == 0
+
+
+def test_a_decision_before_the_run_is_parked_is_found(held):
+    call, run = held
+    decide_call(**decision(call))
+    park_run(run, content="Well,")
+    assert state_of(call) == ("streaming", "", "waiting", "ready")
+    assert Message.objects.get(pk=call.reply_id).content == "Well,"
+
+
+def test_a_stop_before_the_run_is_parked_is_done(held):
+    call, run = held
+    stop(call)
+    park_run(run, content="Well,")
+    assert state_of(call) == ("stopped", "", "ended", "stopped")
+    assert Message.objects.get(pk=call.reply_id).content == "Well,"
+
+
+def test_parking_again_takes_nothing_from_the_next_worker(held):
+    call, run = held
+    park_run(run, content="")
+    decide_call(**decision(call))
+    [again] = claim_runs("the next worker", limit=1)
+    park_run(run, content="old")
+    stored = Run.objects.get(pk=again.id)
+    assert (stored.state, stored.worker) == ("running", "the next worker")
+    assert Message.objects.get(pk=call.reply_id).content == ""
+
+
+# At the same moment: both wait for the reply's row, and go on together
+
+
+async def at_once(call, *actions: Callable[[], Any]) -> list[Any]:
+    """Do all *actions* at once, and return what they return, or the refusals that they raise."""
+    held, release = threading.Event(), threading.Event()
+    holding = asyncio.ensure_future(in_thread(hold, call.reply_id, held, release))
+    try:
+        await wait_until(held.is_set)
+        doing = [asyncio.ensure_future(in_thread(outcome_of, action)) for action in actions]
+        await in_thread(wait_for_lock_waits, len(actions))
+    finally:
+        release.set()
+    await holding
+    return await asyncio.gather(*doing)
+
+
+def hold(reply_id, held: threading.Event, release: threading.Event) -> None:
+    """Keep the row of a reply, as somebody does who is about to change it."""
+    with transaction.atomic():
+        Message.objects.select_for_update().get(pk=reply_id)
+        held.set()
+        release.wait(timeout=30)
+
+
+def outcome_of(action: Callable[[], Any]) -> Any:
+    try:
+        return action()
+    except ConversationError as error:
+        return error
+
+
+@pytest.mark.parametrize("first", ["park", "decide"])
+async def test_a_decision_while_the_worker_parks_is_never_lost(transactional_db, first):
+    call, run = await in_thread(hold_one)
+    actions = {"park": lambda: park_run(run, content=""), "decide": lambda: decide_call(**decision(call))}
+    await at_once(call, actions.pop(first), *actions.values())
+    assert await in_thread(state_of, call) == ("streaming", "", "waiting", "ready")
+
+
+async def test_a_stop_while_the_worker_parks_is_never_lost(transactional_db):
+    call, run = await in_thread(hold_one)
+    parking = at_once(call, lambda: park_run(run, content=""))
+    await asyncio.gather(parking, in_thread(stop, call))
+    assert await in_thread(state_of, call) == ("stopped", "", "ended", "stopped")
+
+
+async def test_of_two_who_decide_at_once_one_wins(transactional_db):
+    call = await in_thread(lambda: ask_about_a_call(make_user("alice"), NOTE))
+    yes, no = await at_once(
+        call, lambda: decide_call(**decision(call)), lambda: decide_call(**decision(call, allowed=False))
+    )
+    assert sorted(isinstance(outcome, CallNotAsking) for outcome in (yes, no)) == [False, True]
+    won = "refused" if isinstance(yes, CallNotAsking) else "ready"
+    assert await in_thread(state_of, call) == ("streaming", "", "waiting", won)
+
+
+async def test_a_decision_and_a_stop_at_once_leave_no_call_behind(transactional_db):
+    call = await in_thread(lambda: ask_about_a_call(make_user("alice"), NOTE))
+    await at_once(call, lambda: decide_call(**decision(call)), lambda: stop(call))
+    assert await in_thread(state_of, call) == ("stopped", "", "ended", "stopped")
