@@ -63,7 +63,6 @@ def test_a_scenario_with_tools_that_was_deleted_stays_away():
     assert not Scenario.objects.filter(name=WITH_TOOLS).exists()
 
 
-
 def test_a_conversation_begins_with_the_chosen_scenario(alice):
     scenario = Scenario.objects.create(name="Translator", offered=True)
     begun = start_conversation(user=alice, public_id=uuid.uuid4(), scenario_id=scenario.pk)
