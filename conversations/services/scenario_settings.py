@@ -19,9 +19,11 @@ from conversations.core.text import UNSTORABLE
 from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.language_models import language_models
+from conversations.providers.prompt_tokens import count_tool_schemas
+from conversations.tools.toolbox import offered_tools, toolbox_of
 from conversations.window_policies import policy_choices
 
-from .language import language_of
+from .language import Language, language_of
 from .sampling import check_it_is_for_people, check_sampling
 
 
@@ -58,8 +60,13 @@ def _check_text(scenario: Scenario) -> None:
 
 
 def _check_tools(scenario: Scenario, *, kept: list[Any]) -> None:
-    if scenario.tools and scenario.tools != kept:
-        raise _error("tools", _("This site has no tools to choose from."))
+    if not all(isinstance(name, str) for name in scenario.tools):
+        raise _error("tools", _("Tools are named by text."))
+    offered = {tool.key for tool in offered_tools(scenario.owner, for_the_site=scenario.owner_id is None)}
+    if unknown := [name for name in scenario.tools if name not in offered and name not in kept]:
+        words = _("This site does not offer the tool “%(name)s”. It offers: %(offered)s.")
+        raise _error("tools", words, name=unknown[0][:100], offered=", ".join(sorted(offered)) or "–")
+    scenario.tools = list(dict.fromkeys(scenario.tools))
 
 
 def _check_language_model(scenario: Scenario, *, kept: str) -> None:
@@ -94,7 +101,7 @@ def _blamed(error: ValueError) -> str:
 
 
 def _check_room(scenario: Scenario, policy: WindowPolicy) -> None:
-    """Refuse settings that leave no room for a message; without the system prompt first, to know what is to blame."""
+    """Refuse settings that leave no room for a message; one thing after the other, to know what is to blame."""
     language = language_of(scenario)
     _check_reply_reserve(policy, language.language_model)
     try:
@@ -102,9 +109,14 @@ def _check_room(scenario: Scenario, policy: WindowPolicy) -> None:
     except ValueError as error:
         words = NO_ROOM.get(_blamed(error), "%(reason)s")
         raise _error(_blamed(error), words, reason=error, model=language.configured.label) from error
+    fixed_tokens = 0
     if scenario.system_prompt:
         tokens = language.count_text(scenario.system_prompt)
-        _check_system_prompt(tokens, policy, language.language_model, label=language.configured.label)
+        fixed_tokens += language.language_model.chat_format.overhead_tokens + tokens
+        _check_fixed("system_prompt", tokens, policy, language, fixed_tokens=fixed_tokens)
+    if scenario.tools:
+        tokens = count_tool_schemas(toolbox_of(scenario).schemas, language_model=language.language_model)
+        _check_fixed("tools", tokens, policy, language, fixed_tokens=fixed_tokens + tokens)
 
 
 NO_ROOM = {
@@ -120,19 +132,27 @@ def _check_reply_reserve(policy: WindowPolicy, language_model: LanguageModel) ->
         raise _error("reply_reserve_tokens", words, window=f"{window_tokens:,}")
 
 
-def _check_system_prompt(tokens: int, policy: WindowPolicy, language_model: LanguageModel, *, label: str) -> None:
-    chat_format = language_model.chat_format
+TOO_LONG = {
+    "system_prompt": _(
+        "The system prompt has %(tokens)s tokens, %(over)s too many: with these settings a prompt for %(model)s "
+        "may have %(limit)s, and a message must fit as well."
+    ),
+    "tools": _(
+        "What is told of the tools has %(tokens)s tokens, %(over)s too many: with these settings a prompt for "
+        "%(model)s may have %(limit)s, and a message must fit as well. Choose fewer tools."
+    ),
+}
+
+
+def _check_fixed(field: str, tokens: int, policy: WindowPolicy, language: Language, *, fixed_tokens: int) -> None:
+    """Refuse the *field*, whose text has so many *tokens*, if no message fits beside all *fixed_tokens* so far."""
+    chat_format, limit_tokens = language.language_model.chat_format, policy.budget_tokens(language.language_model)
     try:
-        policy.check_it_holds_a_message(language_model, fixed_tokens=chat_format.overhead_tokens + tokens)
+        policy.check_it_holds_a_message(language.language_model, fixed_tokens=fixed_tokens)
     except ValueError as error:
-        limit_tokens = policy.budget_tokens(language_model)
-        over = chat_format.priming_tokens + 2 * chat_format.overhead_tokens + tokens + 1 - limit_tokens
-        words = _(
-            "The system prompt has %(tokens)s tokens, %(over)s too many: with these settings a prompt for %(model)s "
-            "may have %(limit)s, and a message must fit as well."
-        )
+        over = chat_format.priming_tokens + chat_format.overhead_tokens + fixed_tokens + 1 - limit_tokens
         figures = {"tokens": f"{tokens:,}", "over": f"{over:,}", "limit": f"{limit_tokens:,}"}
-        raise _error("system_prompt", words, model=label, **figures) from error
+        raise _error(field, TOO_LONG[field], model=language.configured.label, **figures) from error
 
 
 def _error(field: str, words: Any, **params: Any) -> ValidationError:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 import pytest
 from django.core.exceptions import ValidationError
 
+from conversations.core.errors import ToolSchemasTooLong
+from conversations.core.listed_tools import ListedTool
 from conversations.core.policies import SlidingWindow
-from conversations.models import Scenario
+from conversations.models import McpServer, Scenario
+from conversations.services.estimate_draft import estimate_draft
 from conversations.services.language import language_of
 from conversations.services.scenario_settings import check_scenario
-from tests.people import make_user
+from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 HERE = "tests.services.test_scenario_settings"
@@ -154,3 +158,43 @@ def test_what_the_site_has_set_stays_in_a_scenario_that_has_become_somebodys():
     stored.sampling = {"service_tier": "priority"}
     with pytest.raises(ValidationError, match="may set these: service_tier"):
         check_scenario(stored)
+
+
+@pytest.fixture
+def many_tools():
+    """A server of the site that lists five hundred tools."""
+    words = "Does one thing of many, which is told in about as many words as people use for it."
+    parameters = {"type": "object", "properties": {"what": {"type": "string", "description": words}}}
+    listed = [ListedTool(f"tool_{number}", words, parameters) for number in range(500)]
+    url = "https://tools.example.org/mcp"
+    return McpServer.objects.create(name="many", url=url, offered=True, tools=[tool.to_json() for tool in listed])
+
+
+def test_tools_that_leave_no_room_are_refused_by_how_much_they_take(many_tools):
+    field, sentence = problem_of(tools=[f"many__{tool['name']}" for tool in many_tools.tools])
+    assert field == "tools"
+    tokens, over, limit = (int(number.replace(",", "")) for number in re.findall(r"\b\d[\d,]*\d\b", sentence))
+    assert tokens > 20_000
+    assert over == tokens + 3 + 4 + 1 - limit
+
+
+def test_a_few_of_them_are_taken(many_tools):
+    check_scenario(Scenario(name="Mine", tools=["many__tool_1", "many__tool_2"]))
+
+
+def test_a_system_prompt_beside_which_the_tools_do_not_fit_leaves_the_blame_with_them(many_tools):
+    tools = [f"many__tool_{number}" for number in range(10)]
+    check_scenario(Scenario(name="Mine", tools=tools, system_prompt="word " * 1_000))
+    field, _ = problem_of(tools=tools, system_prompt="word " * 2_900)
+    assert field == "tools"
+
+
+def test_tools_that_have_grown_since_are_refused_when_somebody_posts(many_tools):
+    Scenario.objects.create(name="Mine", offered=True, is_default=True, tools=["many__*"])
+    conversation = begin(make_user("alice"))
+    with pytest.raises(ToolSchemasTooLong) as refused:
+        post(conversation, "Hello")
+    assert refused.value.tokens_over > 10_000
+    assert not conversation.messages.exists()
+    estimate = estimate_draft(user=conversation.owner, conversation=conversation, content="Hello")
+    assert (type(estimate.error), estimate.tokens_over) == (ToolSchemasTooLong, refused.value.tokens_over)
