@@ -123,8 +123,9 @@ def last_window(conversation: Conversation) -> WindowRecord | None:
 
 
 def latest_completion(conversation: Conversation) -> Completion | None:
-    """Return the newest request made for an active reply."""
-    return conversation.completions.filter(purpose="reply", reply__active=True).order_by("-id").first()
+    """Return the newest request made for an active reply, or for a step to it."""
+    made = conversation.completions.filter(purpose__in=("reply", "tool_step"), reply__active=True)
+    return made.order_by("-id").first()
 
 
 def _words(record: WindowRecord) -> dict[int | None, str]:
