@@ -1,4 +1,4 @@
-"""A search among passages, which ends in time: how much a person keeps to look through is up to them."""
+"""A search among passages or messages, which ends in time: how much a person keeps to look through is up to them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ MOST_SECONDS = 3.0
 
 
 def search(statement: str, parameters: Mapping[str, Any]) -> list[Candidate]:
-    """Return what *statement* finds, in its order. Raises `LookUpTooCostly`."""
+    """Return the passages that *statement* finds, in its order. Raises `LookUpTooCostly`."""
+    return [_candidate(*row) for row in rows_of(statement, parameters)]
+
+
+def rows_of(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Return what *statement* finds. Raises `LookUpTooCostly`."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{MOST_SECONDS * 1000:.0f}"])
             cursor.execute(statement, parameters)
-            return [_candidate(*row) for row in cursor.fetchall()]
+            return list(cursor.fetchall())
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise LookUpTooCostly from error

@@ -13,7 +13,7 @@ from inspect import Parameter
 from types import SimpleNamespace
 from typing import Any, NotRequired, get_type_hints
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 from typing_extensions import TypedDict
@@ -98,10 +98,9 @@ def _require_fit(parameter: Parameter, hints: Mapping[str, Any]) -> None:
 def _adapter_and_schema(told: list[Parameter], hints: Mapping[str, Any]) -> tuple[TypeAdapter[dict[str, Any]], Schema]:
     """Return what reads the arguments. Of those that are left out the function's own defaults are taken."""
     fields = {each.name: _field(each, hints[each.name]) for each in told}
-    arguments: Any = TypedDict("Arguments", fields)  # type: ignore[misc]  # of types that are known only now
-    arguments.__pydantic_config__ = ConfigDict(extra="forbid")
+    Arguments = TypedDict("Arguments", fields)  # type: ignore[misc]  # of types that are known only now
     try:
-        adapter = TypeAdapter(arguments)
+        adapter: TypeAdapter[Any] = TypeAdapter(with_config(ConfigDict(extra="forbid"))(Arguments))
         return adapter, adapter.json_schema(schema_generator=ToldSchema)
     except Exception as error:  # pydantic has many ways to say that there is no schema
         raise SignatureUnfit(str(error).partition("\n")[0]) from error
