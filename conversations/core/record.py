@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 EntryKind = Literal["system", "pin", "older", "newest", "tool_step"]
 LeftOutReason = Literal["does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "policy"]
+Withheld = Literal["", "money"]
 Part = Literal["system", "tools", "pins", "grounding", "older", "newest", "tool_steps", "free"]
 
 
@@ -103,7 +104,8 @@ class WindowRecord:
     messages before it were not looked at one by one (pins are in *entries* wherever they stand). Of those after it that
     were not sent, and of the newest before it, *left_out* says why; of very many it names the newest, and
     *left_out_unnamed* counts the others. *anchor* is where the window before this one began, and *older_limit_tokens*
-    the room that there was for older messages.
+    the room that there was for older messages. *tools_withheld* says why the reply might call no tools, or no more of
+    them, although its scenario has some: the money did not cover what may follow.
     """
 
     language_model: str
@@ -124,6 +126,12 @@ class WindowRecord:
     left_out: tuple[LeftOutMessage, ...] = ()
     left_out_unnamed: int = 0
     grounding: GroundingRecord = field(default_factory=GroundingRecord)
+    tools_withheld: Withheld = ""
+
+    @property
+    def may_call(self) -> bool:
+        """Whether its window leaves the reply free to call tools."""
+        return not self.lost_steps and not self.tools_withheld
 
     @property
     def lost_steps(self) -> bool:

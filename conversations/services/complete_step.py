@@ -11,7 +11,8 @@ import itertools
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import partial
 from typing import Protocol
 
@@ -19,6 +20,7 @@ from django.utils import timezone
 
 from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
 from conversations.core.record import WindowRecord
+from conversations.core.usage import UnitPrices
 from conversations.models import Completion
 from conversations.models.completion import Purpose
 from conversations.providers.asked_calls import AskedCalls
@@ -30,7 +32,8 @@ from conversations.threads import in_worker_thread
 from .attempts import LONGEST_WAIT_SECONDS, MOST_ATTEMPTS, opened, seconds_until_next, see_through, settled
 from .language import language_of
 from .ledger import NewCompletion, Outcome, open_completion
-from .prepare_reply import PreparedReply, prepare_tighter
+from .loop_hold import LoopNotCovered, loop_usd, requests_after
+from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
 
 
 class ReplySink(Protocol):
@@ -47,8 +50,12 @@ class ReplySink(Protocol):
 
 @dataclass(slots=True)
 class Progress:
-    """What has come of one attempt so far. Times are seconds of a monotonic clock."""
+    """What has come of one attempt so far. Times are seconds of a monotonic clock.
 
+    Calls that come though it *may_call* none are not to be run.
+    """
+
+    may_call: bool = True
     started: float = field(default_factory=time.monotonic)
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -111,9 +118,10 @@ async def complete_step(
     prepared = await _announced(sink, prepare())
     tightened = False
     for attempt in itertools.count(1):
-        progress = Progress()
+        asking, completion = await _opened(_Asking(prepared, attempt, may_call), sink)
+        prepared, progress = asking.prepared, Progress(asking.may_call_now)
         try:
-            await _attempt(_Asking(prepared, attempt, may_call), progress, sink, client)
+            await _attempt(asking, completion, progress, sink, client)
             return progress
         except CompletionError as error:
             if progress.has_begun:
@@ -146,6 +154,10 @@ class _Asking:
     may_call: bool
 
     @property
+    def may_call_now(self) -> bool:
+        return self.may_call and self.prepared.window.record.may_call
+
+    @property
     def request(self) -> CompletionRequest:
         conversation, record = self.prepared.reply.conversation, self.prepared.window.record
         return CompletionRequest(
@@ -154,14 +166,25 @@ class _Asking:
             max_output_tokens=record.reply_reserve_tokens,
             sampling=conversation.scenario.sampling,
             tools=self.prepared.toolbox.schemas,
-            may_call=self.may_call and not record.lost_steps,
+            may_call=self.may_call_now,
             cache_key=str(conversation.public_id),
         )
 
 
-async def _attempt(asking: _Asking, progress: Progress, sink: ReplySink, client: CompletionClient) -> None:
-    """Make one request, with its row of the ledger."""
-    completion = await opened(partial(_open, asking))
+async def _opened(asking: _Asking, sink: ReplySink) -> tuple[_Asking, Completion]:
+    """Open the row of the ledger; where the money does not cover what may follow a call, that of an answer."""
+    try:
+        return asking, await opened(partial(_open, asking))
+    except LoopNotCovered:
+        answer = await _announced(sink, in_worker_thread(prepare_answer)(asking.prepared))
+        asking = replace(asking, prepared=answer)
+        return asking, await opened(partial(_open, asking))
+
+
+async def _attempt(
+    asking: _Asking, completion: Completion, progress: Progress, sink: ReplySink, client: CompletionClient
+) -> None:
+    """Make the request of an open row of the ledger, and settle that."""
     try:
         await _stream(asking.request, progress, sink, client)
     except (CompletionError, asyncio.CancelledError) as ended_by:
@@ -177,17 +200,18 @@ async def _attempt(asking: _Asking, progress: Progress, sink: ReplySink, client:
 def _open(asking: _Asking) -> Completion:
     prepared = asking.prepared
     language = language_of(prepared.reply.conversation.scenario)
-    record = prepared.window.record
+    record, prices = prepared.window.record, language.unit_prices(at=timezone.now())
     return open_completion(
         NewCompletion(
             purpose=Purpose.REPLY,
             user=prepared.reply.conversation.owner,
             language_model=record.language_model,
             body=asking.request.to_wire(base_url=language.configured.base_url),
-            prices=language.unit_prices(at=timezone.now()),
+            prices=prices,
             prompt_tokens=record.prompt_tokens,
             most_prompt_tokens=record.most_prompt_tokens,
             max_output_tokens=record.reply_reserve_tokens,
+            loop_usd=_loop_usd(asking, prices),
             step=prepared.step,
             attempt=asking.attempt,
             record=record,
@@ -195,6 +219,15 @@ def _open(asking: _Asking) -> Completion:
             reply=prepared.reply,
         )
     )
+
+
+def _loop_usd(asking: _Asking, prices: UnitPrices | None) -> Decimal | None:
+    """Return what the requests may cost that may follow; None where none of the reply ever might."""
+    prepared = asking.prepared
+    if not prepared.is_of_a_loop:
+        return None
+    requests = requests_after(prepared.step) if asking.may_call_now else 0
+    return loop_usd(prepared.reply.conversation.scenario, prices, requests=requests)
 
 
 async def _stream(request: CompletionRequest, progress: Progress, sink: ReplySink, client: CompletionClient) -> None:

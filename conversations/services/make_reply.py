@@ -91,7 +91,7 @@ async def make_reply(
         progress = await complete_step(prepare, sink=sink, client=client, may_call=may_call, sleep=sleep)
         if not progress.calls:
             return Made.COMPLETE
-        if not may_call:
+        if not progress.may_call:
             raise ToolStepsUsedUp
         await _store_calls(loop, progress)
         sink.show_calls()

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from conversations.core.calibration import RefusedPrompt
 from conversations.core.errors import ContextTooLong, PromptError
 from conversations.core.prompt import Passage
+from conversations.core.record import Withheld
 from conversations.core.window import Window
 from conversations.grounding.look_up import LookedUp
 from conversations.models import Conversation, Message, Scenario
@@ -31,7 +32,7 @@ logger = logging.getLogger(__name__)
 class PreparedReply:
     """A reply to be made, with the window whose prompt asks for it, and what was looked up for its question.
 
-    The *toolbox* goes with it, and the number of the *step* that the reply is at.
+    The *toolbox* goes with it, and the number of the *step* that the reply is at. *tightening* divides its budget.
     """
 
     reply: Message
@@ -39,6 +40,12 @@ class PreparedReply:
     looked_up: LookedUp | None = None
     toolbox: Toolbox = NO_TOOLS
     step: int = 1
+    tightening: Decimal = Decimal(1)
+
+    @property
+    def is_of_a_loop(self) -> bool:
+        """Whether its reply calls tools, or might have: money may be held back for it."""
+        return bool(self.toolbox.tools or self.step > 1 or self.window.record.tools_withheld)
 
 
 def replies_to_be_made() -> QuerySet[Message]:
@@ -52,6 +59,7 @@ def prepare_reply(
     *,
     toolbox: Toolbox | None = None,
     tightening: Decimal = Decimal(1),
+    tools_withheld: Withheld = "",
     reply: Message | None = None,
 ) -> PreparedReply:
     """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`.
@@ -74,7 +82,23 @@ def prepare_reply(
     )
     _store_grounding_tokens(newest, window)
     _move_anchor(conversation, window)
-    return PreparedReply(reply, window, looked_up, toolbox, steps.at)
+    if tools_withheld:
+        window = replace(window, record=replace(window.record, tools_withheld=tools_withheld))
+    return PreparedReply(reply, window, looked_up, toolbox, steps.at, tightening)
+
+
+def prepare_answer(refused: PreparedReply) -> PreparedReply:
+    """Choose the window of a reply that has to answer now, because the money does not cover what calls would cost.
+
+    Before the first call no tools are sent at all; after it providers want to know those that the prompt has calls of.
+    """
+    return prepare_reply(
+        refused.reply.pk,
+        refused.looked_up,
+        toolbox=refused.toolbox if refused.step > 1 else NO_TOOLS,
+        tightening=refused.tightening,
+        tools_withheld="money",
+    )
 
 
 def _candidates(question: Message, looked_up: LookedUp | None) -> list[Passage]:
@@ -102,7 +126,13 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
     tightening, is_explained = _tightening(prompt, scenario)
     logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
     try:
-        return prepare_reply(refused.reply.pk, refused.looked_up, toolbox=refused.toolbox, tightening=tightening)
+        return prepare_reply(
+            refused.reply.pk,
+            refused.looked_up,
+            toolbox=refused.toolbox,
+            tightening=tightening,
+            tools_withheld=record.tools_withheld,
+        )
     except PromptError:
         if is_explained:
             raise
