@@ -15,6 +15,7 @@ from conversations.core.errors import PolicyFailed
 from conversations.providers.egress import EgressRefused, named_destination
 from conversations.providers.embedding_models import embedding_base_url, has_endpoint, parse_embedding_model
 from conversations.providers.language_models import language_models
+from conversations.tools.registry import registry
 from conversations.window_policies import make_policy
 
 
@@ -93,6 +94,13 @@ def check_window_policies(app_configs: Sequence[AppConfig] | None, **kwargs: Any
             detail = error.detail if isinstance(error, PolicyFailed) else f"{path}: {error}"
             errors.append(Error(f"WINDOW_POLICIES: {detail}.", hint=hint, id="conversations.E002"))
     return errors
+
+
+@register
+def check_tools(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn of functions that can't be tools: the site does without them."""
+    hint = "TOOL_MODULES holds dotted paths of modules whose functions have the decorator @tool, by commas."
+    return [checks.Warning(f"Tools: {problem}.", hint=hint, id="conversations.W005") for problem in registry().problems]
 
 
 @register
