@@ -110,6 +110,7 @@ UNFOLD: dict[str, Any] = {
                     _page(_("Conversations"), "forum", "conversations.conversation"),
                     _page(_("Messages"), "chat_bubble", "conversations.message"),
                     _page(_("Documents"), "description", "conversations.document"),
+                    _page(_("Tool calls"), "build", "conversations.toolcall"),
                     _page(_("Completions"), "receipt_long", "conversations.completion"),
                     _page(_("Readings"), "visibility", "conversations.reading"),
                     {
@@ -127,6 +128,7 @@ UNFOLD: dict[str, Any] = {
                 "separator": True,
                 "items": [
                     _page(_("Scenarios"), "tune", "conversations.scenario"),
+                    _page(_("MCP servers"), "hub", "conversations.mcpserver"),
                     _page(_("Prices"), "sell", "conversations.price"),
                     _page(_("Users"), "group", "accounts.user"),
                     _page(_("Invitations"), "mail", "accounts.invitation"),

@@ -61,6 +61,7 @@ DOORS: dict[str, Door] = {
     **dict.fromkeys(("admin:password_change", "admin:password_change_done", "admin:view_on_site"), Door.STAFF),
     **dict.fromkeys(("admin:login", "admin:logout"), Door.PUBLIC),
     "admin:conversations_calibration_forget_limit": Door.ADMIN,
+    "admin:conversations_mcpserver_list_tools": Door.ADMIN,
     "admin:conversations_completion_figures": Door.STAFF,
     **dict.fromkeys(
         ("admin:conversations_conversation_read", "admin:conversations_reading_search"),
@@ -95,7 +96,7 @@ DOORS: dict[str, Door] = {
     ),
     **dict.fromkeys(("mfa_remove_webauthn", "mfa_edit_webauthn"), Door.PART_OF_ACCOUNT),
 }
-REVIEWED = {"conversation", "message", "completion", "reading", "run"}
+REVIEWED = {"conversation", "message", "completion", "toolcall", "reading", "run"}
 VERBS = ("changelist", "add", "history", "delete", "change")
 READING = {"changelist", "history", "change"}
 # Addresses without a name only lead to others: the admin's short ones and its catch-all, allauth's old ones.

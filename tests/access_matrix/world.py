@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from chatsite.accounts.models import Gate, GateRule, Invitation, Limits, SiteBudget, User
 from chatsite.accounts.session_store import SessionStore
-from conversations.models import Calibration, Conversation, Document, Message, Price, Reading, Run, Scenario
+from conversations.models import Calibration, Conversation, Document, McpServer, Message, Price, Reading, Run, Scenario
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.prepare_reply import prepare_reply
 from conversations.services.readings import open_reading
@@ -148,11 +148,13 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     Message: lambda world: Message.objects.get(pk=world.alices.ids["message_id"]),
     Run: lambda world: Run.objects.get(reply_id=world.alices.ids["reply_id"]),
     apps.get_model("conversations", "Completion"): lambda world: world.alices.owner.completions.get(),
+    ToolCall: lambda world: ToolCall.objects.get(pk=world.alices.ids["call_id"]),
     Document: lambda world: Document.objects.get(public_id=world.alices.ids["document_id"]),
     Scenario: lambda world: Scenario.objects.get(pk=world.alices.ids["scenario_id"]),
     Reading: lambda world: reading_of(world),
     Calibration: lambda world: Calibration.objects.get_or_create(language_model="letters")[0],
     Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),
+    McpServer: lambda world: McpServer.objects.create(name="inside", url="http://127.0.0.1:1/mcp"),  # asked by nobody
     User: lambda world: world.alices.owner,
     Gate: lambda world: Gate.objects.get_or_create()[0],
     Limits: lambda world: Limits.objects.create(user=world.alices.owner, replies_at_once=5),

@@ -15,6 +15,7 @@ LISTS = [
     "conversations_run",
     "conversations_calibration",
     "conversations_price",
+    "conversations_mcpserver",
     "conversations_scenario",
     "accounts_user",
 ]
