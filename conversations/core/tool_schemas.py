@@ -16,6 +16,7 @@ from .text import UNSTORABLE
 MOST_CHARACTERS: Final = 16_000  # as JSON
 MOST_DEPTH: Final = 24
 MOST_NODES: Final = 2_000  # schemas within it, with what a reference means counted wherever there is one
+MOST_REFERENCES: Final = 50  # from one to the next
 TYPES: Final = frozenset(("array", "boolean", "integer", "null", "number", "object", "string"))
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
@@ -52,10 +53,7 @@ def require_sound(schema: Schema) -> None:
         raise SchemaRefused(Flaw.TOO_DEEP)
     if schema.get("type") != "object" or "\\u0000" in written or UNSTORABLE.search(written):
         raise SchemaRefused(Flaw.NOT_A_SCHEMA)
-    try:
-        _Walk(schema).visit(schema)
-    except RecursionError as error:  # from one reference to the next
-        raise SchemaRefused(Flaw.EXPANDS) from error
+    _Walk(schema).visit(schema)
 
 
 def _is_deeper(value: object, levels: int) -> bool:
@@ -89,6 +87,8 @@ class _Walk:
     def _follow(self, reference: object, within: tuple[str, ...]) -> None:
         if not isinstance(reference, str) or not reference.startswith("#"):
             raise SchemaRefused(Flaw.REFERS_OUTSIDE)
+        if len(within) == MOST_REFERENCES:
+            raise SchemaRefused(Flaw.EXPANDS)
         if reference not in within:
             self.visit(self._at(reference), within=(*within, reference))
 
