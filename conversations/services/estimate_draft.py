@@ -21,7 +21,7 @@ from conversations.selectors.documents import count_documents_for
 from .build_window import build_window, draft_message
 from .conversations import scenario_to_begin_with
 from .language import Language, language_of, policy_of
-from .limits import check_message_length, check_messages_are_allowed, person_allowances, worst_reply_usd
+from .limits import check_message_length, check_messages_are_allowed, person_allowances, worst_reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def estimate_draft(
         conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
     language, head = language_of(conversation.scenario), conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, language=language)
-    return _limited(user, language, _fitted(conversation, draft, language, policy))
+    return _limited(user, _fitted(conversation, draft, language, policy))
 
 
 def _fitted(
@@ -88,7 +88,7 @@ def _fitted(
     return DraftEstimate(conversation, draft, limit_tokens, window)
 
 
-def _limited(user: User, language: Language, fitted: DraftEstimate) -> DraftEstimate:
+def _limited(user: User, fitted: DraftEstimate) -> DraftEstimate:
     """Return the draft with what the person's limits say to it.
 
     What is over in a moment says nothing: too many messages in a minute, money held back for replies being written.
@@ -98,8 +98,8 @@ def _limited(user: User, language: Language, fitted: DraftEstimate) -> DraftEsti
     documents = count_documents_for(fitted.conversation)
     limited = replace(fitted, allowances=found, documents=documents)
     if found and fitted.window:
-        worst_usd = worst_reply_usd(fitted.window.record, language, is_looked_up=bool(documents))
-        limited = replace(limited, worst_usd=worst_usd)
+        worst = worst_reply(fitted.window.record, fitted.conversation.scenario, is_looked_up=bool(documents))
+        limited = replace(limited, worst_usd=worst.within(found))
     try:
         check_messages_are_allowed(limits)
         check_message_length(fitted.content_tokens, limits)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Collection
+from dataclasses import dataclass
 from decimal import Decimal
 
 from django.utils import timezone
@@ -18,12 +20,13 @@ from conversations.core.errors import (
 from conversations.core.history import HistoryMessage
 from conversations.core.money import Allowance, refusal_of, worst_case_usd
 from conversations.core.record import WindowRecord
-from conversations.models import Conversation, Message, Run
+from conversations.models import Conversation, Message, Run, Scenario
 from conversations.selectors.documents import count_documents_for
 from conversations.selectors.spending import allowances, money_limits
 
 from .build_window import build_window
-from .language import Language, language_of
+from .language import language_of
+from .loop_hold import loop_usd, requests_after
 
 MINUTE = dt.timedelta(minutes=1)
 
@@ -77,10 +80,8 @@ def check_money(user: User, limits: EffectiveLimits, conversation: Conversation,
     """
     if found := person_allowances(user, limits):
         record = build_window(conversation, newest).record
-        worst_usd = worst_reply_usd(
-            record, language_of(conversation.scenario), is_looked_up=bool(count_documents_for(conversation))
-        )
-        if error := refusal_of(found, worst_usd):
+        worst = worst_reply(record, conversation.scenario, is_looked_up=bool(count_documents_for(conversation)))
+        if error := refusal_of(found, worst.request_usd):
             raise error
 
 
@@ -89,13 +90,34 @@ def person_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:
     return allowances(user, money_limits(user, limits), at=timezone.now())
 
 
-def worst_reply_usd(record: WindowRecord, language: Language, *, is_looked_up: bool) -> Decimal | None:
-    """Return the most that a reply with that window can cost, or None where a price is unknown.
+def worst_reply(record: WindowRecord, scenario: Scenario, *, is_looked_up: bool) -> WorstReply:
+    """Return the most that a reply with that window can cost.
 
     Where the message *is_looked_up* in documents before it is sent, what is found goes with it.
     """
-    return worst_case_usd(
-        language.unit_prices(at=timezone.now()),
+    prices = language_of(scenario).unit_prices(at=timezone.now())
+    request_usd = worst_case_usd(
+        prices,
         input_tokens=record.most_prompt_tokens_with_grounding if is_looked_up else record.most_prompt_tokens,
         output_tokens=record.reply_reserve_tokens,
     )
+    has_tools = record.tool_schema_tokens > 0
+    return WorstReply(request_usd, loop_usd(scenario, prices, requests=requests_after(1)) if has_tools else None)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstReply:
+    """The most that a reply can cost: its first request, and those that may follow if it has tools to call.
+
+    *request_usd* is None where a price is unknown.
+    """
+
+    request_usd: Decimal | None
+    loop_usd: Decimal | None = None
+
+    def within(self, found: Collection[Allowance]) -> Decimal | None:
+        """Return the most that it may cost: where the whole is not covered, it is made without tools."""
+        if self.request_usd is None or self.loop_usd is None:
+            return self.request_usd
+        whole_usd = self.request_usd + self.loop_usd
+        return self.request_usd if refusal_of(found, whole_usd) else whole_usd
