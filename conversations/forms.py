@@ -18,6 +18,7 @@ from conversations.services.prices import unit_prices_of_all
 from conversations.services.sampling import check_levels, check_sampling
 from conversations.services.scenario_document import MOST_BYTES
 from conversations.services.scenario_settings import check_scenario
+from conversations.tool_choice import ToolsField
 from conversations.window_policies import policy_choices
 
 # What only one built-in policy asks for; pages show it only with that one, or with a policy of the site's own.
@@ -88,11 +89,13 @@ class ScenarioForm(forms.ModelForm):
         widget=forms.Textarea({"rows": 2, "spellcheck": "false"}),
         help_text=_('Sent to the provider as it is, such as {"temperature": 0.2}.'),
     )
+    tools = ToolsField()
     policy_name = forms.ChoiceField(label=_("Window policy"), widget=forms.RadioSelect)
     field_order = (
         "name",
         "system_prompt",
         "language_model",
+        "tools",
         "policy_name",
         "low_water_share",
         "last_messages",
@@ -106,7 +109,7 @@ class ScenarioForm(forms.ModelForm):
 
     class Meta:
         model = Scenario
-        fields = ("name", "system_prompt", "language_model", "sampling", "policy_name", *POLICY_FIELDS)
+        fields = ("name", "system_prompt", "language_model", "sampling", "tools", "policy_name", *POLICY_FIELDS)
         labels = {
             "last_messages": _("Messages kept"),
             "cap_tokens": _("Prompt cap, tokens"),
@@ -143,6 +146,7 @@ class ScenarioForm(forms.ModelForm):
         if "language_model" in self.fields:  # without the right to change there are no fields
             self.fields["language_model"].choices = language_model_choices(self._stored("language_model"))
             self.fields["policy_name"].choices = policy_name_choices(self._stored("policy_name"))
+            self.fields["tools"].offer(self.instance)
 
     def clean_sampling(self) -> dict[str, Any]:
         return self.cleaned_data["sampling"] or {}

@@ -16,7 +16,7 @@ from tests.source import imports, module_name, python_files
 FLOORS = """
 chatsite
 consumers · views · admin · runs · urls · routing · forms · apps · checks · management · migrations · templatetags
-services · selectors · access · sign_ins · grounding · tools
+services · selectors · access · sign_ins · grounding · tools · tool_choice
 models | providers · parsing | rendering | fanout | threads | sentences | money_words | price_sources | tool_words
 chatsite.accounts | window_policies | example
 core | chatsite.postgres

@@ -50,6 +50,7 @@ class ScenarioAdmin(LargeListAdmin):
     warn_unsaved_form = True
     fieldsets = [
         (None, {"fields": ["name", "system_prompt", "language_model", "sampling"]}),
+        (_("Tools"), {"fields": ["tools"]}),
         (_("Documents"), {"fields": ["documents"]}),
         (_("Who may use it"), {"fields": ["offered", "is_default", "owner"]}),
         (
@@ -71,7 +72,7 @@ class ScenarioAdmin(LargeListAdmin):
     ]
 
     class Media:
-        css = {"all": ["admin/scenario.css"]}
+        css = {"all": ["css/tool_choice.css", "admin/scenario.css"]}
 
     def formfield_for_foreignkey(self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any) -> Any:
         widget = OwnerWidget(db_field, self.admin_site)

@@ -62,7 +62,7 @@ def _check_text(scenario: Scenario) -> None:
 def _check_tools(scenario: Scenario, *, kept: list[Any]) -> None:
     if not all(isinstance(name, str) for name in scenario.tools):
         raise _error("tools", _("Tools are named by text."))
-    offered = {tool.key for tool in offered_tools(scenario.owner, for_the_site=scenario.owner_id is None)}
+    offered = {tool.key for tool in offered_tools(scenario.owner)}
     if unknown := [name for name in scenario.tools if name not in offered and name not in kept]:
         words = _("This site does not offer the tool “%(name)s”. It offers: %(offered)s.")
         raise _error("tools", words, name=unknown[0][:100], offered=", ".join(sorted(offered)) or "–")

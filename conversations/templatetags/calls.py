@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from conversations import tool_words
-from conversations.core import readable_json
+from conversations.core.unseen import Piece, pieces_of
+from conversations.selectors.calls import ShownCall
 from conversations.tool_words import ToolWords
 
 register = template.Library()
@@ -18,12 +21,23 @@ def words_of(tool: str, source: str) -> ToolWords | None:
 
 
 @register.filter
-def short(arguments: str) -> str:
+def short(call: ShownCall) -> str:
     """Return the arguments of a call on one line."""
-    return readable_json.visible(tool_words.short_arguments(arguments))
+    are_sums = (call.tool, call.source) == ("calculator", tool_words.BUILT_IN)
+    return tool_words.short_arguments(call.arguments, are_sums=are_sums)
 
 
 @register.filter
-def visible(text: str) -> str:
-    """Return *text* with an escape in place of each character that nobody would see."""
-    return readable_json.visible(text, keeping="\n\t")
+def visible(text: str) -> SafeString:
+    """Return *text* with the name of each character that nobody would see, in a mark of its own."""
+    return SafeString("".join(map(_marked, pieces_of(text))))
+
+
+@register.filter
+def spelled(text: str) -> str:
+    """Return the same for where there can be no marks."""
+    return "".join(piece.text for piece in pieces_of(text))
+
+
+def _marked(piece: Piece) -> SafeString:
+    return format_html('<span class="unseen">{}</span>' if piece.unseen else "{}", piece.text)

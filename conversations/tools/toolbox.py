@@ -63,11 +63,11 @@ def toolbox_of(scenario: Scenario) -> Toolbox:
     return Toolbox.of(chain(own, mcp_tools(scenario)))
 
 
-def offered_tools(user: User, *, for_the_site: bool = False) -> list[OfferedTool]:
-    """Return the tools that *user* may choose for a scenario: built-in ones, the site's own, and MCP servers'.
+def offered_tools(owner: User | None) -> list[OfferedTool]:
+    """Return the tools that may be chosen for a scenario of *owner*: built-in ones, the site's own, and MCP servers'.
 
-    For a scenario of the site's the tools of all servers, for people's own those of servers that are offered.
+    Those are the tools of all servers where nobody owns it but the site, and of those that are offered to people else.
     """
     offered = [OfferedTool(name, tool.spec) for name, tool in registry().tools.items()]
-    remote = (tool.spec for tool in offered_mcp_tools(is_the_sites=for_the_site))
+    remote = (tool.spec for tool in offered_mcp_tools(is_the_sites=owner is None))
     return [*offered, *(OfferedTool(spec.name, spec) for spec in remote)]
