@@ -311,7 +311,7 @@ STORAGES = {
 AUTH_USER_MODEL = "accounts.User"
 # What the role reviewer allows in the admin, beside what every reviewer may do: read.
 REVIEWER_PERMISSIONS = frozenset(
-    f"conversations.view_{model}" for model in ("conversation", "message", "completion", "reading", "run")
+    f"conversations.view_{model}" for model in ("conversation", "message", "completion", "toolcall", "reading", "run")
 )
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [

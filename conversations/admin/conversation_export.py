@@ -13,7 +13,16 @@ from conversations.services.conversation_json import conversation_json
 from conversations.views.csv_response import csv_response, file_response
 
 NUMBERS = ("position", "shown", "role", "state", "error", "created_at")
-HEADER = (*NUMBERS, "content", "grounding", "content_tokens", "grounding_tokens", "language_model", "cost_usd")
+HEADER = (
+    *NUMBERS,
+    "content",
+    "tool_calls",
+    "grounding",
+    "content_tokens",
+    "grounding_tokens",
+    "language_model",
+    "cost_usd",
+)
 
 
 def exported_csv(conversation: Conversation) -> HttpResponseBase:
@@ -39,7 +48,15 @@ def _row(message: dict[str, Any]) -> list[Any]:
     passages = "\n\n".join(f"{passage.get('source', '')}: {passage['text']}" for passage in message["grounding"])
     models = ", ".join(dict.fromkeys(request["language_model"] for request in requests))
     tokens = [message["content_tokens"], message["grounding_tokens"]]
-    return [*(message[name] for name in NUMBERS), message["content"], passages, *tokens, models, known_cost(requests)]
+    words = [message["content"], _calls(message), passages]
+    return [*(message[name] for name in NUMBERS), *words, *tokens, models, known_cost(requests)]
+
+
+def _calls(message: dict[str, Any]) -> str:
+    """Return what the message asks of tools; of a reply also what became of all that its steps have asked."""
+    asked = [f"{call['function']['name']}({call['function']['arguments']})" for call in message["tool_calls"]]
+    ended = [f"{call['tool']}: {call['state']}" for call in message["calls"]]
+    return "\n".join([*asked, *ended])
 
 
 def _file_name(conversation: Conversation, ending: str) -> str:

@@ -88,6 +88,19 @@ class OutcomeFilter(ConditionFilter):
     }
 
 
+class ToolSourceFilter(ConditionFilter):
+    """MCP servers by their kind only: there may be many, and they come and go."""
+
+    title = _("source")
+    parameter_name = "source"
+    conditions = {
+        "built-in": (_("Built in"), Q(source="built-in")),
+        "own": (_("The site's own"), Q(source="own")),
+        "mcp": (_("MCP servers"), ~Q(source__in=("", "built-in", "own"))),
+        "unknown": (_("Unknown tools"), Q(source="")),
+    }
+
+
 class CostFilter(ConditionFilter):
     title = _("cost")
     parameter_name = "cost"

@@ -60,12 +60,13 @@ class MessageAdmin(ReviewAdmin):
     ) -> HttpResponse:
         words = words_for_page(request, obj.conversation, ReadWhat.MESSAGE, str(obj.pk))
         (shown,) = show_messages(Message.objects.filter(pk=obj.pk), has_words=words.are_shown)
-        beside = Message.objects.filter(conversation=obj.conversation_id, parent=obj.parent_id).exclude(pk=obj.pk)
+        beside = Message.objects.filter(conversation=obj.conversation_id, parent=obj.parent_id, step_of=None)
         neighbours = {
             "words": words,
             "shown": shown,
-            "versions": _briefly(beside),
-            "answers": _briefly(Message.objects.filter(parent=obj.pk)),
+            "versions": _briefly(beside.exclude(pk=obj.pk) if not obj.step_of_id else beside.none()),
+            "steps": _briefly(Message.objects.filter(step_of=obj.pk)),
+            "answers": _briefly(Message.objects.filter(parent=obj.pk, step_of=None)),
         }
         return super().render_change_form(request, context | neighbours, *args, obj=obj, **kwargs)
 

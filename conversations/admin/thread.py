@@ -15,7 +15,7 @@ from django.db.models.functions import Left, Length
 from django.utils.safestring import SafeString
 
 from conversations.admin.window_record import ShownWindow
-from conversations.models import Completion, Conversation, Message
+from conversations.models import Completion, Conversation, Message, ToolCall
 from conversations.rendering import render_markdown
 
 PAGE_MESSAGES = 20
@@ -27,13 +27,15 @@ WORDS = ("content", "grounding", "tool_calls", "error_params")  # what of a mess
 class ShownMessage:
     """A message with its completions, oldest first, and how many other versions stand beside it.
 
-    *has_words* if what was said has been read, too; without them there are numbers only.
+    *has_words* if what was said has been read, too; without them there are numbers only. *calls* are the tool calls
+    whose result the message is, or those of a reply that are in none of its steps.
     """
 
     message: Message
     windows: list[ShownWindow]
     other_versions: int
     has_words: bool
+    calls: list[ToolCall]
 
     @cached_property
     def html(self) -> SafeString:
@@ -76,7 +78,12 @@ def show_messages(messages: QuerySet[Message], *, has_words: bool) -> list[Shown
     rows = list(with_beginning(messages) if has_words else messages.defer(*WORDS))
     windows = _windows_of(rows)
     versions = _versions_beside(rows)
-    return [ShownMessage(row, windows[row.pk], versions[row.parent_id] - 1, has_words) for row in rows]
+    calls = _calls_of(rows)
+    return [ShownMessage(row, windows[row.pk], _beside(row, versions), has_words, calls[row.pk]) for row in rows]
+
+
+def _beside(message: Message, versions: dict[int | None, int]) -> int:
+    return 0 if message.step_of_id else versions[message.parent_id] - 1
 
 
 def with_beginning(messages: QuerySet[Message]) -> QuerySet[Message]:
@@ -92,6 +99,16 @@ def _windows_of(messages: Iterable[Message]) -> dict[int, list[ShownWindow]]:
     return windows
 
 
+def _calls_of(messages: Iterable[Message]) -> dict[int, list[ToolCall]]:
+    """Return the calls by the message that has their result, else by their reply."""
+    ids = [message.pk for message in messages if message.role != "user"]
+    found = ToolCall.objects.filter(Q(message__in=ids) | Q(message=None, reply__in=ids))
+    calls: dict[int, list[ToolCall]] = defaultdict(list)
+    for call in found.order_by("step", "index"):
+        calls[call.message_id or call.reply_id].append(call)
+    return calls
+
+
 def _versions_beside(messages: list[Message]) -> dict[int | None, int]:
     """Count the messages that follow the same parents: edits and replies made again."""
     versions: dict[int | None, int] = defaultdict(lambda: 1)
@@ -99,6 +116,6 @@ def _versions_beside(messages: list[Message]) -> dict[int | None, int]:
     beside = Q(parent__in=parents)
     if len(parents) < len(messages):
         beside |= Q(conversation=messages[0].conversation_id, parent=None)
-    counted = Message.objects.filter(beside).order_by().values_list("parent").annotate(Count("pk"))
+    counted = Message.objects.filter(beside, step_of=None).order_by().values_list("parent").annotate(Count("pk"))
     versions.update(counted if messages else ())
     return versions

@@ -55,6 +55,7 @@ class Reading(models.Model):
 class ReadWhat(models.TextChoices):
     THREAD = "thread", pgettext_lazy("read", "the thread")
     MESSAGE = "message", pgettext_lazy("read", "a message")
+    CALL = "call", pgettext_lazy("read", "a tool call")
     PROMPT = "prompt", pgettext_lazy("read", "a request as it was sent")
     DOCUMENT = "document", pgettext_lazy("read", "the name of a document")
     SEARCH = "search", pgettext_lazy("read", "hits of a search for words")

@@ -65,8 +65,7 @@ class ToolCall(models.Model):
         ]
 
     def __str__(self) -> str:
-        words = {"id": self.pk, "tool": self.tool, "state": self.get_state_display()}
-        return gettext("call %(id)s of %(tool)s: %(state)s") % words
+        return gettext("call %(id)s: %(state)s") % {"id": self.pk, "state": self.get_state_display()}
 
     @property
     def has_ended(self) -> bool:

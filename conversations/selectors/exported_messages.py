@@ -7,25 +7,38 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from conversations.models import Completion, Conversation, Message
+from django.db.models import F
+from django.db.models.functions import Coalesce
+
+from conversations.models import Completion, Conversation, Message, ToolCall
 
 AT_ONCE = 200
+CALL = (
+    *("step", "call_id", "tool", "source", "arguments", "state", "error_code", "result", "message_id"),
+    *("asked", "created_at", "decided_at", "started_at", "ended_at"),
+)
 
 
 def exported_messages(conversation: Conversation) -> Iterator[dict[str, Any]]:
-    """Yield each message with the requests that were made for it, in the order in which they were stored."""
-    ids = list(conversation.messages.order_by("pk").values_list("pk", flat=True))
+    """Yield each message in the order in which they were stored, the steps of a reply before it.
+
+    With the requests that were made for it, and the calls of tools.
+    """
+    steps_first = (Coalesce("step_of_id", "pk"), F("step_of_id").asc(nulls_last=True), "position")
+    ids = list(conversation.messages.order_by(*steps_first).values_list("pk", flat=True))
     for start in range(0, len(ids), AT_ONCE):
-        messages = Message.objects.filter(pk__in=ids[start : start + AT_ONCE]).order_by("pk")
-        requests = _requests_of([message.pk for message in messages])
-        for message in messages:
-            yield _values(message, requests[message.pk])
+        some = ids[start : start + AT_ONCE]
+        messages, requests, calls = Message.objects.in_bulk(some), _requests_of(some), _calls_of(some)
+        for pk in some:
+            if pk in messages:  # else it was deleted meanwhile
+                yield _values(messages[pk], requests[pk], calls[pk])
 
 
-def _values(message: Message, requests: list[dict[str, Any]]) -> dict[str, Any]:
+def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[str, Any]]) -> dict[str, Any]:
     return {
         "id": message.pk,
         "follows": message.parent_id,
+        "step_of": message.step_of_id,
         "position": message.position + 1,
         "shown": message.active,
         "pinned": message.pinned,
@@ -39,8 +52,18 @@ def _values(message: Message, requests: list[dict[str, Any]]) -> dict[str, Any]:
         "grounding": message.grounding,
         "grounding_tokens": message.grounding_tokens,
         "tool_calls": message.tool_calls,
+        "tool_call_id": message.tool_call_id,
+        "calls": calls,
         "requests": requests,
     }
+
+
+def _calls_of(replies: list[int]) -> dict[int, list[dict[str, Any]]]:
+    """Return the calls of each reply, also those that were stopped. A result is here while no message has it."""
+    calls: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for call in ToolCall.objects.filter(reply__in=replies).order_by("reply", "step", "index"):
+        calls[call.reply_id].append({name: getattr(call, name) for name in CALL})
+    return calls
 
 
 def _requests_of(replies: list[int]) -> dict[int | None, list[dict[str, Any]]]:

@@ -33,6 +33,8 @@ def _in_conversations() -> str:
         _("A file for each conversation, its messages in the order in which they were stored."),
         _("“follows” is the message before, so all versions are there; “shown” are those that the page shows."),
         _("“grounding” is what was looked up for a message."),
+        _("“calls” are the tools that a reply has called: with what, who allowed it, and when."),
+        _("What was asked of them and what they answered stands before the reply: “step_of” names it."),
         _("“requests” made a reply: tokens, cost, and the record of what was sent and what was left out."),
     ]
     return "\n    ".join(sentences)

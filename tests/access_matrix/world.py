@@ -18,7 +18,18 @@ from django.utils import timezone
 
 from chatsite.accounts.models import Gate, GateRule, Invitation, Limits, SiteBudget, User
 from chatsite.accounts.session_store import SessionStore
-from conversations.models import Calibration, Conversation, Document, McpServer, Message, Price, Reading, Run, Scenario
+from conversations.models import (
+    Calibration,
+    Conversation,
+    Document,
+    McpServer,
+    Message,
+    Price,
+    Reading,
+    Run,
+    Scenario,
+    ToolCall,
+)
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.prepare_reply import prepare_reply
 from conversations.services.readings import open_reading

@@ -8,12 +8,13 @@ import pytest
 from django.forms.models import model_to_dict
 from django.urls import reverse
 
-from conversations.models import Calibration, Completion, Conversation, Document, Message, Reading, Run
+from conversations.models import Calibration, Completion, Conversation, Document, Message, Reading, Run, ToolCall
 from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation
 from tests.documents import add
+from tests.tool_steps import add_call
 
-MODELS = [Conversation, Message, Completion, Run, Calibration, Document, Reading]
+MODELS = [Conversation, Message, Completion, Run, Calibration, Document, Reading, ToolCall]
 FORGED = {
     "title": "forged",
     "content": "forged",
@@ -30,6 +31,7 @@ def _rows(alice, superuser):
     add(alice, reply.conversation)
     read_by(superuser, reply.conversation)
     Run.objects.create(reply=reply)
+    add_call(reply)
     Calibration.objects.create(language_model="letters", limit_tokens=2_000)
 
 

@@ -14,13 +14,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.models import Conversation, Reading
+from conversations.models import Conversation, Message, Reading
 from conversations.selectors import exported_messages, word_search
 from conversations.services.delete_account import delete_account
 from conversations.services.readings import open_search
 from tests.admin.conftest import signed_in
 from tests.admin.readings import REASON, give_reason, page_of, read_by
 from tests.admin.stored import make_conversation, make_person, say
+from tests.tool_steps import add_call, end_step
 
 SEARCH = reverse("admin:conversations_reading_search")
 LOG = reverse("admin:conversations_reading_changelist")
@@ -271,6 +272,20 @@ def test_no_cell_of_the_csv_is_a_formula(reviewer_browser, grace, conversation):
     rows = list(csv.DictReader(io.StringIO(content_of(exported(reviewer_browser, conversation, "csv")))))
     assert rows[-1]["content"] == f"'{FORMULA}"
     assert not [cell for row in rows for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
+
+
+def test_the_csv_says_what_was_asked_of_tools_and_what_became_of_it(reviewer_browser, grace, conversation):
+    reply = conversation.head
+    Message.objects.filter(pk=reply.pk).update(state="streaming")
+    add_call(reply, tool="calculator", arguments='{"expression": "1+1"}', result="2")
+    end_step(reply)
+    read_by(grace, conversation)
+    rows = list(csv.DictReader(io.StringIO(content_of(exported(reviewer_browser, conversation, "csv")))))
+    assert [row["role"] for row in rows] == ["user", "assistant", "tool", "assistant"]
+    assert [rows[1]["tool_calls"], rows[3]["tool_calls"]] == [
+        'calculator({"expression": "1+1"})',
+        "calculator: succeeded",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])

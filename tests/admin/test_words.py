@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from chatsite.accounts.models import User
-from conversations.models import Completion, Conversation, Document, KeptText, Message, Reading, Run, Scenario
+from conversations.models import Completion, Conversation, Document, KeptText, Message, Reading, Run, Scenario, ToolCall
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.prepare_reply import prepare_reply
 from tests.access_matrix.routes import Route, routes
@@ -22,6 +22,7 @@ from tests.admin.readings import page_of, read_by
 from tests.admin.stored import make_completion
 from tests.documents import add, grounded, make_ready
 from tests.people import begin, post
+from tests.tool_steps import add_call, end_step
 
 ASKED_BY_LETTERS = {
     "conversation": ["title", "title__startswith", "scenario__system_prompt__contains", "messages__content__contains"],
@@ -30,6 +31,7 @@ ASKED_BY_LETTERS = {
     "document": ["name", "name__startswith", "passages__text__contains"],
     "scenario": ["name__startswith", "system_prompt__contains"],
     "run": ["reply__content__contains"],
+    "toolcall": ["arguments__contains", "result__startswith", "tool__startswith", "reply__content__contains"],
 }
 PARAMETERS = {"app_label": "conversations", "content_type_id": 1, "by": "conversation"}
 
@@ -61,6 +63,10 @@ class Person:
             scenario=self.scenario,
             system_prompt=KeptText.objects.create(digest=f"digest of {canary}", text=self.scenario.system_prompt),
         )
+        add_call(posted.reply, "calculator", f'{{"expression": "{canary} sum"}}', result=f"{canary} result")
+        end_step(posted.reply, text=f"{canary} before")
+        made_up = {"source": "", "state": "failed", "result": f"{canary} failed", "error_code": "tool_unknown"}
+        add_call(posted.reply, f"{canary}_tool", f'{{"note": "{canary} note"}}', step=2, **made_up)
         end_reply(posted.reply.pk, COMPLETE, content=f"{canary} answer")
         Message.objects.filter(pk=posted.reply.pk).update(error_params={"said": f"{canary} error"})
         return posted.reply
@@ -71,6 +77,7 @@ class Person:
             "conversation": self.conversation.pk,
             "message": self.reply.pk,
             "completion": self.completion.pk,
+            "toolcall": ToolCall.objects.get(reply=self.reply, step=1).pk,
             "document": self.document.pk,
             "scenario": self.scenario.pk,
             "run": Run.objects.get(reply=self.reply).pk,
@@ -96,6 +103,10 @@ def addresses(person: Person) -> Iterator[str]:
             yield reverse(route.name, kwargs=_ids(route, person.rows()))
     for name in ("message", "completion", "document"):
         yield f"{reverse(f'admin:conversations_{name}_changelist')}?conversation={person.conversation.pk}"
+    for call in ToolCall.objects.filter(reply=person.reply):
+        yield reverse("admin:conversations_toolcall_change", args=[call.pk])
+    for message in person.conversation.messages.all():
+        yield reverse("admin:conversations_message_change", args=[message.pk])
 
 
 def _ids(route: Route, rows: dict[str, int]) -> dict[str, object]:

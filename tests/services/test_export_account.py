@@ -9,13 +9,14 @@ import uuid
 
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from chatsite.accounts.models import Session
 from conversations.core.file_names import clean_file_name
 from conversations.models import Completion, Conversation, Message, Reading, Scenario
 from conversations.services.conversations import delete_conversation, rename_conversation
 from conversations.services.edit_message import edit_message
-from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.end_reply import COMPLETE, STOPPED, end_reply
 from conversations.services.export_account import AT_ONCE, exported_files
 from conversations.services.mark_message import pin_message
 from conversations.services.readings import open_reading
@@ -23,6 +24,7 @@ from tests.admin.stored import make_completion
 from tests.documents import add
 from tests.people import begin, make_user, post
 from tests.sockets import sign_in
+from tests.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +68,31 @@ def test_a_conversation_has_all_its_versions_marks_windows_and_costs(alice):
     ]  # fmt: skip
     [request] = told["messages"][1]["requests"]
     assert (request["window"], request["cost_usd"]) == ({"parts": []}, "0.0012000000")
+
+
+def test_the_steps_of_a_reply_stand_before_it_with_what_became_of_each_call(alice):
+    posted = post(begin(alice), "What is 17 × 23?")
+    add_call(posted.reply, result="391", decided_at=timezone.now())
+    end_step(posted.reply, text="Let me see.")
+    end_reply(posted.reply.pk, COMPLETE, content="It is 391.")
+    post(posted.message.conversation, "Thanks")
+    [told] = conversations_in(exported(alice))
+    question, asked, result, reply = told["messages"][:4]
+    assert [each["content"] for each in (question, asked, result, reply)] == [
+        "What is 17 × 23?", "Let me see.", "391", "It is 391."
+    ]  # fmt: skip
+    assert asked["step_of"] == result["step_of"] == reply["id"]
+    [call] = reply["calls"]
+    assert (call["state"], call["message_id"], call["result"]) == ("succeeded", result["id"], "")
+    assert call["decided_at"]
+
+
+def test_a_call_that_was_stopped_comes_with_the_reply_that_asked_for_it(alice):
+    posted = post(begin(alice), "What is 17 × 23?")
+    add_call(posted.reply, state="stopped", arguments='{"expression": "17 * 23"}')
+    end_reply(posted.reply.pk, STOPPED)
+    [told] = conversations_in(exported(alice))
+    assert [call["arguments"] for call in told["messages"][1]["calls"]] == ['{"expression": "17 * 23"}']
 
 
 def test_documents_come_as_they_were_sent(alice):

@@ -1,0 +1,82 @@
+"""Tool calls: what language models asked for, who allowed it, and what came of it. Their words are shown in a reading.
+
+The name of a tool that is not there was made up by a language model: it is a word like any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import F, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.decorators import display
+
+from conversations.admin.filters import ToolSourceFilter
+from conversations.admin.labels import STATES
+from conversations.admin.review import ReviewAdmin
+from conversations.admin.words import words_for_page
+from conversations.models import ReadWhat, ToolCall
+from conversations.templatetags import figures
+
+WORDS = ("arguments", "result")
+MOST_CHARACTERS = 20_000
+OF_REPLY = ("content", "grounding", "tool_calls", "error_params")
+
+
+@admin.register(ToolCall)
+class ToolCallAdmin(ReviewAdmin):
+    list_display = ["created_at", "owner", "shown_tool", "source", "step", "shown_state", "asked", "seconds"]
+    list_filter = ["created_at", "state", "asked", ToolSourceFilter]
+    linked_lookups = ("reply", "reply__conversation")
+    search_fields = ["reply__conversation__owner__email", "error_code"]
+    search_help_text = _("The email address of the conversation's owner, or error code")
+    list_select_related = ["reply__conversation__owner"]
+    ordering = ["-pk"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ToolCall]:
+        queryset = super().get_queryset(request).defer(*WORDS, *(f"reply__{name}" for name in OF_REPLY))
+        return queryset.annotate(duration=F("ended_at") - F("started_at"))
+
+    @display(description=_("owner"), ordering="reply__conversation__owner__email")
+    def owner(self, call: ToolCall) -> str:
+        return call.reply.conversation.owner.email
+
+    @display(description=_("tool"))
+    def shown_tool(self, call: ToolCall) -> str:
+        return shown_tool(call)
+
+    @display(description=_("state"), ordering="state", label=STATES)
+    def shown_state(self, call: ToolCall) -> tuple[str, str]:
+        state = call.get_state_display()
+        return call.state, f"{state}: {call.error_code}" if call.error_code else state
+
+    @display(description=_("duration"), ordering="duration")
+    def seconds(self, call: ToolCall) -> str:
+        return figures.seconds(call.duration.total_seconds() if call.duration is not None else None)
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: ToolCall, **kwargs: Any
+    ) -> HttpResponse:
+        words = words_for_page(request, obj.reply.conversation, ReadWhat.CALL, str(obj.pk))
+        shown = {
+            "words": words,
+            "tool": shown_tool(obj),
+            "outcome": self.shown_state(obj),
+            "seconds": self.seconds(obj),
+        }
+        result = result_of(obj) if words.are_shown else ""
+        shown |= {"result": result[:MOST_CHARACTERS], "is_cut": len(result) > MOST_CHARACTERS}
+        return super().render_change_form(request, context | shown, *args, obj=obj, **kwargs)
+
+
+def shown_tool(call: ToolCall) -> str:
+    """Return the name of a tool that is, or was, one."""
+    return call.tool if call.source else gettext("unknown tool")
+
+
+def result_of(call: ToolCall) -> str:
+    """Return what the language model gets of the call, wherever that is kept."""
+    return call.message.content if call.message else call.result
