@@ -25,8 +25,10 @@ def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowe
     with transaction.atomic():
         locked = lock_conversation(conversation)
         call = find_call(locked, call_id)
-        asking = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.ASKS, digest=digest)
-        if not _is_being_made(call) or not asking.update(**_decision(allowed), decided_at=Now()):
+        asking = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.ASKS)
+        if call.digest != digest or not _is_being_made(call):
+            raise CallNotAsking
+        if not asking.update(**_decision(allowed), decided_at=Now()):  # somebody was faster
             raise CallNotAsking
         if not call.reply.calls.filter(state=ToolCallState.ASKS).exists():
             # A run that a worker still holds finds the decisions by itself, when it is about to wait for them.

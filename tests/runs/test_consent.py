@@ -251,6 +251,10 @@ def without_a_digest(call):
     return sent(call, digest="")
 
 
+def with_a_digest_that_nothing_can_hold(call):
+    return sent(call, digest="\0" * 9)
+
+
 def by_get(call):
     return sent(call, method="get")
 
@@ -284,6 +288,7 @@ SPOOFS = {
     off_the_path: 404,
     with_another_digest: 409,
     without_a_digest: 409,
+    with_a_digest_that_nothing_can_hold: 409,
     for_a_reply_that_has_ended: 409,
     by_get: 405,
     from_another_site: 403,
