@@ -30,7 +30,8 @@ def docs_of(function: Callable[..., Any]) -> Docs:
 
 
 def _sections(text: str) -> list[DocstringSection]:
-    docstring = Docstring(f"{text}\n")  # a field in the last line is found only with its end
+    docstring = Docstring(text)
+    docstring.value = f"\n{docstring.value}\n"  # a section in the first or last line is found only with its ends
     style, _ = infer_style(docstring, default=Parser.google)
     return parse_in_style(docstring, style or Parser.google, warnings=False)
 
