@@ -83,10 +83,11 @@ def find_reply(conversation: Conversation, reply_id: int) -> Message:
 def find_version(conversation: Conversation, message_id: int) -> Message:
     """Return a message of *conversation* that is shown, or could be shown in place of one that is.
 
-    Raises `MessageNotFound` if there is no such message, also where what it follows is not shown.
+    Raises `MessageNotFound` if there is no such message, also where what it follows is not shown. A step has no
+    versions: its reply has.
     """
     follows_the_path = Q(parent=None) | Q(parent__active=True)
-    found = conversation.messages.filter(follows_the_path, pk=message_id).first()
+    found = conversation.messages.filter(follows_the_path, pk=message_id, step_of=None).first()
     if found is None:
         raise MessageNotFound
     return found

@@ -89,7 +89,7 @@ async def make_reply(
         may_call = loop.has_steps_left and time.monotonic() < until
         prepare = partial(_prepare, loop, looked_up)
         progress = await complete_step(prepare, sink=sink, client=client, may_call=may_call, sleep=sleep)
-        if not progress.calls:
+        if _is_answer(progress, loop):
             return Made.COMPLETE
         if not progress.may_call:
             raise ToolStepsUsedUp
@@ -116,6 +116,11 @@ async def _prepare(loop: _Loop, looked_up: LookedUp | None) -> PreparedReply:
     """Choose the window of a step. The first one needs nothing of the reply that has not just been read."""
     reply = loop.reply if loop.at == 1 else None
     return await insist(partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.toolbox, reply=reply))
+
+
+def _is_answer(progress: Progress, loop: _Loop) -> bool:
+    """Tell whether nothing is asked for. Some call tools that they were never told of, and answer all the same."""
+    return not progress.calls or (not loop.toolbox.tools and bool(progress.pieces))
 
 
 async def _store_calls(loop: _Loop, progress: Progress) -> None:

@@ -61,13 +61,14 @@ def _check_it_leaves_room(conversation: Conversation) -> None:
 
 
 def exclude_message(*, conversation: Conversation, message_id: int, excluded: bool) -> Message:
-    """Exclude the message, which takes its pin away, or include it again.
+    """Exclude the message, which takes its pin away, or include it again. A step goes with its reply.
 
     Raises `ReplyInProgress` while a reply is being written: its request may be repeated, and holds the message.
     """
     with transaction.atomic():
         locked = lock_conversation(conversation)
         message = find_message(locked, message_id)
+        message = message.step_of or message  # a call without its result could not be sent
         if excluded and locked.messages.filter(state="streaming").exists():
             raise ReplyInProgress
         _store(message, locked, pinned=message.pinned and not excluded, excluded=excluded)

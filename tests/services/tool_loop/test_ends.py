@@ -1,0 +1,103 @@
+"""A loop has an end, whatever the model and its tools do."""
+
+from __future__ import annotations
+
+import asyncio
+
+from conversations.services import run_calls
+
+from .tools import NotedTool, call, script
+
+
+async def test_who_calls_for_ever_has_to_answer_after_the_last_step(talk_to, settings):
+    settings.TOOL_STEPS = 3
+    talk = await talk_to("tools-forever")
+    reply = await talk.ask(script([call(x="$step")], answer="Enough."), tool := NotedTool())
+    assert (reply.state, reply.content, len(tool.ran)) == ("complete", "Enough.", 3)
+    assert [each["body"].get("tool_choice") for each in talk.upstream.log()] == [None, None, None, "none"]
+
+
+async def test_who_calls_even_then_gets_no_further(talk_to, settings):
+    settings.TOOL_STEPS = 2
+    talk = await talk_to("tools-despite-none")
+    reply = await talk.ask(script([{"say": "And again."}, call(x="$step")]), tool := NotedTool())
+    assert (reply.state, reply.error_code, reply.content) == ("failed", "tool_steps_used_up", "And again.")
+    assert (len(tool.ran), len(talk.upstream.log())) == (2, 3)
+
+
+async def test_once_its_time_is_up_it_has_to_answer(talk_to, settings):
+    settings.TOOL_SECONDS = 0
+    talk = await talk_to("tools-forever")
+    reply = await talk.ask(script([call()], answer="No time."), tool := NotedTool())
+    assert (reply.state, reply.content, tool.ran) == ("complete", "No time.", [])
+
+
+async def test_the_same_call_is_run_once(talk_to):
+    talk = await talk_to("tools-same-twice")
+    reply = await talk.ask(script([call(x=1), call(x=1), call(x=2)]), tool := NotedTool())
+    assert (reply.state, sorted(tool.ran)) == ("complete", ['{"x": 1}', '{"x": 2}'])
+    results = await talk.results()
+    assert [result.startswith("This is the same call as before") for result in results] == [
+        False, True, False, True, True, True,
+    ]  # fmt: skip
+    assert all('look saw {"x": 1}' in results[place] for place in (0, 1, 3, 4))
+
+
+async def test_a_long_result_is_repeated_in_short(talk):
+    async def tell(arguments):
+        return "word " * 10_000
+
+    await talk.ask(script([call()], [call()]), NotedTool(answer=tell))
+    first, second = await talk.results()
+    assert (len(first), len(second) < 400) == (50_000, True)
+
+
+async def test_what_failed_may_be_tried_again_in_the_next_step(talk):
+    async def fail(arguments):
+        raise OSError
+
+    await talk.ask(script([call(), call()], [call()]), tool := NotedTool(answer=fail))
+    assert len(tool.ran) == 2
+    assert [row.error_code for row in await talk.calls()] == ["tool_failed"] * 3
+
+
+async def test_a_tool_that_hangs_is_given_up(talk, monkeypatch):
+    monkeypatch.setattr(run_calls, "GRACE_SECONDS", 0)
+    tool = NotedTool(answer=lambda arguments: asyncio.Event().wait())
+    tool.timeout_seconds = 0.05
+    reply = await talk.ask(script([call()]), tool)
+    assert (reply.state, [row.error_code for row in await talk.calls()]) == ("complete", ["tool_timed_out"])
+
+
+async def test_a_tool_that_will_not_stop_is_left_alone(talk, monkeypatch):
+    monkeypatch.setattr(run_calls, "GRACE_SECONDS", 0)
+    told_to_stop, may_end = asyncio.Event(), asyncio.Event()
+
+    async def go_on(arguments):
+        while not may_end.is_set():
+            try:
+                await may_end.wait()
+            except asyncio.CancelledError:
+                told_to_stop.set()
+        return "too late"
+
+    tool = NotedTool(answer=go_on)
+    tool.timeout_seconds = 0.05
+    reply = await talk.ask(script([call()]), tool)
+    may_end.set()
+    assert told_to_stop.is_set()
+    assert (reply.state, await talk.results()) == ("complete", ["The tool did not answer in time."])
+
+
+async def test_a_tool_that_cancels_itself_only_fails(talk):
+    async def break_off(arguments):
+        raise asyncio.CancelledError
+
+    reply = await talk.ask(script([call()]), NotedTool(answer=break_off))
+    assert (reply.state, await talk.results()) == ("complete", ["The tool failed. It broke off."])
+
+
+async def test_a_provider_that_fails_at_a_later_step_leaves_the_steps_before(talk):
+    reply = await talk.ask(script([call(x=1)], [{"say": "Well"}, {"cut": True}]), NotedTool())
+    assert (reply.state, reply.content) == ("failed", "Well")
+    assert [message.role for message in await talk.path()] == ["user", "assistant", "tool", "assistant"]

@@ -1,0 +1,196 @@
+"""A reply that calls tools may be stopped at any moment: what came is kept, and nothing is run after it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from contextlib import suppress
+
+import pytest
+from django.db import transaction
+
+from conversations.models import Completion, Message
+from conversations.providers.completion_events import CompletionEnd
+from conversations.runs.claim import save_texts
+from conversations.runs.live_reply import StepText
+from tests.people import post
+from tests.waiting import in_thread, wait_for_lock_waits
+
+from .tools import NotedTool, call, script
+
+
+class HangingTool(NotedTool):
+    """Says when it has begun, and when it was told to stop."""
+
+    def __init__(self) -> None:
+        super().__init__(answer=self._hang)
+        self.begun, self.stopped = asyncio.Event(), asyncio.Event()
+
+    async def _hang(self, arguments):
+        self.begun.set()
+        try:
+            return await asyncio.Event().wait()
+        finally:
+            self.stopped.set()
+
+
+async def posted(talk, *steps, **more):
+    return (await in_thread(post, talk.conversation, script(*steps, **more))).reply
+
+
+async def stop(talk, making, message=""):
+    """Stop the reply; returns it as it ended, and how many seconds that took."""
+    making.cancel(message)
+    began = time.monotonic()
+    return await talk.end(making), time.monotonic() - began
+
+
+async def test_a_running_call_is_stopped_within_a_second(talk):
+    making = talk.begin(await posted(talk, [{"say": "Well"}, call()]), tool := HangingTool())
+    await tool.begun.wait()
+    reply, seconds = await stop(talk, making)
+    assert (reply.state, reply.content, tool.stopped.is_set()) == ("stopped", "Well", True)
+    assert seconds < 1
+    assert [(row.state, bool(row.started_at), bool(row.ended_at)) for row in await talk.calls()] == [
+        ("stopped", True, True)
+    ]
+
+
+async def test_a_stopped_call_is_in_no_prompt_and_the_next_message_is_answered(talk):
+    making = talk.begin(await posted(talk, [call(x=1)], [call(x=2), call("hang")]), NotedTool(), NotedTool("hang"))
+    talk.tools[1] = tool = HangingTool()
+    talk.tools[1].spec = NotedTool("hang").spec
+    await tool.begun.wait()
+    await stop(talk, making)
+    reply = await talk.ask(script(), NotedTool())
+    assert reply.state == "complete"
+    assert [each["role"] for each in talk.prompts()[-1]] == ["user", "assistant", "tool", "user"]
+
+
+async def test_calls_that_wait_for_their_turn_are_never_begun(talk):
+    making = talk.begin(await posted(talk, [call(x=x) for x in range(9)]), tool := HangingTool())
+    await tool.begun.wait()
+    await stop(talk, making)
+    calls = await talk.calls()
+    assert {row.state for row in calls} == {"stopped"}
+    assert sum(row.started_at is None for row in calls) >= 5
+
+
+async def test_a_cancellation_keeps_its_error_code(talk):
+    making = talk.begin(await posted(talk, [call()]), tool := HangingTool())
+    await tool.begun.wait()
+    making.cancel("reply_interrupted")
+    with pytest.raises(asyncio.CancelledError, match="reply_interrupted"):
+        await making
+
+
+async def test_a_tool_that_goes_on_does_not_hold_up_a_stop(talk):
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def go_on(arguments):
+        begun.set()
+        while not may_end.is_set():
+            with suppress(asyncio.CancelledError):
+                await may_end.wait()
+        return "too late"
+
+    making = talk.begin(await posted(talk, [call()]), NotedTool(answer=go_on))
+    await begun.wait()
+    reply, seconds = await stop(talk, making)
+    may_end.set()
+    assert (reply.state, seconds < 1) == ("stopped", True)
+
+
+class StoppingClient:
+    """A provider's client that has the reply stopped once all of a completion has come."""
+
+    base_url = None
+
+    def __init__(self, client) -> None:
+        self._client = client
+        self.making = None
+
+    async def stream(self, request):
+        async for event in self._client.stream(request):
+            yield event
+            if isinstance(event, CompletionEnd):
+                self.making.cancel()
+
+
+async def test_a_stop_while_the_request_is_settled_keeps_its_calls_from_being_run(talk):
+    talk.client = client = StoppingClient(talk.client)
+    making = client.making = talk.begin(await posted(talk, [call()]), tool := NotedTool())
+    reply = await talk.end(making)
+    assert (reply.state, tool.ran, len(talk.prompts())) == ("stopped", [], 1)
+    assert (await in_thread(Completion.objects.get)).finish_reason == "tool_calls"
+
+
+async def test_a_stop_while_a_step_is_stored_does_not_bring_its_text_back(talk):
+    reply, held, may_go = await posted(talk, [{"say": "Let me see."}, call()]), threading.Event(), threading.Event()
+
+    def hold():
+        with transaction.atomic():
+            Message.objects.select_for_update().get(pk=reply.pk)
+            held.set()
+            may_go.wait(20)
+
+    async def answer(arguments):
+        talk.holding = asyncio.ensure_future(in_thread(hold))
+        await in_thread(held.wait, 20)
+        return "a garden"
+
+    making = talk.begin(reply, NotedTool(answer=answer))
+    await in_thread(held.wait, 20)
+    await in_thread(wait_for_lock_waits)
+    making.cancel()
+    may_go.set()
+    await talk.end(making)
+    assert [message.content for message in await talk.path()][1:] == ["Let me see.", "a garden", ""]
+    await talk.holding
+
+
+async def test_a_text_that_is_saved_late_does_not_come_back_into_the_next_step(talk):
+    steps = [{"say": "Let me see."}, call()], [{"hang": True}]
+    reply = await posted(talk, *steps)
+    late = StepText(reply.position, "Let me see.")
+    making = talk.begin(reply, NotedTool())
+    await in_thread(talk.upstream.wait_for_requests, 2)
+    await in_thread(save_texts, {reply.pk: late})
+    stopped, _ = await stop(talk, making)
+    assert (await in_thread(Message.objects.get, pk=reply.pk)).content == stopped.content == ""
+
+
+async def test_no_step_is_stored_for_a_reply_that_has_ended_meanwhile(talk):
+    reply = await posted(talk, [call()])
+
+    async def be_stopped(arguments):
+        await talk.end(asyncio.create_task(asyncio.sleep(0), name=str(reply.pk)))
+        return "too late"
+
+    ended = await talk.end(talk.begin(reply, NotedTool(answer=be_stopped)))
+    assert ended.state == "complete"
+    assert [message.role for message in await talk.path()] == ["user", "assistant"]
+    assert [(row.state, row.result) for row in await talk.calls()] == [("stopped", "")]
+
+
+async def test_no_call_is_stored_for_a_reply_that_has_ended_meanwhile(talk):
+    reply = await posted(talk, [{"say": "Well"}, call()])
+    talk.client = client = EndingClient(talk, reply)
+    await talk.end(talk.begin(reply, tool := NotedTool()))
+    assert client.ended
+    assert (await talk.calls(), tool.ran) == ([], [])
+
+
+class EndingClient(StoppingClient):
+    """A provider's client whose reply is ended by somebody else once all of a completion has come."""
+
+    def __init__(self, talk, reply) -> None:
+        super().__init__(talk.client)
+        self._talk, self._reply, self.ended = talk, reply, False
+
+    async def stream(self, request):
+        async for event in self._client.stream(request):
+            yield event
+        await self._talk.end(asyncio.create_task(asyncio.sleep(0), name=str(self._reply.pk)))
+        self.ended = True

@@ -1,0 +1,68 @@
+"""Tools whose calls are noted, and what collects a reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from conversations.core.errors import ArgumentsBroken
+from conversations.core.tools import ToolSpec, is_object
+from conversations.tools.tool import ToolContext
+
+Answer = Callable[[str], Awaitable[str]]
+
+
+class NotedTool:
+    """A tool that takes any object, and notes the arguments of each call that is run in *ran*."""
+
+    def __init__(self, name: str = "look", answer: Answer | None = None, *, asks: bool = False) -> None:
+        self.spec = ToolSpec(name, "Looks around.", {"type": "object"}, source="tests", asks=asks)
+        self.timeout_seconds = 5.0
+        self.ran: list[str] = []
+        self._answer = answer or self._tell
+
+    def check(self, arguments: str) -> None:
+        if not is_object(arguments):
+            raise ArgumentsBroken
+
+    async def run(self, arguments: str, context: ToolContext) -> str:
+        self.ran.append(arguments)
+        return await self._answer(arguments)
+
+    async def _tell(self, arguments: str) -> str:
+        return f"{self.spec.name} saw {arguments}"
+
+
+class Texts:
+    """Where a reply goes: the texts of its steps, of which the last is the reply's own."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+        self.calls_shown = 0
+
+    def begin_step(self, step: int, *, position: int, text: str) -> None:
+        self.steps.append(text)
+
+    def show_calls(self) -> None:
+        self.calls_shown += 1
+
+    def record_window(self, record: object) -> None:
+        pass
+
+    def append(self, text: str) -> None:
+        self.steps[-1] += text
+
+    @property
+    def text(self) -> str:
+        return self.steps[-1]
+
+
+def call(name: str = "look", /, **arguments: Any) -> dict[str, Any]:
+    """Return a call as the models of tests/tool_dialogues.py are told of it."""
+    return {"name": name, "arguments": arguments}
+
+
+def script(*steps: list[dict[str, Any]], **more: Any) -> str:
+    """Return a question that says what is to be called, step by step."""
+    return json.dumps({"calls": steps, **more})
