@@ -15,7 +15,7 @@ MESSAGES = """
 SELECT reply.id, reply.content, reply.state, parent.content AS question,
        (SELECT count(*) FROM conversations_completion row WHERE row.reply_id = reply.id) AS requests
 FROM conversations_message reply JOIN conversations_message parent ON parent.id = reply.parent_id
-WHERE reply.role = 'assistant' AND reply.id > %s
+WHERE reply.role = 'assistant' AND reply.step_of_id IS NULL AND reply.id > %s
 """
 LIVE_RUNS_OF_ENDED = """
 SELECT run.* FROM conversations_run run JOIN conversations_message reply ON reply.id = run.reply_id
@@ -67,7 +67,7 @@ def check_texts(replies: list[dict[str, Any]], log: list[dict[str, Any]]) -> Non
     """What is stored is what the upstream emitted, up to the cut, and every request is in the ledger."""
     emitted: dict[str, list[str]] = {}
     for exchange in log:
-        question = exchange["body"]["messages"][-1]["content"]
+        question = [each["content"] for each in exchange["body"]["messages"] if each["role"] == "user"][-1]
         emitted.setdefault(question, []).append(storable("".join(exchange["emitted"])))
     for reply in replies:
         texts = emitted.get(reply["question"], [])
