@@ -50,7 +50,8 @@ def _only_argument(arguments: str) -> str:
 
 def _as_quotation(text: str, phrases: dict[str, str]) -> str:
     is_cut = text.endswith(CUT_MARK) or len(text) > LONGEST_RESULT_CHARACTERS
-    quotation = "\n".join(f"> {line}".rstrip() for line in _shortened(text).splitlines())
+    lines = (line.strip() for line in _shortened(text).splitlines())
+    quotation = "\n".join(f"> {line}  " if line else ">" for line in lines)  # two spaces keep lines apart
     return f"{quotation}\n\n{phrases['tool_cut']}" if is_cut else quotation
 
 

@@ -25,7 +25,7 @@ def test_it_says_what_a_sum_makes():
 
 def test_it_quotes_what_a_tool_answers():
     assert told("search_conversation", "message 3: “The invoice is due.”\nmessage 9").endswith(
-        "\n\n> message 3: “The invoice is due.”\n> message 9"
+        "\n\n> message 3: “The invoice is due.”  \n> message 9  "
     )
 
 

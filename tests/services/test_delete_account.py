@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from chatsite.accounts.models import Invitation, Role, User
 from conversations.core.usage import UnitPrices, Usage
-from conversations.models import Completion, Conversation, KeptText, Message, Run, Scenario, Spending
+from conversations.models import Completion, Conversation, KeptText, Message, Run, Scenario, Spending, ToolCall
+from conversations.models.tool_call import ToolCallState
 from conversations.services.conversations import choose_scenario, default_scenario, sweep_deleted_conversations
 from conversations.services.delete_account import delete_account
 from conversations.services.end_reply import COMPLETE, end_reply
@@ -29,6 +30,7 @@ from conversations.services.prepare_reply import prepare_reply
 from tests.documents import add, make_ready
 from tests.ledger import locked_ledger, open_for
 from tests.people import begin, make_user, post
+from tests.tool_steps import add_call, end_step
 from tests.waiting import wait_for_lock_waits
 
 CANARY = "canaryinthecellar"
@@ -108,6 +110,42 @@ def test_no_word_is_left_in_any_table(alice, client):
     make_ready(add(alice, scenario, content=CANARY.encode()), CANARY)
     delete_account(alice)
     assert not tables_with_the_canary()
+
+
+def call_tools(user):
+    """Store a reply that has called tools: a step that is stored, and a call in each other state that there is."""
+    reply = post(begin(user), f"Where is {CANARY}?").reply
+    words = {"arguments": {"note": CANARY}, "result": CANARY}
+    add_call(reply, **words)
+    end_step(reply, text=CANARY)
+    for state in ToolCallState:
+        add_call(reply, CANARY, step=2, state=state, **words)
+    return reply
+
+
+def test_no_word_of_a_tool_call_is_left(alice):
+    reply = call_tools(alice)
+    assert "conversations_toolcall" in tables_with_the_canary()
+    end_reply(reply.pk, COMPLETE, content=CANARY)
+    delete_account(alice)
+    assert not tables_with_the_canary()
+
+
+def test_a_reply_that_waits_for_a_decision_goes_with_its_account(alice):
+    reply = call_tools(alice)
+    Run.objects.filter(reply=reply).update(state="asking", lease_until=timezone.now())
+    delete_account(alice)
+    assert not ToolCall.objects.exists()
+    assert not tables_with_the_canary()
+
+
+def test_a_swept_conversation_takes_its_tool_calls_along(alice):
+    reply = call_tools(alice)
+    end_reply(reply.pk, COMPLETE)
+    Conversation.objects.update(deleted_at="2026-01-01T00:00Z")
+    sweep_deleted_conversations()
+    assert not ToolCall.objects.exists()
+    assert not tables_with_the_canary() - {"accounts_user", "account_emailaddress"}
 
 
 def test_its_amounts_stay(alice):

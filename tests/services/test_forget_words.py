@@ -15,6 +15,7 @@ from conversations.services.keep_passages import keep_passages
 from conversations.services.scenarios import delete_scenario
 from tests.documents import add, grounded, make_ready
 from tests.people import begin, make_user, post
+from tests.tool_steps import add_call, end_step
 from tests.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +59,15 @@ def test_its_words_leave_every_message_and_their_places_stay(alice):
     assert question.grounding[1] == {
         "text": "", "source": "", "score": 1.0, "document": str(gone.public_id), "deleted": True
     }  # fmt: skip
+
+
+def test_what_a_tool_has_quoted_of_it_stays_as_what_a_reply_has_quoted_does(alice):
+    document = add_secret(alice, begin(alice))
+    reply = asked_about(document, user=alice).children.get()
+    add_call(reply, "search_documents", result=SECRET)
+    end_step(reply)
+    delete_document(document)
+    assert reply.steps.get(role="tool").content == SECRET
 
 
 def test_its_file_and_passages_go_with_it(alice):
