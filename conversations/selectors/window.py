@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models.functions import Left
 from django.utils.functional import Promise
@@ -28,12 +28,25 @@ LEFT_OUT_BECAUSE: Mapping[LeftOutReason, Promise] = {
 }
 
 
+class _StoredWords(NamedTuple):
+    """The beginning of a stored message, or of the calls in it; *article* is the message that pages show it with."""
+
+    excerpt: str
+    calls_tools: bool
+    article: int
+
+
 @dataclass(frozen=True, slots=True)
 class WindowRow:
-    """One message of the prompt, with the beginning of its words."""
+    """One message of the prompt, with the beginning of its words, or of the calls that it has instead.
+
+    *article* is the message that pages show it with: a step with its reply.
+    """
 
     entry: WindowEntry
     excerpt: str
+    calls_tools: bool = False
+    article: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +69,8 @@ class WindowView:
 
     @property
     def messages_in_view(self) -> int:
-        """How many messages of people and of the language model are in it."""
-        return sum(row.entry.role in ("user", "assistant") for row in self.rows)
+        """How many messages of people and of the language model are in it; calls of tools are none."""
+        return sum(row.entry.role in ("user", "assistant") and not row.calls_tools for row in self.rows)
 
     @property
     def moved_by(self) -> int:
@@ -66,6 +79,14 @@ class WindowView:
         Without an anchor the one before it began with the conversation.
         """
         return self.record.first_position - (self.record.anchor or 0)
+
+
+class SentNumber(NamedTuple):
+    """A request by its *number* from 1. *is_again* if it was for the same step as the one before it."""
+
+    number: int
+    step: int
+    is_again: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +98,20 @@ class SentWindow:
     number: int
     completions: list[Completion]
     view: WindowView
+
+    @property
+    def steps(self) -> int:
+        """How many steps the reply has taken so far; requests that were made again count once."""
+        return max(completion.step for completion in self.completions)
+
+    @property
+    def numbers(self) -> list[SentNumber]:
+        """All requests for the reply, in turn."""
+        steps = [completion.step for completion in self.completions]
+        return [
+            SentNumber(number, step, number > 1 and steps[number - 2] == step)
+            for number, step in enumerate(steps, start=1)
+        ]
 
     @property
     def estimate_error(self) -> int | None:
@@ -108,12 +143,17 @@ def view_window(
     """Return *record* with words: *grounding* is what was looked up, *draft* the newest message if it is not stored."""
     words = _words(record)
     unstored = {"system": excerpt_of(system_prompt), "newest": excerpt_of(draft)}
-    return WindowView(
-        record=record,
-        rows=[WindowRow(entry, words.get(entry.message) or unstored.get(entry.kind, "")) for entry in record.entries],
-        left_out=[LeftOutRow(out, LEFT_OUT_BECAUSE[out.reason], words.get(out.message, "")) for out in record.left_out],
-        passages=source_passages(record.grounding, grounding),
-    )
+    rows = [
+        WindowRow(entry, *words[entry.message])
+        if entry.message in words
+        else WindowRow(entry, unstored.get(entry.kind, ""))
+        for entry in record.entries
+    ]
+    left_out = [
+        LeftOutRow(out, LEFT_OUT_BECAUSE[out.reason], words[out.message].excerpt if out.message in words else "")
+        for out in record.left_out
+    ]
+    return WindowView(record, rows, left_out, source_passages(record.grounding, grounding))
 
 
 def last_window(conversation: Conversation) -> WindowRecord | None:
@@ -128,11 +168,14 @@ def latest_completion(conversation: Conversation) -> Completion | None:
     return made.order_by("-id").first()
 
 
-def _words(record: WindowRecord) -> dict[int | None, str]:
+def _words(record: WindowRecord) -> dict[int | None, _StoredWords]:
     named = {piece.message for piece in (*record.entries, *record.left_out) if piece.message is not None}
     beginnings = Message.objects.filter(pk__in=named).annotate(beginning=Left("content", 2 * EXCERPT_CHARACTERS))
-    rows = beginnings.values_list("pk", "beginning", "tool_calls")
-    return {pk: excerpt_of(beginning) or _calls(tool_calls) for pk, beginning, tool_calls in rows}
+    rows = beginnings.values_list("pk", "beginning", "tool_calls", "step_of_id")
+    return {
+        pk: _StoredWords(excerpt_of(beginning) or _calls(tool_calls), bool(tool_calls), step_of or pk)
+        for pk, beginning, tool_calls, step_of in rows
+    }
 
 
 def _calls(tool_calls: list[dict[str, Any]]) -> str:

@@ -8,16 +8,21 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from conversations.core.record import WindowRecord
 from conversations.models import Completion, Message, Scenario
 from conversations.providers.completion_requests import CompletionRequest
+from conversations.selectors.window import last_window
 from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.services.ledger import Outcome, settle_completion
 from conversations.services.prepare_reply import prepare_reply
 from tests.ledger import open_for
 from tests.people import begin, make_user, post
+from tests.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOOLS = [{"type": "function", "function": {"name": "naïve", "parameters": {"type": "object"}}}]
 TOKENS = {"input_tokens": 5, "cached_input_tokens": 0, "output_tokens": 2}
+CALLED, ANSWERED = Outcome(called_tools=True, finish_reason="tool_calls"), Outcome(finish_reason="stop")
 
 
 @pytest.fixture
@@ -135,3 +140,73 @@ def test_what_was_written_to_the_cache_is_in_the_account(client, conversation):
         **TOKENS | {"cache_write_tokens": 3}, cache_write_price_usd="1.25", ended_at=timezone.now()
     )
     assert "$1.25" in get(client, "window", reply).text
+
+
+@pytest.fixture
+def stepped(conversation):
+    """A reply that called a tool, was asked for again at its second step, and then answered; with its bodies."""
+    Scenario.objects.update(tools=["calculator"])
+    reply, bodies = post(conversation, "What is 17 × 23?").reply, []
+    for step, attempts, answer in ((1, 1, CALLED), (2, 2, ANSWERED)):
+        for attempt in range(1, attempts + 1):
+            prepared = prepare_reply(reply.pk)
+            bodies.append(body_of(prepared))
+            completion = open_for(prepared, attempt=attempt, body=bodies[-1], step=step)
+            settle_completion(completion, answer)
+        if step == 1:
+            add_call(reply, arguments={"expression": "17 * 23"}, result="391")
+            end_step(reply)
+    end_reply(reply.pk, COMPLETE, content="It is 391.")
+    return reply, bodies
+
+
+def body_of(prepared):
+    record, schemas = prepared.window.record, prepared.toolbox.schemas
+    request = CompletionRequest(
+        record.language_model, prepared.window.prompt, record.reply_reserve_tokens, tools=schemas
+    )
+    return request.to_wire(base_url="")
+
+
+def test_while_a_step_is_the_newest_request_the_thread_is_drawn_by_its_window(stepped):
+    reply, _ = stepped
+    Completion.objects.filter(step=2).delete()
+    record = WindowRecord.from_json(Completion.objects.get(purpose="tool_step").window)
+    assert last_window(reply.conversation) == record
+
+
+def test_people_go_from_step_to_step(client, stepped):
+    pages = [get(client, "window", stepped[0], f"?number={number}").text for number in (1, 2, 3)]
+    assert ["1 of 2 <small>asked for tools" in page for page in pages] == [True, False, False]
+    assert ["2 of 2 <small>answered" in page for page in pages] == [False, True, True]
+    assert all(">2 again</a>" in page for page in pages)
+
+
+def test_calls_and_results_are_in_the_order_in_which_they_were_sent_and_lead_to_the_reply(client, stepped):
+    reply, _ = stepped
+    page = get(client, "window", reply).text
+    order = [page.index(words) for words in ("Tool call", "calculator({", "Tool result", ">391<")]
+    assert order == sorted(order)
+    assert page.count(f'data-go-to="{reply.pk}"') == 2
+    assert '<dt class="stamp">Messages in view</dt><dd>1</dd>' in page
+
+
+def test_tools_and_tool_steps_are_parts_of_the_picture(client, stepped):
+    page = get(client, "window", stepped[0]).text
+    assert 'class="part part-tools"' in page
+    assert 'class="part part-tool_steps"' in page
+
+
+def test_each_step_is_the_json_that_was_sent_with_its_tools(client, stepped):
+    reply, bodies = stepped
+    for number, body in enumerate(bodies, start=1):
+        answer = get(client, "request", reply, f"?number={number}")
+        assert (answer.headers["X-Is-Exact"], answer.json()) == ("yes", json.loads(json.dumps(body)))
+    assert bodies[0]["tools"][0]["function"]["name"] == "calculator"
+
+
+def test_a_tool_call_of_an_older_reply_is_called_what_it_is(client, conversation, stepped):
+    reply, _ = reply_to(conversation, "Thank you")
+    page = get(client, "window", reply).text
+    assert page.count("Tool call<") == 1
+    assert "<dd>3</dd>" in page  # messages in view
