@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
+from mcp import MCPError
 from mcp.server.lowlevel import Server
-from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
+from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 
 from tests.upstream import Cut, listen
 
@@ -51,18 +52,22 @@ async def hang(context: Any, arguments: dict[str, Any]) -> CallToolResult:
 class ToolServer:
     """*tools* is what it lists, *calls* what it was asked for, *requests* the method and headers of each request.
 
-    With *authorization* it lets nobody else in. *is_old* servers know nothing of the protocol of 2026. A server that
-    *is_cut* breaks every connection at the next piece of an answer.
+    With *authorization* it lets nobody else in. *is_old* servers know nothing of the protocol of 2026; *options* are
+    the SDK's. A server that *is_cut* breaks every connection at the next piece of an answer, and one that
+    *repeats_pages* never comes to the end of its listing.
     """
 
     def __init__(self, *, is_old: bool = False, authorization: str = "", **options: Any) -> None:
         self.tools: dict[str, Tool] = {}
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.requests: list[tuple[str, dict[str, str]]] = []
+        self.paths: list[str] = []
         self.is_cut = False
         self.ended = threading.Event()  # a call that was running is not any more
         self.url = ""
         self.authorization = authorization
+        self.options = options
+        self.repeats_pages = False
         self._is_old = is_old
         self._handlers: dict[str, Handler] = {}
         self._server: Server[Any] = Server("tools", on_list_tools=self._list, on_call_tool=self._call)
@@ -81,10 +86,14 @@ class ToolServer:
     async def _list(self, context: Any, params: Any) -> ListToolsResult:
         first = int(params.cursor or 0) if params else 0
         tools = list(self.tools.values())
-        after = first + PAGE
-        return ListToolsResult(tools=tools[first:after], next_cursor=str(after) if after < len(tools) else None)
+        after = 0 if self.repeats_pages else first + PAGE
+        return ListToolsResult(
+            tools=tools[first : first + PAGE], next_cursor=str(after) if after < len(tools) else None
+        )
 
     async def _call(self, context: Any, params: Any) -> CallToolResult:
+        if params.name not in self._handlers:
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {params.name}")
         self.calls.append((params.name, params.arguments or {}))
         try:
             return await self._handlers[params.name](context, params.arguments or {})
@@ -96,6 +105,7 @@ class ToolServer:
             return await self._app(scope, receive, send)
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         self.requests.append((scope["method"], headers))
+        self.paths.append(scope["path"])
         if scope["path"].startswith("/nonsense/"):
             return await Nonsense(receive, send).answer(scope["path"].rpartition("/")[2])
         if self.authorization and headers.get("authorization") != self.authorization:

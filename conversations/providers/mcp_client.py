@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -95,21 +95,34 @@ class McpSession:
 @asynccontextmanager
 async def open_session(connection: McpConnection) -> AsyncIterator[McpSession]:
     """Connect, and close after it, however it ends. Raises a `ToolError` for all that goes wrong, also within."""
-    opened = _Opened()
+    opened = _Opened(asyncio.timeout(connection.timeout_seconds))
+    cancellations = _cancellations()
     try:
-        async with asyncio.timeout(connection.timeout_seconds), _client(connection, opened) as client:
+        async with opened.limit, _client(connection, opened) as client:
             opened.session = McpSession(client.session)
             yield opened.session
+            opened.is_done = True
     except Exception as error:
-        raise _tool_error(error, opened) from error
+        if _cancellations() > cancellations:  # an answer that came while all was being closed hides why it was
+            raise asyncio.CancelledError from error
+        if not opened.is_done:  # what only its end went wrong with has been done, and must not seem to have failed
+            raise _tool_error(error, opened) from error
+
+
+def _cancellations() -> int:
+    """Return how often the running task has been told to stop, by others than the SDK."""
+    task = asyncio.current_task()
+    return task.cancelling() if task else 0
 
 
 @dataclass(slots=True)
 class _Opened:
-    """What has come of connecting so far."""
+    """A connection and what has come of it so far. It *is_done* once whoever asked for it has what was wanted."""
 
+    limit: asyncio.Timeout
     transport: StreamingEgressTransport | None = None
     session: McpSession | None = None
+    is_done: bool = False
 
     @property
     def status(self) -> int:
@@ -154,15 +167,15 @@ def _listed(tool: Tool) -> ListedTool:
 
 def _tool_error(error: Exception, opened: _Opened) -> ToolError:
     """Return what *error* amounts to for whoever called."""
-    cause = _leaf_of(error)
+    cause = _cause_of(error)
     if opened.is_exhausted:
         return ToolResultTooLarge()
+    if opened.limit.expired() or isinstance(cause, TimeoutError):
+        return ToolTimedOut(detail=f"It last said: {opened.progress}" if opened.progress else "")
     if isinstance(cause, ToolError):
         return cause
     if isinstance(cause, MCPError):
         return _error_of_server(cause, opened)
-    if isinstance(cause, TimeoutError):
-        return ToolTimedOut(detail=f"It last said: {opened.progress}" if opened.progress else "")
     if isinstance(cause, EgressRefused):
         return ToolUnreachable(detail=str(cause))
     if isinstance(cause, json.JSONDecodeError | ValidationError | RuntimeError):
@@ -184,10 +197,18 @@ def _error_of_server(error: MCPError, opened: _Opened) -> ToolError:
     return ToolError(detail=words) if error.code == INVALID_PARAMS else ToolUnreachable(detail=words)
 
 
-def _leaf_of(error: BaseException) -> BaseException:
+def _cause_of(error: BaseException) -> BaseException:
     """Return what lies at the bottom of groups of errors, and of errors about a connection."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, EgressRefused):
-        return error.os_error
-    return error
+    leaves = list(_leaves_of(error))
+    cause = next((each for each in leaves if isinstance(each, ToolError | MCPError)), leaves[0])
+    if isinstance(cause, aiohttp.ClientConnectorError) and isinstance(cause.os_error, EgressRefused):
+        return cause.os_error
+    return cause
+
+
+def _leaves_of(error: BaseException) -> Iterator[BaseException]:
+    if not isinstance(error, BaseExceptionGroup):
+        yield error
+        return
+    for each in error.exceptions:
+        yield from _leaves_of(each)
