@@ -17,7 +17,7 @@ from conversations.models import Scenario
 from conversations.providers.prompt_tokens import count_tool_schemas
 from conversations.services.language import language_of
 from conversations.tool_words import BUILT_IN, OWN, words_of
-from conversations.tools.toolbox import OfferedTool, offered_tools
+from conversations.tools.toolbox import OfferedTool, offered_tools, toolbox_of
 
 GROUPS = {BUILT_IN: _("Built in"), OWN: _("Of this site")}
 
@@ -76,6 +76,16 @@ def boxes_for(scenario: Scenario) -> Iterable[ToolCheckbox]:
     for key in sorted({*scenario.tools} - {tool.key for tool in offered}):
         words = gettext("Chosen before. It is not there now.")
         yield ToolCheckbox(key, key, words, source=gettext("Not there now"), tokens=None)
+
+
+def chosen_tools(scenario: Scenario) -> list[ToolCheckbox]:
+    """Return those tools of the scenario that are there."""
+    specs = [tool.spec for tool in toolbox_of(scenario).tools.values()]
+    if not specs:
+        return []
+    language_model = language_of(scenario).language_model
+    counted = ((spec, count_tool_schemas([spec.schema], language_model=language_model)) for spec in specs)
+    return [_box(OfferedTool(spec.name, spec), tokens=tokens) for spec, tokens in counted]
 
 
 def _box(tool: OfferedTool, *, tokens: int) -> ToolCheckbox:

@@ -56,9 +56,7 @@ WORDS: Final[Mapping[str, ToolWords]] = {
     ),
     "search_documents": ToolWords(
         _("Search of your documents"),
-        _(
-            "Looks once more, in words of the language model's own, into the documents that each question is looked up in."
-        ),
+        _("Looks into the documents once more, in words of the language model's own."),
         _("Searching your documents…"),
         _("Searched your documents"),
         "search",

@@ -23,6 +23,7 @@ from conversations.selectors.window import last_window
 from conversations.sentences import reader_of
 from conversations.services.language import language_of
 from conversations.services.limits import person_allowances
+from conversations.tool_choice import chosen_tools
 
 from . import parameters
 from .costs_context import costs_context
@@ -83,6 +84,7 @@ def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]
         "scenarios": scenarios if len(scenarios) > 1 else [],
         "language_model": language_of(chosen).configured.label,
         "is_demo": demo_is_used(),
+        "tools": chosen_tools(chosen),
         "suggestions": suggestions_for(chosen),
     }
 

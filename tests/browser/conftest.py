@@ -71,12 +71,15 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     port = free_port()
     address = f"http://127.0.0.1:{port}"
+    folder = tmp_path_factory.mktemp("browser")
     settings: dict[str, object] = {
-        "VAR_DIR": tmp_path_factory.mktemp("browser") / "var",
+        "VAR_DIR": folder / "var",
         "PORT": port,
         "SITE_URL": address,
         "DEMO_TOKENS_PER_SECOND": TOKENS_PER_SECOND,
         "MESSAGES_PER_MINUTE": 0,
+        "TOOL_MODULES": "tests.side_effects",
+        "NOTES_FILE": folder / "notes",
     }
     with serving(**settings) as (_, banner):
         yield Site(address, settings, banner)

@@ -22,13 +22,18 @@ from .browsers import Browser
 
 PATIENCE_SECONDS = 20
 TAIL = re.compile(r'data-tail data-at="(\d+)">(.*?)</div>', re.DOTALL)
+STEP = re.compile(r'data-step="(\d+)"')
 TAGS = re.compile(r"<[^>]*>")
 
 
 @dataclass
 class KnownText:
-    """The code points of a reply from *start* on, without a gap; pieces beyond a gap wait."""
+    """The code points of a reply's *step* from *start* on, without a gap; pieces beyond a gap wait.
 
+    With each step the text begins anew: pieces of a step that is not known yet are left to a snapshot.
+    """
+
+    step: int = 1
     start: int = 0
     text: str = ""
     waiting: list[tuple[int, str]] = field(default_factory=list)
@@ -45,8 +50,12 @@ class KnownText:
             self.text += ready[1][self.end - ready[0] :]
         return not self.waiting
 
-    def take_stored(self, at: int, text: str) -> None:
+    def take_stored(self, step: int, at: int, text: str) -> None:
         """Begin at *at*, if what is stored goes further than what is known."""
+        if step > self.step:
+            self.step, self.start, self.text, self.waiting = step, at, "", []
+        if step < self.step:
+            return
         if at > self.end:
             self.start, self.text = at, ""
         self.take(at, text)
@@ -171,8 +180,13 @@ class Page:
             self.acknowledged[frame["client_id"]] = self._posted[frame["client_id"]]
 
     def _on_reply_delta(self, frame: dict[str, Any]) -> None:
-        if not self.texts.setdefault(frame["reply"], KnownText()).take(frame["at"], frame["text"]):
+        known = self.texts.setdefault(frame["reply"], KnownText())
+        is_ahead = frame["step"] > known.step
+        if is_ahead or (frame["step"] == known.step and not known.take(frame["at"], frame["text"])):
             self.sync()
+
+    def _on_reply_step(self, frame: dict[str, Any]) -> None:
+        self.sync()
 
     def _on_reply_done(self, frame: dict[str, Any]) -> None:
         self.ends[frame["reply"]] = frame
@@ -186,10 +200,10 @@ class Page:
             known = self.texts.setdefault(message["id"], KnownText())
             if message["state"] != "streaming":
                 self.ends.setdefault(message["id"], message)
-                if known.end < message["length"]:
+                if known.end != message["length"]:  # also the text of a step before
                     self.texts[message["id"]] = KnownText(text=shown_text(message))
-            elif tail := TAIL.search(message["html"]):
-                known.take_stored(int(tail[1]), html.unescape(tail[2]))
+            elif (tail := TAIL.search(message["html"])) and (step := STEP.search(message["html"])):
+                known.take_stored(int(step[1]), int(tail[1]), html.unescape(tail[2]))
 
 
 def open_deaf_socket(browser: Browser) -> ClientConnection:

@@ -1,0 +1,207 @@
+"""Tools as people meet them: chosen for a scenario, called in a reply, looked into, allowed and refused."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from .talking import CONVERSATION_PATH, composer, content_of, lose_frames, messages, replies, say, streaming, write
+
+XSS = '<img src=x onerror="document.title=\'broken in\'"><script>document.title="broken in"</script>'
+
+
+@pytest.fixture
+def with_tools(page):
+    """A person's page at a new conversation that may call everything there is."""
+    return choose_all_tools(page)
+
+
+def choose_all_tools(page: Page) -> Page:
+    page.goto("/scenarios/new/")
+    page.get_by_label("Name", exact=True).fill("Tools of all kinds")
+    for box in page.locator("[data-tool-choice] input[type=checkbox]").all():
+        box.check()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Start a conversation with Tools of all kinds").click()
+    expect(composer(page)).to_be_visible()
+    return page
+
+
+def calls_in(reply: Locator) -> Locator:
+    return reply.locator("details[data-call]")
+
+
+def ask_to_write_down(page: Page, note: str = "Pay the invoice") -> Locator:
+    """Have the model call the tool that asks first, and return the card that does so."""
+    write(page, f"call write_down with {json.dumps({'note': note}, ensure_ascii=False)}")
+    card = page.locator("[data-asks]")
+    expect(card).to_be_visible()
+    return card
+
+
+def end_of(page: Page) -> Locator:
+    expect(streaming(page)).to_have_count(0)
+    return replies(page).last
+
+
+def test_the_form_says_what_the_chosen_tools_cost_together(page):
+    page.goto("/scenarios/new/")
+    total = page.locator("[data-tool-sum]")
+    expect(total).to_be_empty()
+    page.get_by_label("Calculator").check()
+    expect(total).to_contain_text(re.compile(r"about \d+ tokens"))
+
+
+def test_the_page_says_which_tools_there_are(with_tools):
+    with_tools.get_by_role("button", name=re.compile(r"^\d+ tools$")).click()
+    expect(with_tools.get_by_role("dialog", name="Tools")).to_contain_text("Calculator")
+
+
+def test_a_call_is_a_quiet_line_that_opens(with_tools):
+    reply = say(with_tools, "What is 17 × 23?")
+    line = calls_in(reply).first
+    expect(line.locator("summary")).to_contain_text("Calculated 17 × 23")
+    expect(line.locator(".call-record")).to_be_hidden()
+    line.locator("summary").click()
+    expect(line.locator(".call-text").last).to_have_text("391")
+    expect(line).to_contain_text("built in")
+    assert "391" in content_of(reply)
+
+
+def test_the_story_of_the_built_in_tools(with_tools):
+    page = with_tools
+    say(page, "The invoice of the plumber is 240 euros")
+    expect(calls_in(say(page, "What time is it?"))).to_contain_text("Looked at the clock")
+    expect(calls_in(say(page, "What did I say about the invoice?"))).to_contain_text("Searched this conversation")
+    expect(messages(page)).to_have_count(6)
+    page.reload()
+    expect(page.locator("details[data-call]")).to_have_count(2)
+    expect(messages(page)).to_have_count(6)
+
+
+def test_an_allowed_call_is_run_and_the_reply_goes_on(with_tools):
+    card = ask_to_write_down(with_tools)
+    expect(card).to_contain_text('"note": "Pay the invoice"')
+    expect(with_tools.get_by_text("The reply waits for your answer above")).to_be_visible()
+    card.get_by_role("button", name="Allow", exact=True).click()
+    reply = end_of(with_tools)
+    expect(calls_in(reply).locator("summary")).to_contain_text("write_down")
+    assert "Written down: Pay the invoice" in reply.text_content()
+    expect(with_tools.get_by_text("The reply waits for your answer above")).to_be_hidden()
+
+
+def test_a_refused_call_is_not_run_and_the_reply_goes_on(with_tools):
+    ask_to_write_down(with_tools).get_by_role("button", name="Don't allow").click()
+    reply = end_of(with_tools)
+    expect(calls_in(reply).locator("summary")).to_contain_text("Not allowed")
+    assert "Written down:" not in reply.text_content()
+
+
+def test_a_reply_that_asks_can_be_stopped(with_tools):
+    ask_to_write_down(with_tools)
+    with_tools.get_by_role("button", name="Stop the reply").click()
+    reply = end_of(with_tools)
+    expect(reply).to_contain_text("You stopped this reply.")
+    expect(calls_in(reply).locator("summary")).to_contain_text("Stopped")
+    expect(with_tools.locator("[data-asks]")).to_have_count(0)
+
+
+def test_the_same_once_more_says_that_it_was_run_before(with_tools):
+    ask_to_write_down(with_tools).get_by_role("button", name="Allow", exact=True).click()
+    end_of(with_tools)
+    expect(ask_to_write_down(with_tools)).to_contain_text("Exactly this was run before")
+
+
+def test_enter_in_the_composer_allows_nothing(with_tools):
+    ask_to_write_down(with_tools)
+    composer(with_tools).press("Enter")
+    composer(with_tools).fill("yes")
+    composer(with_tools).press("Enter")
+    expect(with_tools.get_by_role("alert")).to_be_visible()
+    expect(with_tools.locator("[data-asks]")).to_be_visible()
+
+
+def test_a_call_is_allowed_by_keyboard_alone_and_the_focus_stays_with_it(with_tools):
+    card = ask_to_write_down(with_tools)
+    expect(composer(with_tools)).to_be_focused()
+    with_tools.get_by_role("button", name="Go to the question").press("Enter")
+    expect(card).to_be_focused()
+    with_tools.keyboard.press("Tab")  # the arguments, which may have to be scrolled
+    with_tools.keyboard.press("Tab")
+    expect(card.get_by_role("button", name="Allow", exact=True)).to_be_focused()
+    with_tools.keyboard.press("Enter")
+    expect(calls_in(end_of(with_tools)).locator("summary")).to_be_focused()
+
+
+def test_that_a_call_asks_is_announced(with_tools):
+    ask_to_write_down(with_tools)
+    expect(with_tools.locator('[data-part="announcer"]')).to_contain_text("asks whether the tool write_down may be run")
+
+
+def test_a_decision_in_one_tab_is_seen_in_the_other(with_tools):
+    card = ask_to_write_down(with_tools)
+    other = with_tools.context.new_page()
+    other.goto(with_tools.url)
+    other.locator("[data-asks]").get_by_role("button", name="Don't allow").click()
+    expect(card).to_have_count(0)
+    expect(calls_in(end_of(with_tools)).locator("summary")).to_contain_text("Not allowed")
+
+
+def test_an_open_call_stays_open_while_the_reply_goes_on(with_tools):
+    write(with_tools, "What is 17 × 23?")
+    line = with_tools.locator("details[data-call]")
+    line.locator("summary").click()
+    expect(line.locator(".call-text").last).to_have_text("391")
+    reply = end_of(with_tools)
+    expect(calls_in(reply).locator(".call-record")).to_be_visible()
+
+
+@pytest.mark.parametrize("kind", ["reply.step", "reply.delta", "reply.html"])
+def test_what_is_lost_of_a_reply_with_calls_heals(with_tools, kind):
+    say(with_tools, "Hello")
+    lose_frames(with_tools, kind)
+    with_tools.reload()
+    reply = say(with_tools, "What is 17 × 23?")
+    shown = reply.inner_text()
+    with_tools.reload()
+    assert replies(with_tools).last.inner_text() == shown
+
+
+def test_nothing_of_a_call_is_ever_run_by_the_page(with_tools):
+    card = ask_to_write_down(with_tools, XSS)
+    expect(card.locator("img, script")).to_have_count(0)
+    card.get_by_role("button", name="Allow", exact=True).click()
+    line = calls_in(end_of(with_tools))
+    line.locator("summary").click()
+    expect(line.locator(".call-text").first).to_contain_text("<img src=x onerror=")
+    expect(line.locator("img, script")).to_have_count(0)
+    expect(with_tools).not_to_have_title("broken in")
+
+
+def test_what_nobody_sees_is_spelled_out_where_they_decide(with_tools):
+    card = ask_to_write_down(with_tools, "pay \u202e10 euros\u200b")
+    expect(card.locator(".unseen")).to_have_text(["U+202E", "U+200B"])
+
+
+def test_on_a_telephone_nothing_is_wider_than_the_page(signed_in):
+    page = choose_all_tools(signed_in(viewport={"width": 390, "height": 844}))
+    ask_to_write_down(page, "x" * 400).get_by_role("button", name="Allow", exact=True).click()
+    line = calls_in(end_of(page))
+    line.locator("summary").click()
+    expect(line.locator(".call-record")).to_be_visible()
+    assert page.locator("html").evaluate("root => root.scrollWidth") == 390
+
+
+def test_without_javascript_a_call_is_allowed_all_the_same(with_tools, open_page):
+    say(with_tools, "Hello")
+    page = open_page("/", java_script_enabled=False, storage_state=with_tools.context.storage_state())
+    page.goto(with_tools.url)
+    composer(page).fill('call write_down with {"note": "Pay the invoice"}')
+    page.get_by_role("button", name="Send").click()
+    page.get_by_role("button", name="Allow", exact=True).click()
+    reply = page.locator('[data-role="assistant"][data-state="complete"]').last
+    expect(reply.locator("summary").first).to_contain_text("write_down")
+    expect(page).to_have_url(CONVERSATION_PATH)
