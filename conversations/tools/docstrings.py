@@ -30,8 +30,9 @@ def docs_of(function: Callable[..., Any]) -> Docs:
 
 
 def _sections(text: str) -> list[DocstringSection]:
-    docstring = Docstring(text)
-    docstring.value = f"\n{docstring.value}\n"  # a section in the first or last line is found only with its ends
+    docstring = Docstring("")
+    # As it is: cleaned twice it would lose its form, and a section is found only with line ends around it.
+    docstring.value = f"\n{text}\n"
     style, _ = infer_style(docstring, default=Parser.google)
     return parse_in_style(docstring, style or Parser.google, warnings=False)
 
