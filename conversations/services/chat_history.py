@@ -21,12 +21,14 @@ from chatsite.accounts.models import User
 from conversations.access import require_admitted
 from conversations.core.errors import InvalidHistory, ReplyInProgress
 from conversations.core.history import HistoryMessage, sendable
-from conversations.core.messages import PromptMessage, Role, ToolCall
+from conversations.core.messages import PromptMessage, Role
+from conversations.core.messages import ToolCall as AskedCall
 from conversations.core.openai_messages import ROLES, ToolTurns, clean_message, read_messages
-from conversations.models import Conversation, Message, Scenario
+from conversations.models import Conversation, Message, Scenario, ToolCall
 from conversations.selectors.sent_request import prompt_message
 
 from .conversations import scenario_to_begin_with, title_from
+from .imported_steps import take_as_steps
 from .language import Language, language_of
 from .path import lock_conversation
 from .scenario_settings import check_scenario
@@ -65,7 +67,7 @@ class ChatHistory:
         return [prompt_message(row) for row in rows if row.content or row.tool_calls or row.role == "tool"]
 
     def add(
-        self, role: Role, content: str, *, tool_calls: Sequence[ToolCall] = (), tool_call_id: str | None = None
+        self, role: Role, content: str, *, tool_calls: Sequence[AskedCall] = (), tool_call_id: str | None = None
     ) -> Message:
         """Store the next message. Raises `InvalidHistory` if it can't follow the last one, `ReplyInProgress`."""
         if role not in ROLES:
@@ -134,7 +136,9 @@ def _open_turn(conversation: Conversation) -> ToolTurns:
 def _append(conversation: Conversation, messages: Sequence[PromptMessage]) -> list[Message]:
     """Store *messages* at the end of the path, whose conversation is locked or new."""
     rows = list(_numbered(conversation, messages, language_of(conversation.scenario)))
+    calls = take_as_steps(rows)
     Message.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
+    ToolCall.objects.bulk_create(calls, batch_size=ROWS_AT_ONCE)
     conversation.head = rows[-1]
     conversation.last_active_at = timezone.now()
     conversation.save(update_fields=["head", "last_active_at"])
