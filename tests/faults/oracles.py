@@ -6,6 +6,7 @@ from typing import Any
 
 from conversations.core.text import UNSTORABLE
 from conversations.services import recompute_ledger_sums, recompute_rolled_up_sums, recompute_spending
+from tests.tool_dialogues import wrong_with
 
 from .pages import Page
 from .sites import Site
@@ -25,6 +26,23 @@ TWO_PATHS = """
 SELECT conversation_id FROM conversations_message WHERE active
 GROUP BY conversation_id HAVING count(*) <> max(position) + 1 OR count(*) <> count(DISTINCT position)
 """
+CALLS_OF_ENDED = """
+SELECT call.* FROM conversations_toolcall call JOIN conversations_message reply ON reply.id = call.reply_id
+WHERE reply.state <> 'streaming' AND (call.state IN ('asks', 'ready', 'running') OR call.ended_at IS NULL)
+"""
+RESULTS_WITHOUT_ROWS = """
+SELECT id FROM conversations_message message WHERE role = 'tool' AND step_of_id IS NOT NULL
+AND NOT EXISTS (SELECT FROM conversations_toolcall call WHERE call.message_id = message.id)
+"""
+HALF_STEPS = """
+SELECT step_of_id FROM conversations_message WHERE step_of_id IS NOT NULL GROUP BY step_of_id
+HAVING sum(jsonb_array_length(tool_calls)) <> count(*) FILTER (WHERE role = 'tool')
+"""
+STEPS_ELSEWHERE = """
+SELECT step.id FROM conversations_message step JOIN conversations_message reply ON reply.id = step.step_of_id
+WHERE (step.active, step.excluded, step.parent_id) IS DISTINCT FROM (reply.active, reply.excluded, reply.parent_id)
+OR step.position >= reply.position
+"""
 
 
 def check_everything(site: Site, pages: list[Page], *, after_message: int) -> None:
@@ -32,6 +50,7 @@ def check_everything(site: Site, pages: list[Page], *, after_message: int) -> No
     replies = site.database.rows(MESSAGES, after_message)
     check_acknowledged(site, pages)
     check_rows(site)
+    check_calls(site)
     check_texts(replies, site.upstream.log())
     check_pages(replies, pages)
 
@@ -61,6 +80,14 @@ def check_sums(site: Site) -> None:
     for differences in recompute_rolled_up_sums.DIFFERENCES:
         assert not site.database.rows(differences)
     assert not site.database.rows("SELECT * FROM conversations_spending WHERE reserved_usd <> 0")
+
+
+def check_calls(site: Site) -> None:
+    """No call of an ended reply goes on, each result has its row, and steps are whole, stored and sent."""
+    for wrong in (CALLS_OF_ENDED, RESULTS_WITHOUT_ROWS, HALF_STEPS, STEPS_ELSEWHERE):
+        assert not site.database.rows(wrong), wrong
+    bodies = [exchange["body"] for exchange in site.upstream.log() if "messages" in exchange["body"]]
+    assert not [wrong for body in bodies if (wrong := wrong_with(body))]
 
 
 def check_texts(replies: list[dict[str, Any]], log: list[dict[str, Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,10 @@ class Site:
         """Let the provider do from now on what tests/upstream.py says of *language_model*."""
         assert language_model in LANGUAGE_MODELS, f"add {language_model} to LANGUAGE_MODELS"
         self.database.rows("UPDATE conversations_scenario SET language_model = %s", language_model)
+
+    def give_tools(self, *names: str) -> None:
+        """Let the language model call the tools of these *names* from now on."""
+        self.database.rows("UPDATE conversations_scenario SET tools = %s", json.dumps(names))
 
     def ask(self, page: Page, language_model: str) -> int:
         """Let *page* ask for a reply of *language_model*; returns its id once the provider has the request."""
