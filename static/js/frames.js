@@ -54,6 +54,7 @@ export function frameHandlers({
 
   function showState() {
     page.classList.toggle("is-streaming", Boolean(thread.streamingArticle));
+    page.classList.toggle("is-asking", thread.asks);
     page.classList.toggle("is-empty", !thread.articles.length);
   }
 

@@ -87,6 +87,11 @@ export class Thread {
     return Boolean(next);
   }
 
+  /** Whether a tool call waits for the person's answer. */
+  get asks() {
+    return this.#asking.length > 0;
+  }
+
   get #asking() {
     return [...this.list.querySelectorAll("[data-asks]")];
   }
