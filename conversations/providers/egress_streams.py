@@ -10,7 +10,7 @@ import httpx2
 from .egress import EgressRefused
 from .egress_transport import UNDONE_HEADERS, AnswerTooLarge, EgressTransport
 
-GOODBYE_SECONDS = 1.0
+GOODBYE_SECONDS = 0.4
 
 
 class StreamingEgressTransport(EgressTransport):
