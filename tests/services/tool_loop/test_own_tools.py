@@ -1,0 +1,88 @@
+"""Functions of the site that hang, raise, or answer with anything, in a reply: it goes on, and so do the others."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from conversations.services.tool_calls import LONGEST_RESULT_CHARACTERS
+from conversations.tools.registry import registry
+from tests.people import begin, make_user, post
+from tests.tools.calls import python_tool
+from tests.waiting import in_thread
+
+from .tools import call, script
+
+HTML = "<script>alert(1)</script><img src=https://elsewhere.example/?d=1>"
+
+
+@pytest.fixture
+def gate():
+    """What a hanging function waits for; in the end it is let go."""
+    gate = threading.Event()
+    yield gate
+    gate.set()
+
+
+def the_worst(gate: threading.Event) -> list:
+    """Return tools that do what no tool should."""
+
+    def hang() -> None:
+        gate.wait(60)
+
+    async def block() -> None:
+        gate.wait(60)
+
+    def crash() -> None:
+        raise ValueError("no such city")
+
+    def leave() -> None:
+        raise SystemExit
+
+    def flood() -> str:
+        return "x" * 10_000_000
+
+    def page() -> str:
+        return HTML
+
+    def fine(n: int) -> int:
+        return n + 1
+
+    return [python_tool(each, timeout_seconds=1) for each in (hang, block, crash, leave, flood, page, fine)]
+
+
+ASKED = ["hang", "block", "crash", "leave", "flood", "page", "missing"]
+
+
+async def test_the_worst_tools_at_once_leave_the_others_and_the_reply_alone(talk, gate):
+    calls = [call(name) for name in ASKED] + [call("fine", n="many"), call("fine", n=1)]
+    reply = await talk.ask(script(calls, answer="Done."), *the_worst(gate))
+    assert (reply.state, reply.content) == ("complete", "Done.")
+    assert [row.error_code for row in await talk.calls()] == [
+        "tool_timed_out", "tool_timed_out", "tool_failed", "tool_failed", "", "", "tool_unknown",
+        "tool_arguments_unfit", "",
+    ]  # fmt: skip
+    hung, blocked, crashed, left, flooded, page, missing, unfit, fine = await talk.results()
+    assert hung == blocked == "The tool did not answer in time."
+    assert crashed == "The tool failed. ValueError: no such city"
+    assert left == "The tool failed. SystemExit"
+    assert LONGEST_RESULT_CHARACTERS <= len(flooded) < LONGEST_RESULT_CHARACTERS + 100
+    assert page == HTML
+    assert "There are: block, crash, fine, flood, hang, leave, page." in missing
+    assert "n: Input should be a valid integer" in unfit
+    assert fine == "2"
+
+
+async def test_what_one_person_said_is_found_in_nobody_elses_reply(talk):
+    def let_bob_speak() -> None:
+        posted = post(begin(make_user("bob")), "My invoice number is 4711.")
+        type(posted.reply).objects.filter(pk=posted.reply.pk).update(state="complete", content="The invoice, yes.")
+
+    await in_thread(let_bob_speak)
+    tools = registry().tools
+    await talk.ask("My invoice is in the blue folder.", tools["calculator"])
+    await talk.ask(script([call("search_conversation", words="invoice")]), tools["search_conversation"])
+    (result,) = await talk.results()
+    assert "blue folder" in result
+    assert "4711" not in result
