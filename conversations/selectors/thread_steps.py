@@ -96,7 +96,8 @@ def _cuts(reply_ids: Collection[int]) -> dict[int | None, int]:
     """Return, by a result's message, how many characters of it went with the last request for its reply."""
     if not reply_ids:
         return {}
-    last = Completion.objects.filter(reply_id__in=reply_ids).order_by("reply_id", "-id").distinct("reply_id")
+    sent = Completion.objects.filter(reply_id__in=reply_ids, window__isnull=False)
+    last = sent.order_by("reply_id", "-id").distinct("reply_id")
     path = Cast(Value(WAS_CUT, output_field=TextField()), _JsonPath())
     cut = Func(F("window"), path, function="jsonb_path_query_array", output_field=JSONField())
     found = last.annotate(cut=cut).values_list("cut", flat=True)

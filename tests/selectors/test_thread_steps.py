@@ -11,6 +11,7 @@ from conversations.models.tool_call import ToolCallState
 from conversations.selectors import thread
 from conversations.selectors.thread import thread_from, thread_page
 from conversations.sentences import Reader
+from tests.admin.stored import make_completion
 from tests.people import begin, make_user, post
 from tests.tool_steps import add_call, end_step
 
@@ -73,6 +74,33 @@ def test_a_step_that_was_stored_after_the_reply_was_read_still_has_its_own_words
     monkeypatch.setattr(thread, "thread_steps", late)
     message = shown(reply)
     assert (message.steps.at, message.tail, len(message.steps.calls)) == (1, "Let me see.", 1)
+
+
+def sent(reply, *cuts):
+    """Store a request for *reply* which had room for so many characters of its results, None is all of each."""
+    results = reply.steps.filter(role="tool").order_by("position")
+    entries = [{"message": each.pk, "cut_to": cut} for each, cut in zip(results, cuts, strict=True)]
+    make_completion(reply.conversation.owner, reply=reply, window={"entries": entries})
+
+
+def test_what_the_last_request_had_no_room_for_is_said(reply):
+    add_call(reply, result="a" * 9_000)
+    add_call(reply, result="391")
+    end_step(reply)
+    sent(reply, 5_000, None)
+    sent(reply, 1_200, None)
+    (step,) = shown(reply).steps.stored
+    assert [(call.cut_to, call.call.result_characters) for call in step.calls] == [(1_200, 9_000), (None, 3)]
+
+
+def test_a_page_can_begin_with_a_reply_whose_steps_stand_above_it(reply):
+    add_call(reply, result="391")
+    end_step(reply)
+    page = thread_page(reply.conversation, reader=READER, limit=1)
+    assert [message.pk for message in page.messages] == [reply.pk]
+    assert (page.has_older, page.first_position) == (True, 1)
+    older = thread_page(reply.conversation, reader=READER, before=page.first_position)
+    assert [message.role for message in older.messages] == ["user"]
 
 
 def statements(conversation):
