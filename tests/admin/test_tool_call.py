@@ -93,7 +93,7 @@ def test_it_says_who_allowed_it_and_when_it_ran(admin_browser, reply):
     call = add_call(reply, asked=True, decided_at=timezone.now(), state="refused")
     page = page_of(admin_browser, call)
     assert "Not allowed" in page
-    assert "never" in page
+    assert "not run" in page
 
 
 def test_the_thread_shows_steps_with_their_calls_and_counts_no_version_more(admin_browser, reply):

@@ -5,6 +5,7 @@ import uuid
 
 import pytest
 from django.utils import timezone
+from django.utils.translation import override
 
 from conversations.core.errors import ConversationNotFound, MessageTooLong, NothingToRetry, ScenarioNotFound
 from conversations.models import Completion, Conversation, Message, Scenario
@@ -61,6 +62,11 @@ def test_a_scenario_with_tools_that_was_deleted_stays_away():
     Scenario.objects.get(name=WITH_TOOLS).delete()
     default_scenario()
     assert not Scenario.objects.filter(name=WITH_TOOLS).exists()
+
+
+def test_the_sites_scenarios_are_called_in_the_readers_language():
+    with override("zh-hans"):
+        assert Scenario(name=WITH_TOOLS).shown_name == "带工具"
 
 
 def test_a_conversation_begins_with_the_chosen_scenario(alice):
