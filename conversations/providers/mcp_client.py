@@ -8,7 +8,6 @@ folders) is told that there is no such thing here.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -32,7 +31,6 @@ from mcp_types import (
     PaginatedRequestParams,
     Tool,
 )
-from pydantic import ValidationError
 
 from conversations.core.errors import ToolError, ToolResultTooLarge, ToolTimedOut, ToolUnreachable
 from conversations.core.listed_tools import MOST_TOOLS, ListedTool, clean
@@ -178,7 +176,7 @@ def _tool_error(error: Exception, opened: _Opened) -> ToolError:
         return _error_of_server(cause, opened)
     if isinstance(cause, EgressRefused):
         return ToolUnreachable(detail=str(cause))
-    if isinstance(cause, json.JSONDecodeError | ValidationError | RuntimeError):
+    if isinstance(cause, ValueError | RuntimeError):
         return ToolUnreachable(detail=_NOT_UNDERSTOOD)
     return ToolUnreachable(detail=f"{type(cause).__name__}.")
 

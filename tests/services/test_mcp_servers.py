@@ -6,6 +6,7 @@ import asyncio
 import datetime as dt
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from conversations.models import McpServer, Scenario
@@ -111,3 +112,16 @@ async def test_in_the_background_listings_are_renewed_whatever_becomes_of_one(se
     keeping.cancel()
     await asyncio.wait([keeping])
     assert (await in_thread(McpServer.objects.get, name="blind")).list_error == "tool_unreachable"
+
+
+def test_the_command_lists_them_and_says_what_asks(server, stored, capsys):
+    server.offer("bomb", schema={"type": "object", "properties": []})
+    call_command("list_mcp_tools", "eyes")
+    assert capsys.readouterr().out == "eyes__look  asks\nnot taken: bomb  not_a_schema\n"
+
+
+@pytest.mark.parametrize(("name", "words"), [("eyes", "HTTP status 503"), ("ears", "no MCP server ears")])
+def test_the_command_fails_in_words(server, stored, name, words):
+    McpServer.objects.update(url=server.nonsense_url("down"))
+    with pytest.raises(CommandError, match=words):
+        call_command("list_mcp_tools", name)
