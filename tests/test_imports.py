@@ -44,6 +44,10 @@ HIDDEN_IN = {
     "docx": "conversations/parsing/*.py",
     "lxml": "conversations/parsing/*.py",
     "charset_normalizer": "conversations/parsing/*.py",
+    "griffe": "conversations/tools/docstrings.py",
+    "jsonschema": "conversations/tools/schema_checks.py",
+    "referencing": "conversations/tools/schema_checks.py",
+    "pydantic_core": "conversations/tools/*.py",
     "uvicorn": "chatsite/management/commands/serve.py",
 }
 IMPURE = {"asyncio", "http", "os", "random", "socket", "ssl", "subprocess", "threading", "time", "urllib"}

@@ -81,7 +81,7 @@ async def test_what_one_person_said_is_found_in_nobody_elses_reply(talk):
 
     await in_thread(let_bob_speak)
     tools = registry().tools
-    await talk.ask("My invoice is in the blue folder.", tools["calculator"])
+    await talk.ask(script(note="My invoice is in the blue folder."), tools["calculator"])
     await talk.ask(script([call("search_conversation", words="invoice")]), tools["search_conversation"])
     (result,) = await talk.results()
     assert "blue folder" in result
