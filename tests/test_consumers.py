@@ -7,9 +7,10 @@ import pytest
 
 from chatsite.accounts.models import Session
 from conversations.core.frames import FROM_PAGE
-from conversations.models import Message
+from conversations.models import Message, ToolCall
 from conversations.runs.worker import Worker
 from conversations.services.switch_version import switch_version
+from tests.asking import ask_about_a_call
 from tests.people import begin, make_user, post
 from tests.sockets import Page, handshake, sign_in
 from tests.waiting import in_thread
@@ -98,6 +99,21 @@ async def test_stop_ends_the_reply(worker, page, conversation, settings):
     await page.receive("reply.delta")
     await page.send("reply.stop", conversation=conversation.public_id, reply=stored["reply"])
     assert (await page.receive(*FINAL))["state"] == "stopped"
+
+
+async def test_a_decision_reaches_every_page(page, alice):
+    call = await in_thread(ask_about_a_call, alice, {"note": "Buy milk"})
+    about = {"conversation": call.reply.conversation.public_id, "call": call.pk}
+    other = await Page.open(alice)
+    await other.send("conversation.sync", conversation=about["conversation"], from_position=0)
+    await other.receive("conversation.snapshot")
+    await page.send("call.decide", **about, digest="another", allowed=True)
+    assert (await page.receive("error"))["code"] == "call_not_asking"
+    await page.send("call.decide", **about, digest=call.digest, allowed=False)
+    heard = await other.receive("reply.step")
+    assert (heard["reply"], heard["step"]) == (call.reply_id, 1)
+    assert (await in_thread(ToolCall.objects.get, pk=call.pk)).state == "refused"
+    await other.communicator.disconnect()
 
 
 async def test_a_reply_can_be_made_again(worker, page, conversation):

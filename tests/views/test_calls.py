@@ -24,6 +24,18 @@ def send(client, call, *, headers=JSON, **fields):
     return client.post(address, {"digest": call.digest, "allowed": "yes"} | fields, headers=headers)
 
 
+def test_the_page_shows_exactly_what_is_consented_to_and_no_form_once_it_is_decided(client, call):
+    page = reverse("conversations:conversation", args=[call.reply.conversation.public_id])
+    shown = client.get(page).text
+    form = shown[shown.index('class="consent"') : shown.index("</form>", shown.index('class="consent"'))]
+    assert "&quot;note&quot;: &quot;Buy milk&quot;" in form
+    assert all(
+        words in form for words in ("write_down", call.digest, 'value="yes"', 'value="no"', f"/{call.pk}/decide/")
+    )
+    send(client, call)
+    assert call.digest not in client.get(page).text
+
+
 @pytest.mark.parametrize(("allowed", "state"), [("yes", "ready"), ("no", "refused")])
 def test_a_script_is_told_what_has_become_of_the_call(client, call, allowed, state):
     response = send(client, call, allowed=allowed)
