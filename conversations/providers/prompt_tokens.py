@@ -72,8 +72,8 @@ def count_prompt(prompt: Prompt, *, language_model: LanguageModel, tools: Sequen
 def count_tool_schemas(tools: Sequence[ToolSchema], *, language_model: LanguageModel) -> int:
     """Return what *tools* add to a request; nothing when there are none.
 
-    Every window asks, so the counts of the newest toolboxes are kept, by what the schemas are as text: writing that
-    costs an eighth of counting it.
+    Every window asks, so the counts of the newest toolboxes are kept, by what the schemas are as text: writing it takes
+    a fraction of the time that counting it takes.
     """
     return _tokens_of(_as_json(list(tools)), language_model.name, language_model.encoding) if tools else 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
+from collections.abc import Iterable
 from dataclasses import replace
 
 from django.db import connection
@@ -54,6 +55,14 @@ class LongConversation:
         self._newest: HistoryMessage = draft_message(QUESTION, position=size, language=self._language)
         _fill(self._conversation, size, self._language)
 
+    @property
+    def id(self) -> int:
+        return self._conversation.pk
+
+    @property
+    def language(self) -> Language:
+        return self._language
+
     def settle(self) -> None:
         """Keep the window's beginning for the next one, as the making of a reply does."""
         self._conversation.anchor_position = self.window().record.first_position
@@ -84,11 +93,15 @@ class LongConversation:
 def make_conversations(sizes: tuple[int, ...]) -> dict[int, LongConversation]:
     """Return a conversation of each size, by its size, in a database that has had time to tidy up."""
     conversations = {size: make_long_conversation(size) for size in sizes}
+    settle_all(conversations.values())
+    return conversations
+
+
+def settle_all(conversations: Iterable[LongConversation]) -> None:
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE conversations_message")
-    for conversation in conversations.values():
+    for conversation in conversations:
         conversation.settle()
-    return conversations
 
 
 def make_long_conversation(size: int) -> LongConversation:
