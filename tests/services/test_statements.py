@@ -25,12 +25,16 @@ from conversations.services.calibration import learn
 from conversations.services.complete_step import _Asking, _open
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.ledger import Outcome, settle_completion
+from conversations.services.make_reply import _begin
 from conversations.services.post_message import post_message
 from conversations.services.prepare_reply import prepare_reply
+from conversations.tools.toolbox import toolbox_of
 from tests.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
-STATEMENTS = {"find": 4, "post": 12, "claim": 4, "look_up": 1, "prepare": 2, "open": 7, "settle": 1, "end": 2}
+STATEMENTS = {
+    "find": 4, "post": 12, "claim": 4, "look_up": 1, "begin": 1, "prepare": 1, "open": 7, "settle": 1, "end": 2,
+}  # fmt: skip
 ENDED = Outcome(text="Good morning.", usage=Usage(10, 3), finish_reason="stop")
 Taken = dict[str, list[str]]  # the statements of each step
 
@@ -69,8 +73,10 @@ def talk(conversation) -> Callable[[], Taken]:
             assert claim_runs("worker", limit=1)
         with step(taken, "look_up"):  # which without documents is at its end after this
             assert read_question(posted.reply.pk) is None
+        with step(taken, "begin"):
+            loop = _begin(posted.reply.pk, lambda reply: toolbox_of(reply.conversation.scenario))
         with step(taken, "prepare"):
-            prepared = prepare_reply(posted.reply.pk)
+            prepared = prepare_reply(posted.reply.pk, toolbox=loop.toolbox, reply=loop.reply)
         with step(taken, "open"):
             completion = _open(_Asking(prepared, 1, may_call=True))
         with step(taken, "settle"):
@@ -100,3 +106,10 @@ def test_a_long_conversation_takes_no_more(talk):
     for _ in range(6):
         taken = talk()
     assert {name: len(statements) for name, statements in taken.items()} == STATEMENTS
+
+
+def test_tools_take_two_more_to_hold_back_what_may_follow(talk, conversation):
+    Scenario.objects.filter(pk=conversation.scenario_id).update(tools=["calculator"])
+    talk()
+    counts = {name: len(statements) for name, statements in talk().items()}
+    assert counts == STATEMENTS | {"open": STATEMENTS["open"] + 2}
