@@ -169,7 +169,7 @@ def _shown(call: ToolCall, earlier: Mapping[int, EarlierRun]) -> ShownCall:
         tool=call.tool,
         source=call.source,
         arguments=call.arguments,
-        readable_arguments=readable_json(call.arguments),
+        readable_arguments=_readable_arguments(call),
         result=read["shown_result"],
         result_characters=read["result_characters"],
         message_id=call.message_id,
@@ -183,3 +183,9 @@ def _shown(call: ToolCall, earlier: Mapping[int, EarlierRun]) -> ShownCall:
         ended_at=call.ended_at,
         earlier=earlier.get(call.pk),
     )
+
+
+def _readable_arguments(call: ToolCall) -> str:
+    """Return the arguments laid out; very long ones only for somebody who has to decide, as it takes its time."""
+    is_long = len(call.arguments) > MOST_SHOWN_CHARACTERS
+    return call.arguments if is_long and call.state != ToolCallState.ASKS else readable_json(call.arguments)

@@ -73,6 +73,14 @@ def test_of_a_long_result_the_beginning_is_read(reply, is_stored):
     assert (len(call.result), call.result_characters, call.is_whole) == (MOST_SHOWN_CHARACTERS, 50_000, False)
 
 
+def test_long_arguments_are_laid_out_for_whoever_decides_about_them(reply):
+    ended_call, asking = ask(reply, *[{"note": "milk " * 3_000}] * 2)
+    ended(ended_call)
+    shown = calls_of_replies([reply.pk])[reply.pk][0].calls
+    assert [call.readable_arguments == call.arguments for call in shown] == [True, False]
+    assert shown[1].pk == asking.pk
+
+
 def test_a_page_takes_three_statements_however_many_calls_it_has(reply):
     for step in (1, 2):
         for call in ask(reply, NOTE, NOTE, NOTE, step=step):
