@@ -78,7 +78,7 @@ def wrong_with(body: dict[str, Any]) -> str | None:
 def script_of(body: dict[str, Any]) -> Script:
     """Return what the newest user message says; what was looked up for it stands before it."""
     newest = [message["content"] for message in body["messages"] if message["role"] == "user"][-1]
-    if (begin := newest.find('{"calls"')) >= 0:
+    if (begin := newest.rfind('{"calls"')) >= 0:
         script: Script = json.JSONDecoder().raw_decode(newest[begin:])[0]
         return script
     tools = body.get("tools") or [{"function": {"name": "no_tools_here"}}]
