@@ -58,7 +58,7 @@ class _Loop:
     @property
     def context(self) -> ToolContext:
         owner = self.reply.conversation.owner
-        return ToolContext(owner.pk, self.reply.conversation_id, self.reply.pk)
+        return ToolContext(owner.pk, self.reply.conversation_id, self.reply.pk, owner.time_zone)
 
     @property
     def has_steps_left(self) -> bool:

@@ -48,3 +48,13 @@ def test_a_moment_that_is_entered_is_meant_by_the_same_clock(client, conversatio
     client.cookies["tz"] = "Asia/Tokyo"
     client.post(reverse("admin:accounts_gate_password"), {"action": "expiry", "expires_at": f"{NEXT_YEAR}-01-01T09:00"})
     assert GatePassword.objects.get().expires_at == dt.datetime(NEXT_YEAR, 1, 1, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize("page", ["/", "conversation"])
+def test_a_page_remembers_the_zone_for_what_happens_without_one(client, conversation, page):
+    owner = conversation.owner
+    for zone, remembered in [("Asia%2FTokyo", "Asia/Tokyo"), ("No/Such", "Asia/Tokyo"), ("UTC", "UTC"), ("", "UTC")]:
+        client.cookies["tz"] = zone
+        assert client.get(page if page == "/" else f"/c/{conversation.public_id}/").status_code == 200
+        owner.refresh_from_db()
+        assert owner.time_zone == remembered

@@ -90,6 +90,8 @@ class User(AbstractBaseUser):
         _("language"), max_length=10, choices=settings.LANGUAGES, blank=True, help_text=_("Blank is the browser's.")
     )
     shows_costs = models.BooleanField(_("show costs"), default=True, help_text=_("Tokens and cost under each reply."))
+    # An IANA name, as a page has last told it: what is done while nobody looks at one has no other clock.
+    time_zone = models.CharField(max_length=64, blank=True, editable=False)
     date_joined = models.DateTimeField(_("date joined"), default=timezone.now)
 
     EMAIL_FIELD = "email"

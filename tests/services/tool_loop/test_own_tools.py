@@ -86,3 +86,10 @@ async def test_what_one_person_said_is_found_in_nobody_elses_reply(talk):
     (result,) = await talk.results()
     assert "blue folder" in result
     assert "4711" not in result
+
+
+async def test_the_time_is_told_by_the_persons_clock(talk):
+    owner = talk.conversation.owner
+    await in_thread(lambda: type(owner).objects.filter(pk=owner.pk).update(time_zone="Asia/Kathmandu"))
+    await talk.ask(script([call("current_time")]), registry().tools["current_time"])
+    assert "Asia/Kathmandu" in (await talk.results())[0]
