@@ -185,36 +185,40 @@ class Worker:
                 live.send_blocks(rendered, blocks)
 
     async def _save(self) -> None:
-        if not self._making:
+        if not (held := self._held()):
             return
-        replies = {making.run.reply_id: making for making in self._making.values()}
+        replies = {making.run.reply_id: making for making in held}
         unsaved = {reply_id: making.live.unsaved() for reply_id, making in replies.items()}
         texts = {reply_id: text for reply_id, text in unsaved.items() if text is not None}
         await in_worker_thread(save_texts)(texts)
         for reply_id, text in texts.items():
             replies[reply_id].live.mark_saved(text)
-        self._cancel(await in_worker_thread(stop_requests)(self._run_ids()), STOPPED)
+        _cancel(held, await in_worker_thread(stop_requests)(_run_ids(held)), STOPPED)
 
     async def _stop_shut_out(self) -> None:
         """Stop the replies of people who may no longer be in: blocked, deactivated, gone, or the gate has shut."""
-        if self._making:
-            runs = [making.run for making in self._making.values()]
-            self._cancel(await in_worker_thread(runs_of_shut_out)(runs), SHUT_OUT)
+        if held := self._held():
+            _cancel(held, await in_worker_thread(runs_of_shut_out)([making.run for making in held]), SHUT_OUT)
 
     async def _keep_leases(self) -> None:
         """Prolong our leases, then reap: while the database was away, ours may all have run out."""
-        if self._making:
-            lost = await in_worker_thread(prolong_leases)(self.name, self._run_ids())
-            self._cancel(lost, INTERRUPTED)
+        if held := self._held():
+            _cancel(held, await in_worker_thread(prolong_leases)(self.name, _run_ids(held)), INTERRUPTED)
         await in_worker_thread(reap_once)()
 
-    def _run_ids(self) -> list[int]:
-        return [making.run.id for making in self._making.values()]
+    def _held(self) -> tuple[Making, ...]:
+        """Return what is made now. While the database is asked about it, a run may be given back and claimed again."""
+        return tuple(self._making.values())
 
-    def _cancel(self, run_ids: set[int], ending: Ending) -> None:
-        for making in self._making.values():
-            if making.run.id in run_ids:
-                making.cancel(ending)
+
+def _run_ids(held: tuple[Making, ...]) -> list[int]:
+    return [making.run.id for making in held]
+
+
+def _cancel(held: tuple[Making, ...], run_ids: set[int], ending: Ending) -> None:
+    for making in held:
+        if making.run.id in run_ids:
+            making.cancel(ending)
 
 
 async def _every(seconds: float, duty: Callable[[], Awaitable[Any]]) -> None:
