@@ -33,7 +33,7 @@ from conversations.templatetags import figures
 from conversations.tools.mcp_tools import McpTool, tools_of
 
 LIST_TOOLS = "conversations_mcpserver_list_tools"
-STATES = Colours({"failed": "danger", "in use": "success", "not listed": "info"})
+STATES = Colours({"failed": "danger", "not listed": "info"})
 REASONS: Mapping[str, Promise] = {
     listed_tools.TOO_MANY: _("The server offers more tools than are taken."),
     listed_tools.NAME_UNFIT: _("Its name is empty, too long, or can't be stored."),

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
-from unfold.widgets import UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanSwitchWidget
 
 from chatsite.accounts.second_factors.sealing import seal
 from conversations.models import McpServer
@@ -26,7 +26,9 @@ class McpServerForm(forms.ModelForm):
         required=False,
         strip=True,
         max_length=LONGEST_AUTHORIZATION,
-        widget=UnfoldAdminTextInputWidget({"type": "password", "autocomplete": "new-password"}),
+        widget=UnfoldAdminPasswordWidget(
+            {"autocomplete": "new-password"}
+        ),  # it writes no value back, also where the form is wrong
         help_text=_("The whole value of that header, such as: Bearer abc123. It is sealed, and not shown again."),
     )
     forget_authorization = forms.BooleanField(

@@ -108,6 +108,12 @@ def test_an_authorization_is_sealed_sent_and_never_shown(admin_browser, settings
     assert "abc-123" not in "".join(LogEntry.objects.values_list("change_message", flat=True))
 
 
+def test_nor_is_it_in_a_form_that_was_wrong(admin_browser):
+    response = admin_browser.post(ADD, form(name="Bad Name", authorization=SECRET))
+    assert "name" in mistakes(response)
+    assert SECRET not in response.content.decode()
+
+
 def test_an_empty_field_keeps_the_authorization(admin_browser, stored):
     McpServer.objects.update(sealed_authorization=seal(SECRET))
     save(admin_browser, stored, url=stored.url, timeout_seconds=7)
