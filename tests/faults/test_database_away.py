@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import uuid
@@ -13,12 +14,15 @@ from chatsite.postgres.data_folder import ROLE
 from chatsite.postgres.paths import PORT
 from chatsite.postgres.server import DATABASE, EmbeddedServer
 from tests.postgres.processes import SeenServer
+from tests.side_effects import NOTES_FILE
 
 from .conftest import checked
 from .databases import Database, prepare
+from .processes import wait_for
 from .sites import Site
 
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
+COUNT = {"name": "count_up", "arguments": {"note": "a", "waits": True}}
 FULL_TEXT = " ".join(f"word{number}" for number in range(200))
 
 
@@ -52,7 +56,9 @@ def frail_server():
 
 @pytest.fixture(scope="module")
 def frail_site(frail_server, upstream, tmp_path_factory):
-    site = Site(frail_server.database, upstream, tmp_path_factory.mktemp("site"))
+    folder = tmp_path_factory.mktemp("site")
+    settings = {"TOOL_MODULES": "tests.side_effects", NOTES_FILE: str(folder / "notes")}
+    site = Site(frail_server.database, upstream, folder, **settings)
     site.serve()
     site.browser = site.sign_up()
     yield site
@@ -107,6 +113,22 @@ def test_a_reply_that_ends_while_the_database_is_away_is_written_down_later(site
     assert page.wait_for_end(reply)["state"] == "complete"
     assert site.wait_for_end(reply)["content"] == FULL_TEXT
     assert site.ledger(reply)[0]["usage_estimated"] is False
+
+
+def test_a_call_that_ends_while_the_database_is_away_is_written_down_later_and_not_run_again(site, page, frail_server):
+    notes = Path(site.settings[NOTES_FILE])
+    notes.with_suffix(".wait").touch()
+    site.give_tools("count_up")
+    site.answer_with("tools-script")
+    reply = page.ask(json.dumps({"calls": [[COUNT], [COUNT | {"arguments": {"note": "b"}}]], "answer": "That is two."}))
+    wait_for(notes.exists)
+    frail_server.kill()
+    notes.with_suffix(".wait").unlink()
+    wait_for(lambda: "the database did not answer" in site.log.read_text())
+    frail_server.start()
+    ended = site.wait_for_end(reply)
+    assert (ended["state"], ended["content"]) == ("complete", "That is two.")
+    assert notes.read_text().split() == ["a", "b"]
 
 
 def test_a_message_sent_while_the_database_is_away_is_refused_and_can_be_sent_again(site, page, frail_server):

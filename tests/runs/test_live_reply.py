@@ -1,14 +1,16 @@
-"""A reply while it is made cites what its window holds."""
+"""A reply while it is made cites what its window holds, and keeps apart what belongs to each of its steps."""
 
 from __future__ import annotations
 
+import json
 import uuid
 from dataclasses import replace
 
 import pytest
 
 from conversations.core.record import GroundingPassage, GroundingRecord
-from conversations.runs.live_reply import LiveReply
+from conversations.fanout import Subscriber, subscribe, unsubscribe
+from conversations.runs.live_reply import LiveReply, StepText
 from tests.admin.stored import make_record
 
 
@@ -22,3 +24,65 @@ def test_blocks_cite_the_passages_of_the_last_window(passages):
     live.flush()
     [block] = live.take_lines().render()
     assert block.html.count("data-citation") == passages
+
+
+@pytest.fixture
+def live():
+    """A reply that is at its first step, whose text is being rendered."""
+    live = LiveReply(1, uuid.uuid4(), position=1)
+    live.append("Let me see.\n\nI look")
+    live.flush()
+    return live
+
+
+@pytest.fixture
+async def heard(live):
+    """The frames that are sent from now on."""
+    frames = []
+    subscribe(live._topic, subscriber := Subscriber(lambda payload: frames.append(json.loads(payload))))
+    yield frames
+    unsubscribe(live._topic, subscriber)
+
+
+async def test_with_each_step_the_text_begins_anew(live, heard):
+    live.append(" around.")
+    live.begin_step(2, position=3, text="")
+    live.append("A garden.")
+    live.flush()
+    assert [(frame["type"], frame["step"], frame.get("at"), frame.get("text")) for frame in heard] == [
+        ("reply.delta", 1, 19, " around."),
+        ("reply.step", 2, None, None),
+        ("reply.delta", 2, 0, "A garden."),
+    ]
+    assert live.text == "A garden."
+
+
+async def test_blocks_of_a_step_that_has_ended_are_not_sent(live, heard):
+    late = live.take_lines()
+    live.begin_step(2, position=3, text="")
+    live.send_blocks(late, late.render())
+    assert [frame["type"] for frame in heard] == ["reply.step"]
+
+
+def test_text_of_a_step_that_has_ended_is_not_rendered_with_the_next(live):
+    late = live.take_lines()
+    live.begin_step(2, position=3, text="")
+    live.append("A garden.\n\nAnd")
+    live.flush()
+    late.render()
+    [block] = live.take_lines().render()
+    assert (block.start, "A garden." in block.html) == (0, True)
+
+
+def test_what_was_saved_of_a_step_that_has_ended_says_nothing_of_the_next(live):
+    late = live.unsaved()
+    live.begin_step(2, position=3, text="")
+    live.append("A garden was there.")
+    live.flush()
+    live.mark_saved(late)
+    assert (late.position, live.unsaved()) == (1, StepText(3, "A garden was there."))
+
+
+def test_a_reply_that_goes_on_after_a_decision_has_its_text_and_nothing_to_save(live):
+    live.begin_step(2, position=3, text="I would like to")
+    assert (live.text, live.unsaved(), live.has_lines) == ("I would like to", None, False)
