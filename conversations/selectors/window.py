@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -60,12 +61,13 @@ class LeftOutRow:
 
 @dataclass(frozen=True, slots=True)
 class WindowView:
-    """Everything that the page tells about one window, sent or not."""
+    """Everything that the page tells about one window, sent or not; *tools* are the names of those that go with it."""
 
     record: WindowRecord
     rows: list[WindowRow]
     left_out: list[LeftOutRow]
     passages: list[SourcePassage]
+    tools: Sequence[str] = ()
 
     @property
     def messages_in_view(self) -> int:
@@ -133,12 +135,23 @@ def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
     completion, newest = completions[number - 1], reply.answered_message
     system_prompt = completion.system_prompt.text if completion.system_prompt else ""
     record = WindowRecord.from_json(completion.window)
-    view = view_window(record, system_prompt=system_prompt, grounding=newest.grounding)
+    tools = _tools_of(completion)
+    view = view_window(record, system_prompt=system_prompt, grounding=newest.grounding, tools=tools)
     return SentWindow(reply, completion, number, completions, view)
 
 
+def _tools_of(completion: Completion) -> list[str]:
+    schemas = json.loads(completion.tool_schemas.text) if completion.tool_schemas else []
+    return [schema["function"]["name"] for schema in schemas]
+
+
 def view_window(
-    record: WindowRecord, *, system_prompt: str, grounding: StoredGrounding = (), draft: str = ""
+    record: WindowRecord,
+    *,
+    system_prompt: str,
+    grounding: StoredGrounding = (),
+    tools: Sequence[str] = (),
+    draft: str = "",
 ) -> WindowView:
     """Return *record* with words: *grounding* is what was looked up, *draft* the newest message if it is not stored."""
     words = _words(record)
@@ -153,7 +166,7 @@ def view_window(
         LeftOutRow(out, LEFT_OUT_BECAUSE[out.reason], words[out.message].excerpt if out.message in words else "")
         for out in record.left_out
     ]
-    return WindowView(record, rows, left_out, source_passages(record.grounding, grounding))
+    return WindowView(record, rows, left_out, source_passages(record.grounding, grounding), tools)
 
 
 def last_window(conversation: Conversation) -> WindowRecord | None:

@@ -18,6 +18,7 @@ from conversations.selectors.sight import Sight
 from conversations.selectors.window import view_window
 from conversations.sentences import reader_of, sentence_of
 from conversations.services.estimate_draft import DraftEstimate, estimate_draft
+from conversations.tools.toolbox import toolbox_of
 
 from . import parameters
 from .errors import answers_errors
@@ -91,5 +92,6 @@ def _figures(record: WindowRecord) -> dict[str, Any]:
 
 
 def _window_context(estimated: DraftEstimate, record: WindowRecord) -> dict[str, Any]:
-    system_prompt = estimated.conversation.scenario.system_prompt
-    return window_context(view_window(record, system_prompt=system_prompt, draft=estimated.draft.message.content))
+    scenario, draft = estimated.conversation.scenario, estimated.draft.message.content
+    tools = sorted(toolbox_of(scenario).tools)
+    return window_context(view_window(record, system_prompt=scenario.system_prompt, tools=tools, draft=draft))

@@ -21,7 +21,7 @@ def window_context(window: WindowView) -> dict[str, Any]:
         "strata": strata_of(record),
         "free_tokens": record.parts["free"],
         "rules": rules_of(record),
-        "most_tokens": max((row.entry.tokens for row in window.rows), default=1) or 1,
+        "most_tokens": max(record.tool_schema_tokens, *(row.entry.tokens for row in window.rows), 1),
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from conversations.core.budget import ChatFormat, LanguageModel
 from conversations.core.history import HistoryMessage
-from conversations.core.messages import PromptMessage
+from conversations.core.messages import PromptMessage, ToolCall
 from conversations.core.policies import SlidingWindow
 from conversations.core.window import Turn, compute_window
 from conversations.models import Message
@@ -67,3 +67,24 @@ def test_before_anything_was_sent_everything_is_in_view():
 
 def test_every_mark_has_words():
     assert set(MARK_WORDS) == set(get_args(Mark))
+
+
+def tool_turn(position, tokens):
+    """Return a call, its result and the answer, newest first."""
+    call = HistoryMessage(position, PromptMessage("assistant", "", tool_calls=(ToolCall("a", "f", "{}"),)), 5)
+    result = HistoryMessage(position + 1, PromptMessage("tool", "x" * tokens, tool_call_id="a"), tokens)
+    return [stored(position + 2), result, call]
+
+
+@pytest.mark.parametrize("tokens", [5, 90])
+def test_a_reply_is_in_view_with_or_without_what_its_tools_have_said(tokens):
+    answer, result, call = tool_turn(7, tokens)
+    sight = sight_of([answer, result, call, stored(6)])
+    assert (sight.first_position, mark(sight, 6), mark(sight, 9)) == (6, "in", "in")
+
+
+def test_a_reply_before_the_window_is_out_of_view_with_its_steps():
+    answer, result, call = tool_turn(3, 5)
+    older = [*(stored(position) for position in (9, 8, 7, 6)), answer, result, call, stored(2, 30)]
+    sight = sight_of(older, low_water_share=0.6)
+    assert (sight.first_position, mark(sight, 5)) == (6, "out")

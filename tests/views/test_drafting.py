@@ -133,3 +133,10 @@ def test_the_page_asks_the_database_as_often_for_many_messages(
         end_reply(post(conversation, f"message {number}").reply.pk, COMPLETE, content="Yes")
     with django_assert_max_num_queries(15):
         client.get(reverse("conversations:conversation", args=[conversation.public_id]))
+
+
+def test_the_tools_are_in_the_meter_and_by_name_in_the_preview(client, conversation):
+    Scenario.objects.filter(pk=conversation.scenario_id).update(tools=["current_time", "calculator"])
+    parts = dict(ask(client, "estimate", conversation, "hello").json()["window"]["parts"])
+    assert parts["tools"] > 50
+    assert "calculator, current_time" in ask(client, "preview", conversation, "hello").text

@@ -193,6 +193,7 @@ def test_calls_and_results_are_in_the_order_in_which_they_were_sent_and_lead_to_
 
 def test_tools_and_tool_steps_are_parts_of_the_picture(client, stepped):
     page = get(client, "window", stepped[0]).text
+    assert '<p class="row-excerpt">calculator</p>' in page
     assert 'class="part part-tools"' in page
     assert 'class="part part-tool_steps"' in page
 
