@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -25,6 +26,11 @@ SENDERS = 50
 MONEY_FOR_ONE = "0.00825"
 SPENT = "SELECT coalesce(max(spent_usd), 0) FROM conversations_spending WHERE user_id = %s AND period = 'day'"
 USER = "SELECT id FROM accounts_user WHERE email = %s"
+STREAMING = """
+SELECT reply.id AS reply, conversation.public_id AS conversation FROM conversations_message AS reply
+JOIN conversations_conversation AS conversation ON conversation.id = reply.conversation_id
+WHERE reply.state = 'streaming'
+"""
 REFUSALS = {"money_used_up", "money_held_back"}
 STOP_SECONDS = 2
 
@@ -81,6 +87,37 @@ def sender(site, browser, index):
 def overspent(site):
     person = site.database.value(USER, site.person)
     return site.database.value(SPENT, person) - Decimal(MONEY_FOR_ONE)
+
+
+# A loop of nine requests may cost 12,288 tokens of input and 4,096 of output each, 0.02048: this is money for one.
+MONEY_FOR_ONE_LOOP = "0.19"
+LOOP = json.dumps({"calls": [[{"name": "calculator", "arguments": {"expression": "17 * 23"}}], [{"hang": True}]]})
+
+
+def test_of_fifty_loops_at_once_with_money_for_one_one_is_begun(new_site):
+    site = new_site(MONEY_PER_DAY_USD=MONEY_FOR_ONE_LOOP)
+    second = str(free_port())
+    site.serve()
+    site.serve(PORT=second)
+    site.answer_with("tools-script")
+    site.give_tools("calculator")
+    browsers = [site.sign_up()]
+    browsers.append(Browser(f"http://127.0.0.1:{second}", cookies=browsers[0]))
+    senders = [(browsers[index % 2], site.begin()) for index in range(SENDERS)]
+    answers = [answer for _, answer in at_once(lambda sender: sender[0].post(sender[1], LOOP), senders)]
+    [looping] = wait_for(lambda: streaming_alone(site), seconds=60)
+    assert sum("tools" in exchange["body"] for exchange in site.upstream.log()) == 2
+    assert {answer.get("code") for answer in answers} - {None} <= REFUSALS
+    browsers[0].stop(str(looping["conversation"]), looping["reply"])
+    site.wait_for_end(looping["reply"])
+    check_sums(site)
+
+
+def streaming_alone(site):
+    """Return the reply that is still being made once no other is, and its second request has left."""
+    found = site.database.rows(STREAMING)
+    steps = sum("tools" in exchange["body"] for exchange in site.upstream.log())
+    return found if len(found) == 1 and steps >= 2 else None
 
 
 # However it ends
