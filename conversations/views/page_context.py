@@ -18,7 +18,7 @@ from conversations.selectors.documents import scenario_documents_count
 from conversations.selectors.readings import newest_reading
 from conversations.selectors.scenarios import list_scenarios
 from conversations.selectors.sight import EVERYTHING, MARK_WORDS, Sight
-from conversations.selectors.thread import thread_page
+from conversations.selectors.thread import ThreadPage, thread_page
 from conversations.selectors.window import last_window
 from conversations.sentences import reader_of
 from conversations.services.language import language_of
@@ -59,8 +59,6 @@ def thread_context(request: PersonRequest, conversation: Conversation, *, before
     record = last_window(conversation)
     sight = Sight.of(record) if record else EVERYTHING
     page = thread_page(conversation, reader=reader_of(request), sight=sight, before=before)
-    positions = {message.position for message in page.messages}
-    first_seen = sight.first_position
     return {
         "conversation": conversation,
         "public_id": conversation.public_id,
@@ -69,10 +67,21 @@ def thread_context(request: PersonRequest, conversation: Conversation, *, before
         "first_position": page.first_position,
         "sight": sight,
         "sight_summary": json.dumps(sight_summary(sight)),
-        "horizon_position": first_seen if first_seen and first_seen in positions else None,
+        "horizon_position": _horizon_position(page, sight),
         "is_streaming": any(message.state == "streaming" for message in page.messages),
         "is_asking": any(message.steps.asks for message in page.messages),
     }
+
+
+def _horizon_position(page: ThreadPage, sight: Sight) -> int | None:
+    """Return the position of the message above which the line stands, if it is on this page.
+
+    A window may begin with a step of a reply, which has no place of its own there.
+    """
+    first_seen = sight.first_position
+    if not first_seen or not page.messages or page.messages[0].position > first_seen:
+        return None
+    return next((message.position for message in page.messages if message.position >= first_seen), None)
 
 
 def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]:

@@ -124,3 +124,63 @@ def test_what_came_beyond_a_gap_follows_the_snapshot_that_fills_it(apply):
     snapshot = {"tailAt": 0, "tail": "The light", "length": 9, "html": ""}
     [result] = apply([{"pieces": pieces, "snapshot": snapshot}])
     assert (result["after"]["tail"], result["after"]["gap"]) == ("The light above", False)
+
+
+SHOW = """async ({ drawn, pieces, snapshots }) => {
+  const { ReplyView } = await import("/static/js/reply_view.js");
+  const article = ({ step, tail }) => {
+    const template = document.createElement("template");
+    template.innerHTML = "<article><div data-blocks></div><div data-tail data-at='0'></div></article>";
+    template.content.firstChild.dataset.step = step;
+    template.content.querySelector("[data-tail]").textContent = tail;
+    return template.content.firstChild;
+  };
+  const list = document.createElement("div");
+  list.append(article(drawn));
+  const view = new ReplyView(list.firstChild);
+  pieces.forEach((piece) => view.take({ type: "reply.delta", ...piece }));
+  const before = { tail: view.text.tail, gap: view.hasGap };
+  snapshots.forEach((snapshot) => view.adopt(article(snapshot)));
+  const shown = list.querySelector("[data-tail]").textContent;
+  return { before, tail: shown, step: view.step, gap: view.hasGap };
+}"""
+
+
+@pytest.fixture
+def show(site, browser) -> Any:
+    """Draw a reply in the browser, give it pieces and then snapshots; return what it shows before and after those."""
+    page: Page = browser.new_page(base_url=site.address)
+    page.goto("/accounts/login/")
+    yield lambda drawn, pieces, *snapshots: page.evaluate(
+        SHOW, {"drawn": drawn, "pieces": pieces, "snapshots": list(snapshots)}
+    )
+    page.close()
+
+
+def piece(step: int, at: int, text: str) -> dict[str, Any]:
+    return {"step": step, "at": at, "text": text}
+
+
+def stored(step: int, tail: str = "") -> dict[str, Any]:
+    return {"step": step, "tail": tail}
+
+
+def test_the_texts_of_two_steps_never_mix(show):
+    shown = show(stored(1, "Let me see"), [piece(2, 0, "It is"), piece(1, 10, "."), piece(2, 5, " 391")], stored(2))
+    assert shown["before"] == {"tail": "Let me see.", "gap": True}
+    assert (shown["tail"], shown["step"], shown["gap"]) == ("It is 391", 2, False)
+
+
+def test_what_is_late_from_a_step_before_is_ignored(show):
+    shown = show(stored(2, "It is"), [piece(1, 5, " see"), piece(2, 5, " 391")], stored(1, "Let me see whether it"))
+    assert (shown["tail"], shown["step"], shown["gap"]) == ("It is 391", 2, False)
+
+
+def test_a_snapshot_of_the_next_step_is_taken_though_its_text_is_shorter(show):
+    shown = show(stored(1, "Let me see"), [], stored(2, "It"), stored(2, "It is"))
+    assert (shown["tail"], shown["step"]) == ("It is", 2)
+
+
+def test_pieces_of_a_step_that_the_snapshot_does_not_know_yet_still_wait(show):
+    shown = show(stored(1), [piece(3, 0, "It is")], stored(2, "Hm"))
+    assert (shown["tail"], shown["step"], shown["gap"]) == ("Hm", 2, True)

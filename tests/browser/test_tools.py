@@ -10,6 +10,17 @@ from playwright.sync_api import Locator, Page, expect
 
 from .talking import CONVERSATION_PATH, composer, content_of, lose_frames, messages, replies, say, streaming, write
 
+CALL_ALL = """
+from conversations.models import Conversation
+from tests.rendering.payloads import PAYLOADS
+from tests.tool_steps import add_call
+reply = Conversation.objects.get(public_id="{public_id}").head
+for payload in PAYLOADS:
+    written = payload.replace(chr(0), "")
+    add_call(reply, written[:100], written, source=written[:100], result=written)
+    add_call(reply, written[:100], {{"note": written}}, source=written[:100], state="asks")
+print(len(PAYLOADS))
+"""
 XSS = '<img src=x onerror="document.title=\'broken in\'"><script>document.title="broken in"</script>'
 
 
@@ -179,6 +190,20 @@ def test_nothing_of_a_call_is_ever_run_by_the_page(with_tools):
     expect(line.locator(".call-text").first).to_contain_text("<img src=x onerror=")
     expect(line.locator("img, script")).to_have_count(0)
     expect(with_tools).not_to_have_title("broken in")
+
+
+def test_no_payload_in_name_source_arguments_or_result_of_a_call_runs_or_fetches_anything(page, site):
+    happened: list[str] = []
+    say(page, "Hello")
+    count = int(site.run(CALL_ALL.format(public_id=page.url.split("/")[-2])))
+    page.on("dialog", lambda dialog: (happened.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: request.url.startswith(site.address) or happened.append(request.url))
+    page.reload()
+    expect(page.locator("details[data-call]")).to_have_count(count)
+    expect(page.locator("[data-asks]")).to_have_count(count)
+    page.locator("details[data-call]").first.evaluate_all("all => all.forEach((call) => { call.open = true; })")
+    assert page.locator("[data-call]").locator("script, img, iframe, object, embed, style, link, a").count() == 0
+    assert happened == []
 
 
 def test_what_nobody_sees_is_spelled_out_where_they_decide(with_tools):
