@@ -12,7 +12,7 @@ from django.urls import reverse
 from chatsite.accounts.models import Limits, SiteBudget
 from conversations.core.errors import ReplyTooExpensive
 from conversations.core.money import Allowance
-from conversations.models import Document, Spending
+from conversations.models import Document, Scenario, Spending
 from conversations.sentences import Reader
 from conversations.services.conversations import default_scenario
 from conversations.views.money import left_in_words
@@ -58,6 +58,22 @@ def test_what_may_be_looked_up_is_part_of_what_sending_costs(client, alice):
     limit(alice, money_per_day_usd=1)
     store_document(default_scenario(), ["Herons stand."])
     assert estimate(client)["money"]["most"] == "sending costs up to $0.04"
+
+
+@pytest.mark.parametrize(("money_usd", "most"), [("1", "$0.43"), ("0.3", "$0.03")])
+def test_what_may_follow_a_call_is_part_of_it_unless_the_money_is_too_little_for_tools(client, alice, money_usd, most):
+    limit(alice, money_per_day_usd=Decimal(money_usd))
+    Scenario.objects.filter(pk=default_scenario().pk).update(tools=["calculator"])
+    assert estimate(client)["money"]["most"] == f"sending costs up to {most}"
+
+
+def test_a_message_is_taken_if_the_money_is_enough_for_an_answer_without_tools(alice):
+    Scenario.objects.filter(pk=default_scenario().pk).update(tools=["calculator"])
+    limit(alice, money_per_day_usd=Decimal("0.03"))
+    assert post(begin(alice), "Hello").created
+    limit(alice, money_per_day_usd=Decimal("0.02"))
+    with pytest.raises(ReplyTooExpensive):
+        post(begin(alice), "Hello")
 
 
 def test_what_could_not_be_paid_with_what_is_looked_up_is_not_stored(alice):
