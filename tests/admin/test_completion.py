@@ -165,3 +165,12 @@ def test_a_dear_request_says_what_most_of_it_was_spent_on(admin_browser, complet
 
 def test_a_cheap_request_needs_no_reason(admin_browser, completion):
     assert "Dear" not in page_of(admin_browser, completion)
+
+
+def test_from_one_step_the_others_are_a_click_away(admin_browser, alice):
+    make_conversation(alice)
+    first = Completion.objects.get()
+    second = make_completion(alice, reply=first.reply, step=2)
+    lead = f"{LIST}?reply={first.reply_id}"
+    assert f'2 <a href="{lead}">' in page_of(admin_browser, second)
+    assert set(admin_browser.get(lead).context["cl"].result_list) == {first, second}
