@@ -13,10 +13,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from conversations.core.tools import BUILT_IN, OWN
 from conversations.models import Scenario
 from conversations.providers.prompt_tokens import count_tool_schemas
 from conversations.services.language import language_of
-from conversations.tool_words import BUILT_IN, OWN, words_of
+from conversations.tool_words import words_of
 from conversations.tools.toolbox import OfferedTool, offered_tools, toolbox_of
 
 GROUPS = {BUILT_IN: _("Built in"), OWN: _("Of this site")}

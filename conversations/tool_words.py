@@ -11,8 +11,8 @@ from typing import Any, Final
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-BUILT_IN: Final = "built-in"
-OWN: Final = "own"
+from conversations.core.tools import BUILT_IN
+
 LONGEST_SHORT_CHARACTERS: Final = 120
 LONGEST_PARSED_CHARACTERS: Final = 100_000
 TIMES: Final = re.compile(r"(?<!\*)\*(?!\*)")

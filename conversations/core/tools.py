@@ -14,6 +14,8 @@ from typing import Any, Final, NamedTuple
 from .digest import digest_of_text
 
 TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what providers take
+BUILT_IN: Final = "built-in"  # sources that are no MCP server's names
+OWN: Final = "own"
 MOST_CALLS_AT_ONCE: Final = 16  # of one step; more get an error for a result
 
 
@@ -28,7 +30,7 @@ class ToolSpec:
     name: str
     description: str
     parameters: Mapping[str, Any]
-    source: str = "built-in"
+    source: str = BUILT_IN
     asks: bool = False
 
     @property

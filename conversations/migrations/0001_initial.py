@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
             name='McpServer',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=30, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9]+(-[a-z0-9]+)*$', 'Write small letters, digits and single hyphens.')], verbose_name='name')),
+                ('name', models.CharField(max_length=30, unique=True, validators=[django.core.validators.RegexValidator('^[a-z0-9]+(-[a-z0-9]+)*$', 'Write small letters, digits and single hyphens.'), django.core.validators.RegexValidator('^(built-in|own)$', "This name means the site's own tools: take another one.", inverse_match=True)], verbose_name='name')),
                 ('url', models.CharField(max_length=500, verbose_name='address')),
                 ('sealed_authorization', models.TextField(blank=True)),
                 ('enabled', models.BooleanField(default=True, verbose_name='enabled')),

@@ -4,6 +4,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from conversations.core.tools import BUILT_IN, OWN
+
 
 class McpServer(models.Model):
     """A remote MCP server whose tools scenarios may use. Only admins write here.
@@ -19,7 +21,14 @@ class McpServer(models.Model):
         _("name"),
         max_length=30,
         unique=True,
-        validators=[RegexValidator(r"^[a-z0-9]+(-[a-z0-9]+)*$", _("Write small letters, digits and single hyphens."))],
+        validators=[
+            RegexValidator(r"^[a-z0-9]+(-[a-z0-9]+)*$", _("Write small letters, digits and single hyphens.")),
+            RegexValidator(
+                rf"^({BUILT_IN}|{OWN})$",
+                _("This name means the site's own tools: take another one."),
+                inverse_match=True,
+            ),
+        ],
     )
     url = models.CharField(_("address"), max_length=500)
     sealed_authorization = models.TextField(blank=True)

@@ -7,6 +7,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from conversations import tool_words
+from conversations.core.tools import BUILT_IN
 from conversations.core.unseen import Piece, pieces_of
 from conversations.selectors.calls import ShownCall
 from conversations.tool_words import ToolWords
@@ -23,7 +24,7 @@ def words_of(tool: str, source: str) -> ToolWords | None:
 @register.filter
 def short(call: ShownCall) -> str:
     """Return the arguments of a call on one line."""
-    are_sums = (call.tool, call.source) == ("calculator", tool_words.BUILT_IN)
+    are_sums = (call.tool, call.source) == ("calculator", BUILT_IN)
     return tool_words.short_arguments(call.arguments, are_sums=are_sums)
 
 

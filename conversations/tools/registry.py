@@ -24,7 +24,7 @@ from typing import Any, TypeVar, overload
 
 from django.conf import settings
 
-from conversations.core.tools import TOOL_NAME, ToolSpec
+from conversations.core.tools import BUILT_IN, OWN, TOOL_NAME, ToolSpec
 
 from .docstrings import docs_of
 from .own_thread import OwnThreads
@@ -33,8 +33,6 @@ from .signatures import SignatureUnfit, signature_of
 
 logger = logging.getLogger(__name__)
 BUILT_IN_MODULE = "conversations.tools.built_in"
-BUILT_IN = "built-in"
-OWN = "own"
 OF_SERVERS = "__"  # is in the names of MCP servers' tools, and of no other
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -167,7 +167,7 @@ def test_a_new_address_has_none_of_the_old_ones_tools(admin_browser, stored):
     assert McpServer.objects.get().tools == []
 
 
-@pytest.mark.parametrize("name", ["Sums", "a__b", "a_b", "-a", "a--b", "calculator.", "é", "x" * 31])
+@pytest.mark.parametrize("name", ["Sums", "a__b", "a_b", "-a", "a--b", "calculator.", "é", "x" * 31, "own", "built-in"])
 def test_a_name_can_not_look_like_another_tools(admin_browser, name):
     assert "name" in mistakes(admin_browser.post(ADD, form(name=name)))
 
