@@ -7,7 +7,6 @@ texts lose what people can't see, and a schema is taken or not, each by itself.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
@@ -16,6 +15,7 @@ from .digest import digest_of_text
 from .text import UNSTORABLE
 from .tool_schemas import SchemaRefused, require_sound
 from .tools import TOOL_NAME
+from .unseen import is_unseen
 
 MOST_TOOLS: Final = 500
 LONGEST_DESCRIPTION: Final = 1_000  # characters
@@ -23,7 +23,6 @@ LONGEST_OWN_NAME: Final = 200
 _LONGEST_NAME: Final = 64
 _DIGEST_CHARACTERS: Final = 8
 _UNFIT: Final = re.compile(r"[^a-zA-Z0-9_-]")
-_UNSEEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))  # categories of Unicode
 
 TOO_MANY: Final = "too_many"
 NAME_UNFIT: Final = "name_unfit"
@@ -102,10 +101,8 @@ def cleaned(tool: ListedTool) -> ListedTool:
 
 
 def clean(text: str) -> str:
-    """Return *text* without control characters and what else nobody sees, except line breaks."""
-    if text.replace("\n", " ").isprintable():
-        return text
-    return "".join(each for each in text if each == "\n" or unicodedata.category(each) not in _UNSEEN)
+    """Return *text* without control characters and what else nobody sees, except line breaks and tabs."""
+    return text.translate(dict.fromkeys(ord(each) for each in set(text) if is_unseen(each)))
 
 
 def _cleaned_texts(schema: Any) -> Any:
