@@ -51,7 +51,7 @@ class OwnThreads:
         finally:
             if not call.outcome.done() or call.outcome.cancelled():
                 self._left_alone.append(call.thread)
-                call.cancel()
+                call.leave()
         if isinstance(outcome, ToolError):
             raise outcome
         return outcome
@@ -65,13 +65,15 @@ class _Call:
         self._name = name
         self._loop = asyncio.get_running_loop()
         self._inner: tuple[AbstractEventLoop, Task[Any]] | None = None
+        self._is_left = False
         self.outcome: Future[str | ToolError] = self._loop.create_future()
         # A daemon, so that a hung one does not keep the process from ending.
         self.thread = Thread(target=self._run, name=f"tool-{name}", daemon=True)
         self.thread.start()
 
-    def cancel(self) -> None:
-        """Stop an async function where it waits. Any other goes on."""
+    def leave(self) -> None:
+        """Stop an async function where it waits. Any other goes on, and what it raises is nobody's concern."""
+        self._is_left = True
         if self._inner:
             loop, task = self._inner
             with suppress(RuntimeError):  # it has just ended
@@ -92,7 +94,8 @@ class _Call:
         except ToolError as error:
             return error
         except BaseException as error:  # SystemExit as well: a tool ends itself and nothing else
-            logger.exception("the tool %s failed", self._name)
+            if not self._is_left:
+                logger.exception("the tool %s failed", self._name)
             return ToolError(detail=_told(error))
 
     def _text(self) -> str:

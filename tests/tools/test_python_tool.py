@@ -214,7 +214,7 @@ async def test_an_async_function_that_blocks_holds_up_nobody(gate):
         await call(python_tool(block, timeout_seconds=0.05))
 
 
-async def test_an_async_function_is_stopped_where_it_waits():
+async def test_an_async_function_is_stopped_where_it_waits(caplog):
     stopped = threading.Event()
 
     async def wait() -> None:
@@ -226,6 +226,8 @@ async def test_an_async_function_is_stopped_where_it_waits():
     with pytest.raises(ToolTimedOut):
         await call(python_tool(wait, timeout_seconds=0.05))
     assert await asyncio.to_thread(stopped.wait, 30)
+    await wait_until(lambda: not any(thread.name == "tool-wait" for thread in threading.enumerate()))
+    assert "failed" not in caplog.text
 
 
 async def test_a_call_that_is_stopped_is_not_waited_for(gate):
