@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
-from conversations.services.tool_calls import store_step
+from conversations.services.reply_steps import store_step
 
 BUILT_IN = "built-in"
 
@@ -28,7 +28,7 @@ def add_call(
     began = state not in (ToolCallState.ASKS, ToolCallState.READY, ToolCallState.REFUSED)
     fields = {
         "source": BUILT_IN,
-        "digest": f"digest of {tool}",
+        "digest": f"digest of {tool}"[:64],
         "started_at": timezone.now() if began else None,
         "ended_at": timezone.now() if state in ENDED else None,
     } | fields

@@ -30,8 +30,9 @@ from conversations.tools.toolbox import Toolbox, toolbox_of
 from .attempts import insist, see_through
 from .complete_step import Progress, ReplySink, complete_step
 from .prepare_reply import PreparedReply, prepare_reply, replies_to_be_made
+from .reply_steps import store_step
 from .run_calls import run_calls
-from .tool_calls import calls_of_step, store_calls, store_step
+from .tool_calls import calls_of_step, store_calls
 
 
 class Made(Enum):

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.core.errors import ConversationNotFound
+from conversations.core.errors import ConversationNotFound, ReplyInterrupted
 from conversations.models import Conversation, Message, Run
 
 from .language import Language
@@ -24,6 +24,12 @@ def lock_conversation(conversation: Conversation) -> Conversation:
     if locked is None:
         raise ConversationNotFound
     return locked
+
+
+def lock_streaming(reply_id: int) -> None:
+    """Keep the reply from ending until the transaction does. Raises `ReplyInterrupted` if it has ended."""
+    if not Message.objects.select_for_update().filter(pk=reply_id, state="streaming").exists():
+        raise ReplyInterrupted
 
 
 def leave_path(conversation: Conversation, position: int, *, head_id: int | None) -> None:

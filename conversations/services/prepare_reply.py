@@ -23,7 +23,7 @@ from conversations.tools.toolbox import NO_TOOLS, Toolbox, toolbox_of
 from .build_window import build_window, stored_message
 from .calibration import learn_limit
 from .language import language_of, policy_of
-from .tool_calls import steps_of
+from .reply_steps import steps_of
 
 logger = logging.getLogger(__name__)
 

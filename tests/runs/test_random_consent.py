@@ -18,9 +18,10 @@ from conversations.runs.reaper import reap_once
 from conversations.services.decide_call import decide_call
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.regenerate_reply import regenerate_reply
+from conversations.services.reply_steps import store_step
 from conversations.services.run_calls import run_calls
 from conversations.services.stop_reply import stop_reply
-from conversations.services.tool_calls import begin_call, calls_of_step, store_step
+from conversations.services.tool_calls import begin_call, calls_of_step
 from conversations.tools.tool import ToolContext
 from tests.asking import SIDE_EFFECTS, ask, toolbox
 from tests.people import begin, make_user, post

@@ -13,7 +13,8 @@ from conversations.models import ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.selectors.calls import MOST_SHOWN_CHARACTERS, calls_of_replies, earlier_runs
 from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.tool_calls import end_call, store_step
+from conversations.services.reply_steps import store_step
+from conversations.services.tool_calls import end_call
 from tests.asking import ask
 from tests.people import begin, make_user, post
 
