@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -18,6 +18,7 @@ from conversations.models import Scenario
 from conversations.providers.prompt_tokens import count_tool_schemas
 from conversations.services.language import language_of
 from conversations.tool_words import words_of
+from conversations.tools.mcp_tools import key_of_all
 from conversations.tools.toolbox import OfferedTool, offered_tools, toolbox_of
 
 GROUPS = {BUILT_IN: _("Built in"), OWN: _("Of this site")}
@@ -71,10 +72,16 @@ class ToolsField(forms.MultipleChoiceField):
 def boxes_for(scenario: Scenario) -> Iterable[ToolCheckbox]:
     """Return a box for each tool, those of one source one after another."""
     language_model = language_of(scenario).language_model
-    offered = offered_tools(scenario.owner)
-    for tool in offered:
-        yield _box(tool, tokens=count_tool_schemas([tool.spec.schema], language_model=language_model))
-    for key in sorted({*scenario.tools} - {tool.key for tool in offered}):
+    keys = set(scenario.tools)
+    for source, tools in groupby(offered_tools(scenario.owner), lambda tool: tool.spec.source):
+        boxes = [
+            _box(tool, tokens=count_tool_schemas([tool.spec.schema], language_model=language_model)) for tool in tools
+        ]
+        if source not in GROUPS:
+            boxes.insert(0, _box_of_all(boxes))
+        yield from boxes
+        keys.difference_update(box.key for box in boxes)
+    for key in sorted(keys):
         words = gettext("Chosen before. It is not there now.")
         yield ToolCheckbox(key, key, words, source=gettext("Not there now"), tokens=None)
 
@@ -94,6 +101,18 @@ def _box(tool: OfferedTool, *, tokens: int) -> ToolCheckbox:
     words = words_of(spec.name, spec.source)
     name, description = (words.name, words.description) if words else (spec.name, _one_line(spec.description))
     return ToolCheckbox(tool.key, str(name), str(description), spec.source, tokens, spec.asks)
+
+
+def _box_of_all(boxes: Sequence[ToolCheckbox]) -> ToolCheckbox:
+    """Return the box of all tools of an MCP server, of which there may be others tomorrow."""
+    return ToolCheckbox(
+        key_of_all(boxes[0].key),
+        gettext("All its tools"),
+        gettext("Also those that it offers later."),
+        boxes[0].source,
+        tokens=sum(box.tokens or 0 for box in boxes),
+        asks=any(box.asks for box in boxes),
+    )
 
 
 def _one_line(description: str) -> str:

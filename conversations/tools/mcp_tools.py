@@ -89,6 +89,11 @@ def _named(keys: Iterable[object]) -> Iterator[tuple[str, str]]:
             yield server, ALL if tool == ALL else str(key)
 
 
+def key_of_all(key: str) -> str:
+    """Return what means all tools of the server that *key* names a tool of."""
+    return f"{key.partition(SEPARATOR)[0]}{SEPARATOR}{ALL}"
+
+
 def offered_mcp_tools(*, is_the_sites: bool, names: Iterable[str] | None = None) -> Iterator[McpTool]:
     """Yield the tools that a scenario may have: of all servers in use for the site's, of offered ones for people's.
 
