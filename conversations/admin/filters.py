@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Completion
 from conversations.providers.language_models import language_models
+from conversations.tools.registry import BUILT_IN, OWN
 
 Lookups = list[tuple[str, str]]
 STOPPED = "stopped"  # the finish reason of a reply that its person stopped
@@ -94,9 +95,9 @@ class ToolSourceFilter(ConditionFilter):
     title = _("source")
     parameter_name = "source"
     conditions = {
-        "built-in": (_("Built in"), Q(source="built-in")),
-        "own": (_("The site's own"), Q(source="own")),
-        "mcp": (_("MCP servers"), ~Q(source__in=("", "built-in", "own"))),
+        "built-in": (_("Built in"), Q(source=BUILT_IN)),
+        "own": (_("The site's own"), Q(source=OWN)),
+        "mcp": (_("MCP servers"), ~Q(source__in=("", BUILT_IN, OWN))),
         "unknown": (_("Unknown tools"), Q(source="")),
     }
 

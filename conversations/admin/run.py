@@ -21,6 +21,7 @@ class RunAdmin(ReviewAdmin):
     search_help_text = _("Worker, or the email address of the conversation's owner")
     list_select_related = ["reply"]
     ordering = ["-pk"]
+    exclude = ["payer", "reserved_usd", "reserved_at"]  # bookkeeping of what is held back, which other pages sum up
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         return super().get_queryset(request).defer("reply__content", "reply__grounding", "reply__tool_calls")

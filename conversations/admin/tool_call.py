@@ -20,15 +20,17 @@ from conversations.admin.review import ReviewAdmin
 from conversations.admin.words import words_for_page
 from conversations.models import ReadWhat, ToolCall
 from conversations.templatetags import figures
+from conversations.tools.registry import BUILT_IN, OWN
 
 WORDS = ("arguments", "result")
 MOST_CHARACTERS = 20_000
+SOURCES = {"": "–", BUILT_IN: _("Built in"), OWN: _("The site's own")}
 OF_REPLY = ("content", "grounding", "tool_calls", "error_params")
 
 
 @admin.register(ToolCall)
 class ToolCallAdmin(ReviewAdmin):
-    list_display = ["created_at", "owner", "shown_tool", "source", "step", "shown_state", "asked", "seconds"]
+    list_display = ["created_at", "owner", "shown_tool", "shown_source", "step", "shown_state", "asked", "seconds"]
     list_filter = ["created_at", "state", "asked", ToolSourceFilter]
     linked_lookups = ("reply", "reply__conversation")
     search_fields = ["reply__conversation__owner__email", "error_code"]
@@ -48,6 +50,10 @@ class ToolCallAdmin(ReviewAdmin):
     def shown_tool(self, call: ToolCall) -> str:
         return shown_tool(call)
 
+    @display(description=_("source"), ordering="source")
+    def shown_source(self, call: ToolCall) -> str:
+        return shown_source(call)
+
     @display(description=_("state"), ordering="state", label=STATES)
     def shown_state(self, call: ToolCall) -> tuple[str, str]:
         state = call.get_state_display()
@@ -64,6 +70,7 @@ class ToolCallAdmin(ReviewAdmin):
         shown = {
             "words": words,
             "tool": shown_tool(obj),
+            "source": shown_source(obj),
             "outcome": self.shown_state(obj),
             "seconds": self.seconds(obj),
         }
@@ -75,6 +82,11 @@ class ToolCallAdmin(ReviewAdmin):
 def shown_tool(call: ToolCall) -> str:
     """Return the name of a tool that is, or was, one."""
     return call.tool if call.source else gettext("unknown tool")
+
+
+def shown_source(call: ToolCall) -> str:
+    """Return whose tool it is in words, or the name of the MCP server."""
+    return str(SOURCES.get(call.source, call.source))
 
 
 def result_of(call: ToolCall) -> str:

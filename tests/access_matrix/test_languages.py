@@ -36,6 +36,8 @@ DATA = (
     "Hello",
     "Stolen",
     "Indeed",
+    "Write that down",
+    "write_down",
 )
 ASKING = (Who.ANONYMOUS, Who.OWNER, Who.GATED, Who.BLOCKED, Who.ADMIN)
 SITE = [route for route in routes() if door_of(route.name) and not route.name.startswith("admin:")]

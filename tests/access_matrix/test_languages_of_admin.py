@@ -19,7 +19,7 @@ from .world import CANARY
 
 pytestmark = pytest.mark.django_db
 NAMES = frozenset({"token", "tokens", "Token", "Windowseat", "English", "Markdown"})
-CODE = frozenset({"letters", "demo", "temperature", "sliding", "ManagementForm", "limits"})
+CODE = frozenset({"Bearer", "abc123", "letters", "demo", "temperature", "sliding", "ManagementForm", "limits"})
 DATA = (
     CANARY,
     "Ada",
@@ -27,7 +27,11 @@ DATA = (
     "Alice",
     "Bob",
     "Indeed",
+    "Inside",
+    "inside",
     "Letters",
+    "Write that down",
+    "write_down",
     "windowseat-demo",
     "Demo (4k window)",
     "Demo (32k window)",
