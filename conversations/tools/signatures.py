@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
 from types import SimpleNamespace
-from typing import Any, NotRequired, get_type_hints
+from typing import Any, NotRequired, get_args, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic.fields import FieldInfo
@@ -66,7 +66,7 @@ def signature_of(function: Callable[..., Any]) -> Signature:
     """Raises `SignatureUnfit`."""
     parameters = list(inspect.signature(function).parameters.values())
     hints = _hints(function)
-    context = next((each.name for each in parameters if hints.get(each.name) is ToolContext), "")
+    context = next((each.name for each in parameters if _is_context(hints.get(each.name))), "")
     told = [each for each in parameters if each.name != context]
     for parameter in told:
         _require_fit(parameter, hints)
@@ -84,6 +84,11 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
         return get_type_hints(SimpleNamespace(__annotations__=written), globalns=names, include_extras=True)
     except Exception as error:
         raise SignatureUnfit(f"its types can't be read: {error}") from error
+
+
+def _is_context(hint: Any) -> bool:
+    """Tell whether a type has the context in it: no language model may say for whom a tool runs."""
+    return hint is ToolContext or any(map(_is_context, get_args(hint)))
 
 
 def _require_fit(parameter: Parameter, hints: Mapping[str, Any]) -> None:

@@ -196,8 +196,12 @@ def test_what_is_left_out_is_the_functions_own_default():
     assert called("(a: int = 1, /, b: int = 2, *, c: int = 3)", {"c": 5}) == {"a": 1, "b": 2, "c": 5}
 
 
-def test_the_context_is_given_and_can_not_be_asked_for():
-    signature = "(text: str, whom: ToolContext)"
+CONTEXTS = ["ToolContext", "ToolContext | None = None", "Optional[ToolContext]", "Annotated[ToolContext, 'who']"]
+
+
+@pytest.mark.parametrize("written", CONTEXTS)
+def test_the_context_is_given_and_can_not_be_asked_for(written):
+    signature = f"(text: str, whom: {written})"
     assert called(signature, {"text": "a"}) == {"text": "a", "whom": ALICE}
     with pytest.raises(ArgumentsUnfit) as raised:
         called(signature, {"text": "a", "whom": {"user_id": 9, "conversation_id": 9, "reply_id": 9}})
