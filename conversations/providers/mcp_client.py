@@ -8,6 +8,7 @@ folders) is told that there is no such thing here.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -43,6 +44,7 @@ MOST_BYTES: Final = 4_000_000  # of all answers within one connection
 MOST_PAGES: Final = 100
 CONNECT_SECONDS: Final = 10.0
 LONGEST_DETAIL: Final = 300
+LONGEST_COMPLAINT: Final = 3_000  # of a tool about its call, which the language model may mend
 CLIENT: Final = Implementation(name="windowseat", version="1")
 _NOT_UNDERSTOOD: Final = "Its answer was not understood."
 
@@ -82,12 +84,12 @@ class McpSession:
         result = await self.session.send_request(request, CallToolResult, progress_callback=self._note)
         text = text_of(result)
         if result.is_error:
-            raise ToolError(detail=clean(text)[: 10 * LONGEST_DETAIL])
+            raise ToolError(detail=clean(text[:LONGEST_COMPLAINT]))
         return text
 
     async def _note(self, progress: float, total: float | None, message: str | None) -> None:
         done = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-        self.progress = clean(" ".join(filter(None, (done, message))))[:LONGEST_DETAIL]
+        self.progress = clean(" ".join(filter(None, (done, message)))[:LONGEST_DETAIL])
 
 
 @asynccontextmanager
@@ -178,7 +180,17 @@ def _tool_error(error: Exception, opened: _Opened) -> ToolError:
         return ToolUnreachable(detail=str(cause))
     if isinstance(cause, ValueError | RuntimeError):
         return ToolUnreachable(detail=_NOT_UNDERSTOOD)
-    return ToolUnreachable(detail=f"{type(cause).__name__}.")
+    return ToolUnreachable(detail=_words_of(cause))
+
+
+def _words_of(error: BaseException) -> str:
+    """Return what the system says of a connection that did not come about; of anything else only what it is."""
+    if not isinstance(error, aiohttp.ClientConnectorError):
+        return f"{type(error).__name__}."
+    reason = error.os_error
+    return (
+        f"{os.strerror(reason.errno) if (reason.errno or 0) > 0 else reason.strerror}."  # names have their own numbers
+    )
 
 
 def _error_of_server(error: MCPError, opened: _Opened) -> ToolError:
@@ -189,7 +201,7 @@ def _error_of_server(error: MCPError, opened: _Opened) -> ToolError:
         return ToolUnreachable(detail=f"It answered with HTTP status {opened.status}.")
     if error.code == PARSE_ERROR:
         return ToolUnreachable(detail=_NOT_UNDERSTOOD)
-    words = clean(error.message)[:LONGEST_DETAIL]
+    words = clean(error.message[:LONGEST_DETAIL])
     if error.code == CONNECTION_CLOSED:
         return ToolUnreachable(detail=words)
     return ToolError(detail=words) if error.code == INVALID_PARAMS else ToolUnreachable(detail=words)

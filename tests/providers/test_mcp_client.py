@@ -13,6 +13,8 @@ from mcp_types import (
     CallToolResult,
     EmbeddedResource,
     ImageContent,
+    InputRequiredResult,
+    ListRootsRequest,
     ResourceLink,
     TextContent,
     TextResourceContents,
@@ -24,6 +26,7 @@ from conversations.providers import mcp_client
 from conversations.providers.egress_streams import StreamingEgressTransport
 from conversations.providers.mcp_client import McpConnection, open_session
 from tests.mcp_server import NUMBERS, add, hang, said, serve_tools
+from tests.ports import free_port
 from tests.providers.test_egress import INSIDE, NEVER, WRITTEN, Canary, Rebinding
 
 KINDS = {
@@ -193,6 +196,23 @@ async def test_a_server_that_asks_us_for_something_gets_nothing():
         server.offer("ask", ask)
         assert await called(server.url, "ask") == "asked"
     assert len(answers) == 2
+
+
+async def test_a_tool_that_wants_to_hear_more_is_not_understood():
+    """As the protocol of 2026 asks us for something: in place of a result."""
+
+    async def ask(context, arguments):
+        return InputRequiredResult(input_requests={"roots": ListRootsRequest()}, request_state="x")
+
+    with serve_tools() as server:
+        server.offer("ask", ask)
+        await refused(called(server.url, "ask"), errors.ToolUnreachable)
+        assert len(server.calls) == 1
+
+
+async def test_a_server_that_is_not_there_is_unreachable():
+    detail = await refused(listed(f"http://127.0.0.1:{free_port()}/mcp"), errors.ToolUnreachable)
+    assert "refused" in detail.lower()
 
 
 async def test_the_authorization_goes_with_every_request():
