@@ -187,10 +187,9 @@ def _words_of(error: BaseException) -> str:
     """Return what the system says of a connection that did not come about; of anything else only what it is."""
     if not isinstance(error, aiohttp.ClientConnectorError):
         return f"{type(error).__name__}."
-    reason = error.os_error
-    return (
-        f"{os.strerror(reason.errno) if (reason.errno or 0) > 0 else reason.strerror}."  # names have their own numbers
-    )
+    number = error.os_error.errno or 0
+    words = os.strerror(number) if number > 0 else error.os_error.strerror  # looking names up has numbers of its own
+    return f"{words}."
 
 
 def _error_of_server(error: MCPError, opened: _Opened) -> ToolError:
