@@ -34,7 +34,8 @@ class _Parts:
         """Tell whether *delta*, which has this call's number, is a further piece of it, or another call."""
         if delta.id and self.id:
             return delta.id == self.id
-        return not (delta.name and self.name and is_object(self.arguments))
+        may_be_another = bool(delta.name and self.name and self.pieces[-1].rstrip().endswith("}"))
+        return not (may_be_another and is_object(self.arguments))
 
 
 class AskedCalls:

@@ -9,6 +9,7 @@ where usage is missing. (Models that hide it and are stopped before they report 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -111,10 +112,17 @@ def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:
         function = call.get("function") or {}
         yield ToolCallDelta(
             index=position if call.get("index") is None else int(call["index"]),
-            id=call.get("id") or "",
-            name=function.get("name") or "",
-            arguments=function.get("arguments") or "",
+            id=_word(call.get("id")),
+            name=_word(function.get("name")),
+            arguments=_arguments(function.get("arguments")),
         )
+
+
+def _arguments(value: object) -> str:
+    """Return a piece of JSON text; some servers send the object itself, whole."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _word(value: object) -> str:

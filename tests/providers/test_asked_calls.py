@@ -59,3 +59,7 @@ def test_more_calls_than_anybody_means_are_left_out_but_counted():
         calls.take(ToolCallDelta(number, "", "look", "{}"))
     assert len(calls.calls(step=1)) == MOST_CALLS
     assert calls.text == "look{}" * 1000
+
+
+def test_a_name_that_comes_with_every_piece_begins_no_other_call():
+    assert asked((0, "", "look", '{"x": {}'), (0, "", "look", "}")) == (ToolCall("call_3_0", "look", '{"x": {}}'),)

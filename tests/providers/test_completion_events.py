@@ -119,6 +119,14 @@ def test_a_tool_call_comes_in_pieces():
     ]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text"), [({"city": "Zürich"}, '{"city": "Zürich"}'), (None, ""), (5, "5"), ([], "[]")]
+)
+def test_arguments_that_are_no_text_are_taken_as_json(arguments, text):
+    call = {"index": 0, "id": 7, "function": {"name": None, "arguments": arguments}}
+    assert read(chunk({"tool_calls": [call]})) == [ToolCallDelta(0, "", "", text)]
+
+
 def test_a_tool_call_without_index_is_numbered_by_its_place():
     calls = [{"id": "a", "function": {"name": "f"}}, {"id": "b", "function": {"name": "g"}}]
 
