@@ -30,7 +30,16 @@ OF_REPLY = ("content", "grounding", "tool_calls", "error_params")
 
 @admin.register(ToolCall)
 class ToolCallAdmin(ReviewAdmin):
-    list_display = ["created_at", "owner", "shown_tool", "shown_source", "step", "shown_state", "asked", "seconds"]
+    list_display = [
+        "created_at",
+        "owner",
+        "shown_tool",
+        "shown_source",
+        "step",
+        "shown_state",
+        "shown_asked",
+        "seconds",
+    ]
     list_filter = ["created_at", "state", "asked", ToolSourceFilter]
     linked_lookups = ("reply", "reply__conversation")
     search_fields = ["reply__conversation__owner__email", "error_code"]
@@ -58,6 +67,10 @@ class ToolCallAdmin(ReviewAdmin):
     def shown_state(self, call: ToolCall) -> tuple[str, str]:
         state = call.get_state_display()
         return call.state, f"{state}: {call.error_code}" if call.error_code else state
+
+    @display(description=_("asked"), ordering="asked")
+    def shown_asked(self, call: ToolCall) -> str:
+        return gettext("yes") if call.asked else "–"
 
     @display(description=_("duration"), ordering="duration")
     def seconds(self, call: ToolCall) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from conversations.core.cutting import CUT_MARK
 from conversations.core.errors import CallRefused, ToolError
@@ -12,6 +13,7 @@ from .demo_prompt import DemoPrompt, Result
 from .demo_tools import CALCULATOR, CLOCK
 
 LONGEST_RESULT_CHARACTERS = 1_200
+_FOR_MACHINES = re.compile(r" \(\d{4}-\d\d-\d\dT[^)]{0,40}\)$")
 KINDS: list[type[ToolError]] = [ToolError, *ToolError.__subclasses__()]
 FAILURES = tuple(kind.template for kind in KINDS)
 
@@ -37,7 +39,7 @@ def _told(result: Result, phrases: dict[str, str]) -> str:
 
 def _briefly(result: Result, text: str, phrases: dict[str, str]) -> str:
     if result.call.name == CLOCK:
-        return phrases["clock"].format(time=text)
+        return phrases["clock"].format(time=_FOR_MACHINES.sub("", text))
     asked = _only_argument(result.call.arguments)
     told = text if not asked or "=" in text else f"{asked} = {text}"
     return phrases["sum"].format(sum=told.replace("*", r"\*"))

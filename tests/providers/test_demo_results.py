@@ -14,7 +14,8 @@ def told(tool, text, *, question="What is it?", arguments="{}"):
 
 
 def test_it_says_what_the_clock_says():
-    assert told("current_time", "Saturday, 10:00") == "The clock says: **Saturday, 10:00**."
+    told_time = "Saturday, 10:00 UTC (2026-11-21T10:00:00+00:00)"
+    assert told("current_time", told_time) == "The clock says: **Saturday, 10:00 UTC**."
 
 
 def test_it_says_what_a_sum_makes():
