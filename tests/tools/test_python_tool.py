@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import datetime as dt
 import logging
+import os
+import subprocess
 import sys
 import threading
 import time
@@ -16,6 +18,7 @@ from django.db import connection
 
 from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit, ToolBusy, ToolError, ToolTimedOut
 from conversations.tools.own_thread import LONGEST_MESSAGE, MOST_LEFT_ALONE
+from tests.isolation import PROJECT
 from tests.waiting import wait_until
 
 from .calls import call, python_tool
@@ -250,6 +253,34 @@ async def test_too_many_hung_calls_make_a_tool_busy_until_they_end(gate):
     gate.set()
     await wait_until(lambda: not any(thread.name == "tool-hang" for thread in threading.enumerate()))
     assert await call(tool) == "late"
+
+
+HUNG_PROCESS = """
+import asyncio, threading
+import django
+django.setup()
+from conversations.core.errors import ToolTimedOut
+from tests.tools.calls import call, python_tool
+
+def hang() -> None:
+    threading.Event().wait()
+
+async def block() -> None:
+    threading.Event().wait()
+
+for function in (hang, block):
+    try:
+        asyncio.run(call(python_tool(function, timeout_seconds=0.05)))
+    except ToolTimedOut:
+        print("given up")
+"""
+
+
+def test_hung_calls_do_not_keep_a_process_from_ending():
+    command = [sys.executable, "-c", HUNG_PROCESS]
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "chatsite.settings"}
+    ended = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=120)
+    assert (ended.returncode, ended.stdout.split("\n")) == (0, ["given up", "given up", ""]), ended.stderr
 
 
 async def test_the_sites_time_out_counts_for_a_tool_without_its_own(settings):
