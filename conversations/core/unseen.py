@@ -12,7 +12,7 @@ UNSEEN_CATEGORIES: Final = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 SHAPELESS: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-LINES: Final = frozenset("\n\t")
+NOT_PLAIN: Final = re.compile("[^\n\t -~]")
 
 
 class Piece(NamedTuple):
@@ -25,17 +25,19 @@ class Piece(NamedTuple):
 def pieces_of(text: str) -> Iterator[Piece]:
     """Yield *text* piece by piece. Ends of lines and tabs are seen by what they do."""
     start = 0
-    for index, character in enumerate(text):
-        if is_unseen(character):
-            if start < index:
-                yield Piece(text[start:index])
-            yield Piece(f"U+{ord(character):04X}", unseen=True)
-            start = index + 1
+    for found in NOT_PLAIN.finditer(text):
+        if not is_unseen(found[0]):
+            continue
+        if start < found.start():
+            yield Piece(text[start : found.start()])
+        yield Piece(f"U+{ord(found[0]):04X}", unseen=True)
+        start = found.end()
     if start < len(text):
         yield Piece(text[start:])
 
 
 def is_unseen(character: str) -> bool:
-    if character.isascii() and (character.isprintable() or character in LINES):
+    """Tell whether nobody would see *character*, or see others out of their order for it."""
+    if not NOT_PLAIN.match(character):
         return False
     return unicodedata.category(character) in UNSEEN_CATEGORIES or bool(SHAPELESS.match(character))
