@@ -55,7 +55,7 @@ class WindowPolicy:
     skip_oversized: bool = False
 
     name: ClassVar[str] = ""
-    refuses_to_drop: ClassVar[bool] = False  # older messages come before grounding, and the prompt is refused instead
+    refuses_to_drop: ClassVar[bool] = False  # older messages come before grounding and results, and else it is refused
 
     def __post_init__(self) -> None:
         if not 0 <= self.grounding_share <= 1:

@@ -9,7 +9,8 @@ A pure function. Filling goes in this order:
 2. Tool steps of this turn, each call with its results; results that are too large are cut and marked. Of very many, or
    with huge calls, the oldest are left out.
 3. Grounding of the newest user message, up to its share of the budget: whole passages by rank.
-4. Older messages, content only, in units that may not be split: the policy chooses which.
+4. Older messages, content only, in units that may not be split: the policy chooses which. One that refuses to drop any
+   has them before results and grounding get what is left.
 
 The prompt's order is most stable first, so that a provider's prefix cache keeps hitting: system prompt, pins, older
 messages oldest first, the newest user message, tool steps.
@@ -84,11 +85,13 @@ def compute_window(
     """
     filling = _Filling(turn, language_model, policy, count_text, anchor, calibration)
     filling.take_what_must_fit()
-    filling.take_steps()
+    filling.take_calls()
     if policy.refuses_to_drop:
         filling.take_older(older)
+        filling.take_results()
         filling.take_grounding()
     else:
+        filling.take_results()
         filling.take_grounding()
         filling.take_older(older)
     return Window(filling.prompt(), filling.record())
@@ -112,6 +115,7 @@ class _Filling:
     system_tokens: int = 0
     grounding_limit_tokens: int = 0
     packed: PackedGrounding = field(default_factory=lambda: PackedGrounding("", 0))
+    smallest_steps: ToolSteps = field(init=False)
     steps: tuple[SentStep, ...] = ()
     older_limit_tokens: int = 0
     older: ChosenOlder = field(default_factory=ChosenOlder)
@@ -149,14 +153,20 @@ class _Filling:
             raise (MessageTooLong if alone else MessageTooLongForScenario)(tokens_over=max(over, over_cap))
         self.remaining_tokens -= newest_tokens
 
-    def take_steps(self) -> None:
+    def take_calls(self) -> None:
+        """Take the steps at their smallest: the calls, and of each result the mark that it was cut."""
         steps = ToolSteps(self.turn.steps, self.language_model.chat_format, self.count_text)
-        steps = steps.newest_within(int(self.remaining_tokens * CALLS_SHARE))
-        if (over := steps.smallest_tokens - self.remaining_tokens) > 0:
+        self.smallest_steps = steps.newest_within(int(self.remaining_tokens * CALLS_SHARE))
+        if (over := self.smallest_steps.smallest_tokens - self.remaining_tokens) > 0:
             raise ToolStepsTooLong(tokens_over=over)
-        room_tokens = int((self.remaining_tokens - steps.smallest_tokens) * RESULTS_SHARE)
-        self.steps = steps.fitted(room_tokens)
-        self.remaining_tokens -= sum(self.overhead_tokens + step.message.content_tokens for step in self.steps)
+        self.remaining_tokens -= self.smallest_steps.smallest_tokens
+
+    def take_results(self) -> None:
+        """Give the results a share of what is left."""
+        steps = self.smallest_steps
+        self.steps = steps.fitted(int(self.remaining_tokens * RESULTS_SHARE))
+        tokens = sum(self.overhead_tokens + step.message.content_tokens for step in self.steps)
+        self.remaining_tokens -= tokens - steps.smallest_tokens
 
     def take_grounding(self) -> None:
         share_tokens = int(self.budget_tokens * Decimal(str(self.policy.grounding_share)))

@@ -9,6 +9,7 @@ from conversations.core.policies import LastMessages, SlidingWindow, WholeConver
 from conversations.core.window import Window
 
 from .cases import Case, StoredUnit
+from .promises_of_steps import kept_steps, smallest_steps_tokens
 from .site_policies import EveryOther
 
 FLAWS = ("excluded", "empty", "incomplete_tool_turn")
@@ -17,7 +18,9 @@ FLAWS = ("excluded", "empty", "incomplete_tool_turn")
 def the_room_is_what_everything_else_leaves(case: Case, window: Window) -> None:
     record = window.record
     parts = record.parts
-    comes_later = parts["grounding"] if case.policy.refuses_to_drop else 0
+    smallest_tokens = smallest_steps_tokens(case, kept_steps(case))
+    more_of_results = parts["tool_steps"] - smallest_tokens
+    comes_later = parts["grounding"] + more_of_results if case.policy.refuses_to_drop else 0
     assert record.older_limit_tokens == parts["older"] + parts["free"] + comes_later
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from conversations.core.errors import (
     ConversationTooLong,
@@ -15,7 +15,6 @@ from conversations.core.errors import (
     ToolSchemasTooLong,
     ToolStepsTooLong,
 )
-from conversations.core.policies import SlidingWindow
 
 from .cases import Case
 from .promises_of_steps import kept_steps, smallest_steps_tokens
@@ -53,8 +52,8 @@ def _tokens_over(case: Case) -> Iterator[tuple[type[PromptError], int]]:
     yield PinsTooLong, over
     over += case.newest.content_tokens - 1
     yield _message_error(case), max(over, _over_its_cap(case))
-    yield ToolStepsTooLong, over + smallest_steps_tokens(case, kept_steps(case))
-    over += _window_that_may_drop(case).record.parts["tool_steps"]
+    over += smallest_steps_tokens(case, kept_steps(case))
+    yield ToolStepsTooLong, over
     yield ConversationTooLong, over + sum(unit.tokens(case.chat_format) for unit in case.sendable_units)
 
 
@@ -67,10 +66,6 @@ def _message_error(case: Case) -> type[MessageTooLong]:
 def _over_its_cap(case: Case) -> int:
     cap_tokens = case.policy.message_cap_tokens
     return 0 if cap_tokens is None else case.newest.content_tokens - cap_tokens
-
-
-def _window_that_may_drop(case: Case):
-    return replace(case, policy=SlidingWindow(**asdict(case.policy))).window()
 
 
 PROMISES = (the_refusal_says_whose_fault_it_is_and_by_how_much, that_the_message_alone_would_fit_is_true)

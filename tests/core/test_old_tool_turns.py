@@ -172,3 +172,14 @@ def test_what_was_left_out_of_older_turns_is_no_lost_step():
 def test_a_record_without_a_question_has_lost_no_steps():
     record = window(message(0, "asked")).record
     assert not replace(record, entries=()).lost_steps
+
+
+def test_full_cuts_results_rather_than_refuse_for_them():
+    older = [message(0, "q" * 30, role="user"), message(1, "a" * 30)]
+    chosen = window(message(2, "asked", role="user"), older, steps=stepped_after(2, 1_000), policy=WholeConversation())
+    assert positions(chosen) == [0, 1]
+    assert chosen.record.entries[-1].cut_to is not None
+
+
+def stepped_after(position, length):
+    return [tool_call(position + 1), tool_result(position + 2, "r" * length)]
