@@ -167,7 +167,8 @@ def _questions(oldest_first: list[Message]) -> dict[int | None, str]:
 def _last_completions(messages: Iterable[Message], *, with_costs: bool) -> dict[int, Completion]:
     replies = [message.pk for message in messages if message.role == "assistant"]
     last = Completion.objects.filter(reply_id__in=replies).order_by("reply_id", "-id").distinct("reply_id")
-    rows = last.defer("window", "request").annotate(grounding=F("window__grounding"))
+    of_window = {"grounding": F("window__grounding"), "tools_withheld": F("window__tools_withheld")}
+    rows = last.defer("window", "request").annotate(**of_window)
     rows = with_reply_cost(rows) if with_costs else rows
     return {row.reply_id: row for row in rows if row.reply_id}
 
