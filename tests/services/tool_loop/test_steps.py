@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from conversations.core.messages import ToolCall
 from conversations.core.tools import MOST_CALLS_AT_ONCE
-from conversations.services.tool_calls import LONGEST_RESULT_CHARACTERS
+from conversations.services.tool_calls import LONGEST_ARGUMENTS_CHARACTERS, LONGEST_RESULT_CHARACTERS, store_calls
+from conversations.tools.toolbox import Toolbox
+from tests.people import post
+from tests.waiting import in_thread
 
 from .tools import NotedTool, call, script
 
@@ -118,6 +124,15 @@ async def test_ten_megabytes_are_kept_in_part(talk):
     [result] = await talk.results()
     assert reply.state == "complete"
     assert LONGEST_RESULT_CHARACTERS // 2 <= len(result) < LONGEST_RESULT_CHARACTERS + 100
+
+
+async def test_arguments_that_are_too_long_to_be_kept_are_not_taken(talk):
+    asked = ToolCall("a", "look", json.dumps({"x": "A" * LONGEST_ARGUMENTS_CHARACTERS}))
+    reply = (await in_thread(post, talk.conversation, "Look!")).reply
+    toolbox = Toolbox.of([NotedTool()])
+    [row] = await in_thread(lambda: store_calls(reply.pk, step=1, calls=[asked], toolbox=toolbox))
+    assert (row.state, row.error_code) == ("failed", "tool_arguments_broken")
+    assert len(row.arguments) == LONGEST_ARGUMENTS_CHARACTERS
 
 
 async def test_of_a_thousand_calls_a_few_are_run_and_one_row_tells_of_the_others(talk_to):
