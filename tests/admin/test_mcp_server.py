@@ -152,7 +152,13 @@ def test_what_can_not_be_a_header_is_refused(admin_browser, value):
 def refused_urls():
     """Row 25's table, without what becomes another address because a form takes white space away around it."""
     written = [url for url in WRITTEN if url == url.strip()]
-    return [*written, *(f"http://{address}/mcp" for address in (*INSIDE, *NEVER))]
+    return [
+        *written,
+        "stdio:python3",
+        "python3 -m http.server",
+        "/bin/sh -c id",
+        *(f"http://{address}/mcp" for address in (*INSIDE, *NEVER)),
+    ]
 
 
 @pytest.mark.parametrize("url", refused_urls())

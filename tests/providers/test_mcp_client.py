@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 
-import aiohttp
 import pytest
 from mcp_types import (
     AudioContent,
@@ -107,11 +106,17 @@ async def test_what_the_server_says_went_wrong_is_for_the_model(server):
     assert await refused(called(server.url, "fail"), errors.ToolError) == "There is no such file: a.txt"
 
 
-async def test_a_call_that_takes_too_long_is_ended_and_says_how_far_it_came(server):
+async def test_a_call_that_takes_too_long_is_ended(server):
     server.offer("hang", hang)
-    detail = await refused(called(server.url, "hang", seconds=1), errors.ToolTimedOut)
-    if not server.options.get("json_response"):  # which has no room for progress
-        assert detail == "It last said: 3 of 10 files read"
+    await refused(called(server.url, "hang", seconds=1), errors.ToolTimedOut)
+
+
+@pytest.mark.parametrize("kind", ["old", "modern"])
+async def test_it_says_how_far_the_call_came(kind):
+    with serve_tools(**KINDS[kind]) as server:
+        server.offer("hang", hang)
+        detail = await refused(called(server.url, "hang", seconds=4), errors.ToolTimedOut)
+    assert detail == "It last said: 3 of 10 files read"
 
 
 async def test_progress_prolongs_nothing(server):
@@ -123,7 +128,7 @@ async def test_progress_prolongs_nothing(server):
     server.offer("go_on", go_on)
     began = time.monotonic()
     await refused(called(server.url, "go_on", seconds=1), errors.ToolTimedOut)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15  # it would go on for minutes
 
 
 async def test_a_result_of_ten_megabytes_is_not_read_to_its_end(server):
@@ -157,7 +162,7 @@ async def test_a_tool_that_is_gone_is_told_to_the_model(server):
 
 
 @pytest.mark.parametrize("kind", ["old", "old, JSON", "modern"])
-async def test_a_stopped_call_is_stopped_there_too_within_a_second(kind):
+async def test_a_stopped_call_is_stopped_there_too(kind):
     with serve_tools(**KINDS[kind]) as server:
         server.offer("hang", hang)
         calling = asyncio.create_task(called(server.url, "hang"))
@@ -167,7 +172,7 @@ async def test_a_stopped_call_is_stopped_there_too_within_a_second(kind):
         calling.cancel()
         with pytest.raises(asyncio.CancelledError):
             await calling
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5  # of the 20 seconds that it may take
         assert await asyncio.to_thread(server.ended.wait, 10)
 
 
@@ -282,17 +287,18 @@ async def test_a_proxy_of_the_environment_is_not_asked(canary, one_server, monke
     assert await listed(one_server.url)
 
 
-async def test_nothing_stays_open(one_server):
+async def test_nothing_stays_open(one_server, monkeypatch):
+    opened = []
+
+    def noted(*args, **options):
+        opened.append(StreamingEgressTransport(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(mcp_client, "StreamingEgressTransport", noted)
     one_server.offer("add", add, NUMBERS)
     await called(one_server.url, "add", {"a": 1, "b": 2})
-    assert not [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-    assert not [each for each in _sessions() if not each.closed]
-
-
-def _sessions():
-    import gc
-
-    return [each for each in gc.get_objects() if isinstance(each, aiohttp.ClientSession)]
+    assert [transport.is_closed for transport in opened] == [True]
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 RESULTS = [
