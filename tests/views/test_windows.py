@@ -211,3 +211,13 @@ def test_a_tool_call_of_an_older_reply_is_called_what_it_is(client, conversation
     page = get(client, "window", reply).text
     assert page.count("Tool call<") == 1
     assert "<dd>3</dd>" in page  # messages in view
+
+
+def test_money_that_withheld_the_tools_is_said_under_the_reply_and_in_its_window(client, conversation):
+    reply, _ = reply_to(conversation, "one")
+    words = "the money that was left did not cover"
+    thread = reverse("conversations:conversation", args=[conversation.public_id])
+    assert words not in client.get(thread).text + get(client, "window", reply).text
+    Completion.objects.update(window=Completion.objects.get().window | {"tools_withheld": "money"})
+    assert words in client.get(thread).text
+    assert words in get(client, "window", reply).text
