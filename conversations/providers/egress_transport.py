@@ -46,10 +46,6 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         if self._session:
             await self._session.close()
 
-    @property
-    def is_closed(self) -> bool:
-        return self._session is None or self._session.closed
-
     def _require_destination(self, url: httpx2.URL) -> None:
         allowed = self._destination
         asked = (url.scheme, url.host.removesuffix("."), url.port or PORTS.get(url.scheme))

@@ -297,7 +297,7 @@ async def test_nothing_stays_open(one_server, monkeypatch):
     monkeypatch.setattr(mcp_client, "StreamingEgressTransport", noted)
     one_server.offer("add", add, NUMBERS)
     await called(one_server.url, "add", {"a": 1, "b": 2})
-    assert [transport.is_closed for transport in opened] == [True]
+    assert [transport._session.closed for transport in opened] == [True]
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
