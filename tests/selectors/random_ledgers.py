@@ -58,6 +58,7 @@ COMPLETIONS = st.fixed_dictionaries(
         "scenario": st.sampled_from(["first", "second", None]),
         "language_model": st.sampled_from(["cheap", "dear"]),
         "purpose": st.sampled_from(Purpose.values),
+        "step": st.integers(1, 2),
         "attempt": st.integers(1, 2),
         "estimated_input_tokens": TOKENS,
         "minutes": MINUTES,
@@ -151,7 +152,7 @@ def add_up(rows: Iterable[Completion]) -> Totals:
     reported = [row for row in rows if not row.usage_estimated]
     return Totals(
         completions=len(rows),
-        replies=sum(row.purpose == "reply" and row.attempt == 1 for row in rows),
+        replies=sum(row.purpose in ("reply", "tool_step") and row.step == row.attempt == 1 for row in rows),
         failures=sum(row.error_code != "" for row in rows),
         stopped=sum(row.finish_reason == "stopped" and not row.error_code for row in rows),
         **{
