@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from chatsite.accounts.models import Limits
 from conversations.core.errors import RepliesAtOnceReached
@@ -16,7 +18,7 @@ from conversations.services.loop_hold import loop_usd, requests_after
 from conversations.services.recompute_ledger_sums import recompute_ledger_sums
 from conversations.services.recompute_spending import recompute_spending
 from conversations.services.stop_reply import stop_reply
-from tests.asking import SIDE_EFFECTS
+from tests.asking import SIDE_EFFECTS, decision
 from tests.people import begin, make_user, post
 from tests.services.spending import PRICES, limit
 from tests.side_effects import NOTES_FILE
@@ -41,6 +43,10 @@ def ask(person, question=TWO_STEPS, *tools):
     Scenario.objects.filter(pk=conversation.scenario_id).update(tools=list(tools) or ["calculator"])
     conversation.refresh_from_db()
     return post(conversation, question).reply
+
+
+def allow(call):
+    decide_call(**decision(call))
 
 
 async def ended(reply):
@@ -206,8 +212,7 @@ async def test_a_reply_that_waits_for_its_person_holds_its_money_and_counts_as_o
     assert (await in_thread(spent_and_held, alice))[1] == await in_thread(worst_loop_usd)
     with pytest.raises(RepliesAtOnceReached):
         await in_thread(ask, alice)
-    call = await in_thread(reply.calls.get)
-    await in_thread(decide_call, conversation=reply.conversation, call_id=call.pk, digest=call.digest, allowed=True)
+    await in_thread(allow, await in_thread(reply.calls.get))
     assert (await ended(reply)).content == "Done."
     await in_thread(check_sums)
 
@@ -218,4 +223,24 @@ async def test_a_reply_that_is_stopped_while_it_waits_gives_back_its_money(worke
     await wait_until(lambda: Run.objects.filter(reply=reply, state="asking").exists())
     await in_thread(stop_reply, conversation=reply.conversation, reply_id=reply.pk)
     assert (await ended(reply)).state == "stopped"
+    await in_thread(check_sums)
+
+
+def let_a_day_pass(reply):
+    """Let what is held for *reply* have been held back yesterday."""
+    Run.objects.filter(reply=reply).update(reserved_at=timezone.now() - dt.timedelta(days=1))
+    assert recompute_spending()
+
+
+@pytest.mark.usefixtures("_writing")
+async def test_a_loop_that_the_next_day_does_not_cover_ends_in_an_answer_with_what_it_has(worker, alice, upstream):
+    reply = await in_thread(ask, alice, WRITES, "write_down")
+    await wait_until(lambda: Run.objects.filter(reply=reply, state="asking").exists())
+    await in_thread(let_a_day_pass, reply)
+    await in_thread(limit, alice, money_per_day_usd=Decimal("0.005"))
+    await in_thread(allow, await in_thread(reply.calls.get))
+    assert (await ended(reply)).content == "Done."
+    answer = await in_thread(Completion.objects.get, reply=reply, step=2)
+    body = upstream.log()[-1]["body"]
+    assert (body["tool_choice"], len(body["tools"]), answer.window["tools_withheld"]) == ("none", 1, "money")
     await in_thread(check_sums)
