@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .talking import composer, replies, say, write
+from .test_tools import calls_in, choose_all_tools
 
 # The largest reply costs 60 cents here, whatever its language model, so one cent more is money for one reply.
 SET_UP = """
@@ -85,3 +86,11 @@ def test_without_scripts_too(site, signed_in):
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("alert")).to_have_text(re.compile("^This reply may cost more than is ever allowed here"))
     expect(composer(page)).to_have_value("Too dear")
+
+
+def test_money_for_an_answer_and_not_for_tools_gets_an_answer_and_says_so(site, page):
+    set_money(site, page, "0.65")
+    choose_all_tools(page)
+    reply = say(page, "what is 17 × 23?")
+    expect(calls_in(reply)).to_have_count(0)
+    expect(reply).to_contain_text("the money that was left did not cover what that may cost")
