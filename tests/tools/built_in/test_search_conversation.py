@@ -51,12 +51,12 @@ def contents_of(answer: str) -> list[str]:
 def test_it_says_who_wrote_what_and_when(conversation):
     say(conversation, "hello", INVOICE)
     answer = searched(conversation, "invoice")
-    assert re.fullmatch(r"\[message 2, the user, 20\d\d-\d\d-\d\d \d\d:\d\d UTC\]\n" + re.escape(INVOICE), answer)
+    assert re.fullmatch(r"\[message 3, the user, 20\d\d-\d\d-\d\d \d\d:\d\d UTC\]\n" + re.escape(INVOICE), answer)
 
 
 def test_replies_are_found_too(conversation):
     say(conversation, "what is due?", reply=INVOICE)
-    assert searched(conversation, "invoice").startswith("[message 1, you, ")
+    assert searched(conversation, "invoice").startswith("[message 2, you, ")
 
 
 @pytest.mark.parametrize(
