@@ -14,9 +14,12 @@ from .language import Language
 
 
 def lock_conversation(conversation: Conversation) -> Conversation:
-    """Lock the conversation's row until the transaction ends: whoever wants to change the path waits here."""
+    """Lock the conversation's row until the transaction ends: whoever wants to change the path waits here.
+
+    A worker that stores a step of its reply does not: its rows only name the conversation, and it holds the reply.
+    """
     locked = (
-        Conversation.objects.select_for_update(of=("self",))
+        Conversation.objects.select_for_update(of=("self",), no_key=True)
         .select_related("scenario", "head")
         .filter(pk=conversation.pk, deleted_at=None)
         .first()

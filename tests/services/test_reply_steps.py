@@ -1,0 +1,36 @@
+"""That storing a step waits for nobody who changes the conversation."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connection, transaction
+
+from conversations.services.path import lock_conversation
+from conversations.services.reply_steps import store_step
+from tests.people import begin, make_user, post
+from tests.tool_steps import add_call
+from tests.waiting import PATIENCE_SECONDS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_step_is_stored_while_somebody_holds_the_conversation():
+    """Whoever decides about a call holds the conversation and wants the reply, so the reply must not wait for that."""
+    reply = post(begin(make_user("alice")), "Write that down").reply
+    add_call(reply)
+    storing = threading.Thread(target=_store_step, args=[reply.pk])
+    with transaction.atomic():
+        lock_conversation(reply.conversation)
+        storing.start()
+        storing.join(PATIENCE_SECONDS)
+        assert not storing.is_alive()
+    storing.join()
+
+
+def _store_step(reply_id):
+    try:
+        store_step(reply_id, step=1, text="")
+    finally:
+        connection.close()
