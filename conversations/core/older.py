@@ -5,6 +5,8 @@ what older messages could have if the question were empty. The others are left o
 else one large result would end the view of a whole conversation. The quarter is one of what stays from request to
 request (budget, system prompt, tools, pins), so what was left out stays left out, and prompts go on beginning alike. A
 policy that refuses to drop is offered everything.
+
+Of a request without tools no calls are part at all: many providers refuse them there.
 """
 
 from __future__ import annotations
@@ -46,13 +48,15 @@ def choose_older(
     pinned: Collection[int],
     overhead_tokens: int,
     lasting_tokens: int,
+    has_tools: bool = True,
 ) -> ChosenOlder:
     """Let *policy* choose, and hold it to the room. The messages at the *pinned* positions are in the window already.
 
-    *lasting_tokens* is what older messages could have in any request of the conversation, if its question were empty.
-    Raises `ConversationTooLong` or `PolicyFailed`.
+    *lasting_tokens* is what older messages could have in any request of the conversation, if its question were empty;
+    *has_tools* tells whether tools go with the request. Raises `ConversationTooLong` or `PolicyFailed`.
     """
-    tool_turn = _ToolTurn(None if policy.refuses_to_drop else int(lasting_tokens * TOOL_TURN_SHARE))
+    limit_tokens = None if policy.refuses_to_drop else int(lasting_tokens * TOOL_TURN_SHARE)
+    tool_turn = _ToolTurn(limit_tokens, has_tools=has_tools)
     offered, room_tokens = _Offered(pinned, tool_turn), room.tokens  # noted before a policy has the room in its hands
     units = offered.sendable(group_into_units(newest_first, overhead_tokens=overhead_tokens))
     chosen = _ask(policy, units, room, offered)
@@ -74,16 +78,19 @@ class _ToolTurn:
     """The tool calls of the one older reply that is being read, which may take *limit_tokens* together, if limited."""
 
     limit_tokens: int | None
+    has_tools: bool
     taken_tokens: int = 0
 
-    def holds(self, unit: Unit) -> bool:
-        """Tell whether there is room for *unit*, and take it."""
-        if self.limit_tokens is None or not unit.calls_tools:
-            return True
-        if self.taken_tokens + unit.tokens > self.limit_tokens:
-            return False
+    def refuses(self, unit: Unit) -> LeftOutReason | None:
+        """Return why *unit* can't be in; if it can, take its room."""
+        if not unit.calls_tools:
+            return None
+        if not self.has_tools:
+            return "without_tools"
+        if self.limit_tokens is not None and self.taken_tokens + unit.tokens > self.limit_tokens:
+            return "oversized"
         self.taken_tokens += unit.tokens
-        return True
+        return None
 
     def pass_by(self, unit: Unit) -> None:
         """Another reply's calls begin where something stands between them."""
@@ -108,7 +115,7 @@ class _Offered:
                 self.tool_turn.pass_by(unit)
                 if self.pinned and all(message.position in self.pinned for message in unit.messages):
                     continue
-                if flaw := unit.flaw or (None if self.tool_turn.holds(unit) else "oversized"):
+                if flaw := unit.flaw or self.tool_turn.refuses(unit):
                     self.flawed.append((unit, flaw))
                     continue
                 self.units[unit.position] = unit

@@ -8,7 +8,9 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal, NamedTuple
 
 EntryKind = Literal["system", "pin", "older", "newest", "tool_step"]
-LeftOutReason = Literal["does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "policy"]
+LeftOutReason = Literal[
+    "does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "without_tools", "policy"
+]
 Withheld = Literal["", "money"]
 Part = Literal["system", "tools", "pins", "grounding", "older", "newest", "tool_steps", "free"]
 

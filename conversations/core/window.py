@@ -48,7 +48,7 @@ class Turn:
     """What must be answered: the newest user message with all that has to go with it; *pins* are oldest first.
 
     *grounding* is best first, found by *look_up*, if there was anything to look in. *steps* are the tool calls made for
-    it so far, each followed by its results, oldest first.
+    it so far, each followed by its results, oldest first. Without *has_tools* the request goes without any.
     """
 
     newest: HistoryMessage
@@ -57,6 +57,7 @@ class Turn:
     pins: Sequence[HistoryMessage] = ()
     steps: Sequence[HistoryMessage] = ()
     tool_schema_tokens: int = 0
+    has_tools: bool = True
     look_up: LookUp | None = None
 
 
@@ -188,6 +189,7 @@ class _Filling:
             pinned={pin.position for pin in self.pins},
             overhead_tokens=self.overhead_tokens,
             lasting_tokens=self.lasting_tokens,
+            has_tools=self.turn.has_tools,
         )
         self.remaining_tokens -= self.older.tokens
 

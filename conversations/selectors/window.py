@@ -25,6 +25,7 @@ LEFT_OUT_BECAUSE: Mapping[LeftOutReason, Promise] = {
     "excluded": gettext_lazy("excluded"),
     "empty": gettext_lazy("nothing in it"),
     "incomplete_tool_turn": gettext_lazy("a tool call without its result"),
+    "without_tools": gettext_lazy("no tools go with this request, so their calls don't either"),
     "policy": gettext_lazy("kept out by the policy"),
 }
 

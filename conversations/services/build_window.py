@@ -60,7 +60,7 @@ def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox |
     scenario = conversation.scenario
     schemas = (toolbox or toolbox_of(scenario)).schemas
     schema_tokens = count_tool_schemas(schemas, language_model=language_of(scenario).language_model)
-    return Turn(newest, scenario.system_prompt, tool_schema_tokens=schema_tokens)
+    return Turn(newest, scenario.system_prompt, tool_schema_tokens=schema_tokens, has_tools=bool(schemas))
 
 
 def _history(conversation: Conversation, newest: HistoryMessage) -> History:

@@ -88,6 +88,14 @@ def test_full_refuses_rather_than_drops_it():
     assert positions(chosen) == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("policy", [SlidingWindow(), LastMessages(), WholeConversation()])
+def test_without_tools_no_call_goes_with_a_request(policy):
+    chosen = window(message(8, "newest", role="user"), [*turn(0, 6), *turn(4, 6)], policy=policy, has_tools=False)
+    assert positions(chosen) == [0, 3, 4, 7]
+    assert reasons(chosen) == dict.fromkeys((1, 2, 5, 6), "without_tools")
+    assert chosen.record.unseen_messages == 0
+
+
 def test_an_excluded_tool_turn_takes_nothing_of_the_quarter():
     older = turn(0, 20, 20)
     older[4] = older[4]._replace(excluded=True)

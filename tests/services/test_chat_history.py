@@ -54,7 +54,8 @@ def prompt_after(history, content):
 
 
 def test_aiconfig_the_same_scenario_with_two_histories_gives_two_prompts(alice):
-    scenario = Scenario.objects.create(owner=alice, name="Guide", system_prompt="Be brief.")
+    tools = {"tools": ["calculator"]}  # without any, no calls are sent either
+    scenario = Scenario.objects.create(owner=alice, name="Guide", system_prompt="Be brief.", **tools)
     histories = [of(alice, messages, scenario_id=scenario.pk) for messages in (GREETING, TOOL_TURN)]
     system, question = {"role": "system", "content": "Be brief."}, {"role": "user", "content": "And now?"}
     assert prompt_after(histories[0], "And now?") == [system, *GREETING, question]
