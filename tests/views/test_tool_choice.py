@@ -1,50 +1,96 @@
-"""The boxes of the choice of tools: one for each, and for an MCP server one for all that it offers."""
+"""The choice of tools for a scenario, by people, admins and files."""
 
 from __future__ import annotations
 
-import pytest
+import json
 
-from conversations.models import McpServer, Scenario
-from conversations.tool_choice import boxes_for
+import pytest
+from django.core.exceptions import ValidationError
+from django.urls import reverse
+
+from conversations.models import Scenario
+from conversations.services.scenario_document import read_document, write_document
+from conversations.services.scenario_settings import check_scenario
+from tests.people import make_user
 
 pytestmark = pytest.mark.django_db
-SCHEMA = {"type": "object", "properties": {}}
-
-
-def listed(name, *, read_only=False):
-    return {"name": name, "description": "Reads.\nAnd more.", "parameters": SCHEMA, "read_only": read_only}
+BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 
 @pytest.fixture
-def server():
-    tools = [listed("read", read_only=True), listed("write")]
-    return McpServer.objects.create(name="files", url="https://tools.example.org/mcp", tools=tools)
+def alice(client):
+    user = make_user("alice")
+    client.force_login(user, BACKEND)
+    return user
 
 
-def boxes(*keys):
-    return {box.key: box for box in boxes_for(Scenario(tools=list(keys))) if box.key.startswith("files")}
+@pytest.fixture
+def scenario(alice):
+    return Scenario.objects.create(owner=alice, name="Mine", tools=["calculator"])
 
 
-def test_the_box_of_all_costs_what_all_cost(server):
-    every = boxes()
-    assert list(every) == ["files__*", "files__read", "files__write"]
-    assert every["files__*"].tokens == every["files__read"].tokens + every["files__write"].tokens
+def form_of(client, scenario):
+    return client.get(reverse("conversations:edit_scenario", args=[scenario.pk])).content.decode()
 
 
-def test_it_is_marked_if_any_asks(server):
-    McpServer.objects.update(believes_read_only=True)
-    assert [box.asks for box in boxes().values()] == [True, False, True]
-    McpServer.objects.update(tools=[listed("read", read_only=True)])
-    assert not any(box.asks for box in boxes().values())
+def post_form(client, scenario, tools):
+    fields = {"name": "Mine", "policy_name": "sliding", "low_water_share": "0.7", "last_messages": "20"}
+    fields |= {"grounding_share": "0.5", "sampling": "{}", "tools": tools}
+    response = client.post(reverse("conversations:edit_scenario", args=[scenario.pk]), fields)
+    scenario.refresh_from_db()
+    return response
 
 
-def test_they_stand_under_the_server_and_its_host(server):
-    assert {box.source for box in boxes().values()} == {"files (tools.example.org)"}
+def test_the_form_offers_the_built_in_tools_with_what_they_cost(client, scenario):
+    page = form_of(client, scenario)
+    assert 'value="calculator"' in page
+    assert 'value="current_time"' in page
+    assert page.count("data-tokens=") >= 2
+    assert page.count("checked") == 2  # the calculator and the window policy
 
 
-def test_a_server_that_is_gone_leaves_what_was_chosen(server):
-    McpServer.objects.update(enabled=False)
-    assert [(box.key, box.tokens) for box in boxes("files__*", "files__read").values()] == [
-        ("files__*", None),
-        ("files__read", None),
-    ]
+def test_chosen_tools_are_stored(client, scenario):
+    assert post_form(client, scenario, ["current_time", "calculator"]).status_code == 302
+    assert sorted(scenario.tools) == ["calculator", "current_time"]
+
+
+def test_no_tool_can_be_chosen(client, scenario):
+    post_form(client, scenario, [])
+    assert scenario.tools == []
+
+
+def test_a_tool_that_is_not_offered_is_refused(client, scenario):
+    response = post_form(client, scenario, ["calculator", "launch_rockets"])
+    assert response.status_code == 400
+    assert scenario.tools == ["calculator"]
+
+
+def test_a_tool_that_is_gone_stays_chosen_until_somebody_takes_it_away(client, scenario):
+    Scenario.objects.filter(pk=scenario.pk).update(tools=["crm__<b>search"])
+    page = form_of(client, scenario)
+    assert "crm__&lt;b&gt;search" in page
+    assert "Chosen before. It is not there now." in page
+    post_form(client, scenario, ["crm__<b>search"])
+    assert scenario.tools == ["crm__<b>search"]
+    post_form(client, scenario, [])
+    assert scenario.tools == []
+
+
+@pytest.mark.parametrize("tools", [["search"], [1], [None], [["calculator"]], [{}]])
+def test_what_is_no_tool_here_is_refused_in_words(tools):
+    with pytest.raises(ValidationError) as refusal:
+        check_scenario(Scenario(name="Mine", tools=tools))
+    assert list(refusal.value.message_dict) == ["tools"]
+
+
+def test_the_tools_go_with_the_file_and_come_back_from_it(alice, scenario):
+    document = write_document(scenario)
+    assert json.loads(document)["tools"] == ["calculator"]
+    assert read_document(document.encode(), owner=alice).tools == ["calculator"]
+
+
+def test_an_admin_chooses_tools_for_a_scenario_of_the_site(client):
+    client.force_login(make_user("root", role="admin"), BACKEND)
+    site = Scenario.objects.create(name="Everybody's", tools=["current_time"])
+    page = client.get(reverse("admin:conversations_scenario_change", args=[site.pk])).content.decode()
+    assert 'name="tools" value="calculator"' in page
