@@ -17,7 +17,7 @@ def test_a_key_that_comes_twice_is_shown_twice():
     assert readable_json('{"to": "bob", "to": "mallory"}').count('"to"') == 2
 
 
-@pytest.mark.parametrize("number", ["1e999", "0.1000000000000000055", "-0", "1E2", "NaN", "123456789012345678901234567890"])
+@pytest.mark.parametrize("number", ["1e999", "0.1000000000000000055", "-0", "1E2", "NaN", "1234567890" * 3])
 def test_a_number_stays_as_it_was_written(number):
     assert readable_json(f'{{"amount":{number}}}') == f'{{\n  "amount": {number}\n}}'
 
@@ -28,7 +28,8 @@ def test_letters_stand_in_place_of_escapes_for_them():
 
 def test_what_nothing_can_be_written_for_stays_an_escape():
     shown = readable_json(r'{"a": "\ud800", "b": "\u0000 \ud83d\ude00"}')
-    assert shown.encode() and r"\ud800" in shown and r"\u0000" in shown and "😀" in shown
+    assert shown.encode()
+    assert all(each in shown for each in (r"\ud800", r"\u0000", "😀"))
 
 
 @pytest.mark.parametrize("text", ["", "{", "send it to bob", '{"a": 1} {"b": 2}', "[" * 100_000])

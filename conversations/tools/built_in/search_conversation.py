@@ -29,8 +29,8 @@ def search_conversation(words: str, context: ToolContext) -> str:
 
 
 def _told(message: Recalled) -> str:
-    written = message.created_at.astimezone(dt.UTC)
-    return f"[message {message.position + 1}, {SPEAKERS[message.role]}, {written:%Y-%m-%d %H:%M} UTC]\n{_excerpt(message)}"
+    written = f"{message.created_at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
+    return f"[message {message.position + 1}, {SPEAKERS[message.role]}, {written}]\n{_excerpt(message)}"
 
 
 def _excerpt(message: Recalled) -> str:
