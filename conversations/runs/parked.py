@@ -24,6 +24,7 @@ from conversations.fanout import RUNS, publish
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.services.end_reply import SHUT_OUT, STOPPED, Ending, end_reply
+from conversations.services.path import hold_streaming
 
 from .claim import ClaimedRun
 
@@ -38,20 +39,16 @@ def park_run(run: ClaimedRun, *, content: str) -> None:
     nothing: the run may be another worker's by then.
     """
     with transaction.atomic():
-        reply = _lock_streaming(run.reply_id)
+        is_streaming = hold_streaming(run.reply_id)
         mine = Run.objects.filter(pk=run.id, state="running", attempt=run.attempt)
         held = mine.select_for_update().first()  # whoever stops it writes into this row
-        if reply is None or held is None:
+        if not is_streaming or held is None:
             return
         if held.stop_requested_at:
             end_reply(run.reply_id, STOPPED, content=content)
             return
         Message.objects.filter(pk=run.reply_id).update(content=content)
         _give_back(held)
-
-
-def _lock_streaming(reply_id: int) -> Message | None:
-    return Message.objects.select_for_update().filter(pk=reply_id, state="streaming").first()
 
 
 def _give_back(run: Run) -> None:
@@ -88,7 +85,7 @@ def given_up() -> list[GivenUp]:
 def end_given_up(given_up: GivenUp) -> bool:
     """End the reply, unless somebody has decided about its calls in this moment."""
     with transaction.atomic():
-        if _lock_streaming(given_up.reply_id) is None:
+        if not hold_streaming(given_up.reply_id):
             return False
         same = Run.objects.filter(reply_id=given_up.reply_id, state="asking", lease_until=given_up.until)
         return same.exists() and end_reply(given_up.reply_id, given_up.ending)

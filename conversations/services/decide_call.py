@@ -11,10 +11,10 @@ from conversations.access import find_call
 from conversations.core.errors import CallNotAsking, CallRefused
 from conversations.core.frames import ReplyStep
 from conversations.fanout import RUNS, publish, publish_frame
-from conversations.models import Conversation, Message, Run, ToolCall
+from conversations.models import Conversation, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 
-from .path import lock_conversation
+from .path import hold_streaming, lock_conversation
 
 
 def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowed: bool) -> ToolCall:
@@ -26,7 +26,8 @@ def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowe
         locked = lock_conversation(conversation)
         call = find_call(locked, call_id)
         asking = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.ASKS)
-        if call.digest != digest or not _is_being_made(call):
+        # A worker that is about to wait for decisions holds the reply, too: it sees this one, or this sees it waiting.
+        if call.digest != digest or not hold_streaming(call.reply_id):
             raise CallNotAsking
         if not asking.update(**_decision(allowed), decided_at=Now()):  # somebody was faster
             raise CallNotAsking
@@ -36,14 +37,6 @@ def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowe
         transaction.on_commit(partial(_announce, locked, call))
     call.refresh_from_db()
     return call
-
-
-def _is_being_made(call: ToolCall) -> bool:
-    """Tell whether the call's reply has not ended, which it does not until the transaction ends.
-
-    A worker that is about to wait for decisions locks the same row, so it sees this one, or this sees it waiting.
-    """
-    return Message.objects.select_for_update().filter(pk=call.reply_id, state="streaming").exists()
 
 
 def _decision(allowed: bool) -> dict[str, object]:

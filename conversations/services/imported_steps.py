@@ -8,7 +8,7 @@ from typing import Any
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ToolCallState
 
-LONGEST_NAME = 100
+from .tool_calls import LONGEST_NAME_CHARACTERS
 
 
 def take_as_steps(rows: Sequence[Message]) -> list[ToolCall]:
@@ -48,7 +48,7 @@ def _ended_call(reply: Message, result: Message, function: dict[str, Any], *, st
         step=step,
         index=index,
         call_id=result.tool_call_id,
-        tool=function["name"][:LONGEST_NAME],
+        tool=function["name"][:LONGEST_NAME_CHARACTERS],
         arguments=function["arguments"],
         state=ToolCallState.SUCCEEDED,
         message=result,

@@ -29,9 +29,14 @@ def lock_conversation(conversation: Conversation) -> Conversation:
     return locked
 
 
+def hold_streaming(reply_id: int) -> bool:
+    """Keep the reply from ending until the transaction does. Returns False if it has ended."""
+    return Message.objects.select_for_update(no_key=True).filter(pk=reply_id, state="streaming").exists()
+
+
 def lock_streaming(reply_id: int) -> None:
-    """Keep the reply from ending until the transaction does. Raises `ReplyInterrupted` if it has ended."""
-    if not Message.objects.select_for_update().filter(pk=reply_id, state="streaming").exists():
+    """Do the same. Raises `ReplyInterrupted` if it has ended."""
+    if not hold_streaming(reply_id):
         raise ReplyInterrupted
 
 
