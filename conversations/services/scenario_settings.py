@@ -20,7 +20,7 @@ from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.language_models import language_models
 from conversations.providers.prompt_tokens import count_tool_schemas
-from conversations.tools.toolbox import offered_tools, toolbox_of
+from conversations.tools.toolbox import offered_keys, toolbox_of
 from conversations.window_policies import policy_choices
 
 from .language import Language, language_of
@@ -62,7 +62,7 @@ def _check_text(scenario: Scenario) -> None:
 def _check_tools(scenario: Scenario, *, kept: list[Any]) -> None:
     if not all(isinstance(name, str) for name in scenario.tools):
         raise _error("tools", _("Tools are named by text."))
-    offered = {tool.key for tool in offered_tools(scenario.owner)}
+    offered = offered_keys(scenario.owner)
     if unknown := [name for name in scenario.tools if name not in offered and name not in kept]:
         words = _("This site does not offer the tool “%(name)s”. It offers: %(offered)s.")
         raise _error("tools", words, name=unknown[0][:100], offered=", ".join(sorted(offered)) or "–")

@@ -9,10 +9,10 @@ from typing import Any
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ToolUnknown
-from conversations.core.tools import ToolSpec
+from conversations.core.tools import BUILT_IN, OWN, ToolSpec
 from conversations.models import Scenario
 
-from .mcp_tools import mcp_tools, offered_mcp_tools
+from .mcp_tools import key_of_all, mcp_tools, offered_mcp_tools
 from .registry import registry
 from .tool import Tool
 
@@ -48,6 +48,7 @@ class OfferedTool:
 
 
 NO_TOOLS = Toolbox()
+THE_SITES = (BUILT_IN, OWN)
 
 
 def toolbox_of(scenario: Scenario) -> Toolbox:
@@ -71,3 +72,9 @@ def offered_tools(owner: User | None) -> list[OfferedTool]:
     offered = [OfferedTool(name, tool.spec) for name, tool in registry().tools.items()]
     remote = (tool.spec for tool in offered_mcp_tools(is_the_sites=owner is None))
     return [*offered, *(OfferedTool(spec.name, spec) for spec in remote)]
+
+
+def offered_keys(owner: User | None) -> set[str]:
+    """Return what a scenario of *owner* may name: each of `offered_tools`, and all that a server offers at once."""
+    tools = offered_tools(owner)
+    return {tool.key for tool in tools} | {key_of_all(tool.key) for tool in tools if tool.spec.source not in THE_SITES}

@@ -182,6 +182,15 @@ def test_a_few_of_them_are_taken(many_tools):
     check_scenario(Scenario(name="Mine", tools=["many__tool_1", "many__tool_2"]))
 
 
+def test_all_tools_of_a_server_are_taken_by_one_name(many_tools):
+    McpServer.objects.update(tools=many_tools.tools[:5])
+    check_scenario(Scenario(name="Mine", tools=["calculator", "many__*"]))
+    McpServer.objects.update(offered=False)
+    check_scenario(Scenario(name="The site's", tools=["many__*"]))
+    field, _ = problem_of(tools=["many__*"], owner=make_user("alice"))
+    assert field == "tools"
+
+
 def test_a_system_prompt_beside_which_the_tools_do_not_fit_leaves_the_blame_with_them(many_tools):
     tools = [f"many__tool_{number}" for number in range(10)]
     check_scenario(Scenario(name="Mine", tools=tools, system_prompt="word " * 1_000))
