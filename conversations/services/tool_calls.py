@@ -80,7 +80,7 @@ def _unchecked_row(call: AskedCall) -> ToolCall:
 
 
 def _failed(row: ToolCall, error: ToolError) -> ToolCall:
-    row.state, row.error_code, row.result = ToolCallState.FAILED, error.code, error.for_the_model
+    row.state, row.error_code, row.result = ToolCallState.FAILED, error.code, _kept(error.for_the_model)
     row.ended_at = timezone.now()
     return row
 

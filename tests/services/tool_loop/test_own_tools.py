@@ -74,6 +74,14 @@ async def test_the_worst_tools_at_once_leave_the_others_and_the_reply_alone(talk
     assert fine == "2"
 
 
+async def test_a_mistake_that_quotes_what_can_not_be_stored_ends_its_call_alone(talk):
+    calls = [call("calculator", **{"expression": "1", "\0": 1}), call("calculator", expression="17 * 23")]
+    reply = await talk.ask(script(calls), registry().tools["calculator"])
+    unfit, sum_of_both = await talk.results()
+    assert "Extra inputs are not permitted" in unfit
+    assert (reply.state, sum_of_both) == ("complete", "391")
+
+
 async def test_what_one_person_said_is_found_in_nobody_elses_reply(talk):
     def let_bob_speak() -> None:
         posted = post(begin(make_user("bob")), "My invoice number is 4711.")
