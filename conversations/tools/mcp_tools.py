@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -48,7 +49,8 @@ class McpTool:
 
     async def run(self, arguments: str, context: ToolContext) -> str:
         """Call the tool, if it is still the one that was listed. Raises a `ToolError`."""
-        values = check_arguments(arguments, self.listed.parameters)
+        # Somebody else's schema may take a second, and that must not be everybody's.
+        values = await asyncio.to_thread(check_arguments, arguments, self.listed.parameters)
         async with open_session(connection_to(self.server)) as session:
             offered = await session.tools()
             if not self._is_among(offered):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from itertools import islice
@@ -23,6 +24,7 @@ Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 MOST_STEPS = 100_000
 MOST_SECONDS = 1.0
+MOST_DEPTH = 150  # keywords within one another: Python's own limit is met in foreign code, too, which can't bear it
 MOST_MISTAKES = 5
 LONGEST_MISTAKE = 200
 NOT_CHECKED: Final = frozenset(
@@ -48,12 +50,23 @@ class _Work:
 
     def __init__(self) -> None:
         self._steps = 0
+        self._depth = 0
         self._until = time.monotonic() + MOST_SECONDS
 
     def take(self, steps: int) -> None:
         self._steps += steps
         if self._steps > MOST_STEPS or time.monotonic() > self._until:
             raise SchemaUnusable("the schema of this tool takes too much work")
+
+    @contextmanager
+    def one_deeper(self) -> Iterator[None]:
+        if self._depth == MOST_DEPTH:
+            raise SchemaUnusable("the schema of this tool is too deep, or goes round in circles")
+        self._depth += 1
+        try:
+            yield
+        finally:
+            self._depth -= 1
 
 
 _work: ContextVar[_Work] = ContextVar("work")
@@ -86,8 +99,10 @@ def _counting(draft: Any) -> Any:
 
 def _counted(keyword: Keyword) -> Keyword:
     def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-        _work.get().take(1 + (len(value) if isinstance(value, list | dict) else 0))
-        yield from keyword(validator, value, instance, schema) or ()
+        work = _work.get()
+        work.take(1 + (len(value) if isinstance(value, list | dict) else 0))
+        with work.one_deeper():
+            yield from keyword(validator, value, instance, schema) or ()
 
     return check
 

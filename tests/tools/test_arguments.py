@@ -91,6 +91,7 @@ def nested(levels: int) -> dict:
 
 BOMBS = {
     "itself": {"$ref": "#"},
+    "itself, and an object": {"type": "object", "$ref": "#"},
     "two that name each other": {
         "$ref": "#/$defs/a",
         "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
@@ -125,6 +126,23 @@ def test_a_pattern_that_never_ends_is_not_tried(schema):
     text = "a" * 60 + "b"
     assert check_arguments(json.dumps({"a": text, text: 1}), schema)
     assert re.compile("(a+)+$")  # it is one that Python takes
+
+
+@pytest.mark.parametrize("frames", range(12))
+def test_no_depth_is_met_by_the_code_beneath(frames):
+    """It meets Python's own limit at any place, in foreign code too, and what that raises ends more than the check."""
+    assert "goes round in circles" in detail_from(frames, {"type": "object", "$ref": "#"})
+
+
+def detail_from(frames: int, schema: object) -> str:
+    return detail_from(frames - 1, schema) if frames else detail_of("{}", schema)
+
+
+def test_an_object_in_itself_is_checked_as_deep_as_arguments_may_be():
+    tree = {"type": "object", "properties": {"next": {"anyOf": [{"$ref": "#/$defs/tree"}, {"type": "null"}]}}}
+    arguments = '{"next":' * 48 + "%s" + "}" * 48
+    assert check_arguments(arguments % "null", {"$ref": "#/$defs/tree", "$defs": {"tree": tree}})
+    assert "is not valid" in detail_of(arguments % "1", {"$ref": "#/$defs/tree", "$defs": {"tree": tree}})
 
 
 def test_many_values_are_checked_to_the_last():
