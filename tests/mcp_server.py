@@ -159,6 +159,10 @@ class Nonsense:
     async def compressed(self) -> None:
         await answer(self._send, 200, b"\x1f\x8b", "application/json", **{"content-encoding": "gzip"})
 
+    async def come_again(self) -> None:
+        """An end of the stream that asks to be connected to again, at once."""
+        await answer(self._send, 200, b"id: 1\nretry: 0\n\n", "text/event-stream")
+
     async def silent(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass

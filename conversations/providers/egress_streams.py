@@ -11,19 +11,24 @@ from .egress import EgressRefused
 from .egress_transport import UNDONE_HEADERS, AnswerTooLarge, EgressTransport
 
 GOODBYE_SECONDS = 0.4
+MOST_REQUESTS = 500  # a server can have us come back for more at once, and ask us for something in every answer
 
 
 class StreamingEgressTransport(EgressTransport):
-    """Reads no more than *most_bytes* of all answers together. A redirect is an error, for whoever would follow it.
+    """Reads no more than *most_bytes* of all answers together, to no more than `MOST_REQUESTS` requests.
 
-    A DELETE, which only says goodbye, is not waited for long. *last_status* is that of the newest answer, 0 before one.
+    A redirect is an error, for whoever would follow it. A DELETE, which only says goodbye, is not waited for long.
+    *last_status* is that of the newest answer, 0 before one.
     """
 
     last_status = 0
     is_exhausted = False
+    _requests = 0
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         self._require_destination(request.url)
+        self._requests += 1
+        self.is_exhausted |= self._requests > MOST_REQUESTS
         if self.is_exhausted:
             raise AnswerTooLarge("too much has been answered already")
         response = await self._opened().request(

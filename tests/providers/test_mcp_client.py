@@ -21,7 +21,7 @@ from mcp_types import (
 
 from conversations.core import errors
 from conversations.core.listed_tools import MOST_TOOLS
-from conversations.providers import mcp_client
+from conversations.providers import egress_streams, mcp_client
 from conversations.providers.egress_streams import StreamingEgressTransport
 from conversations.providers.mcp_client import McpConnection, open_session
 from tests.mcp_server import NUMBERS, add, hang, said, serve_tools
@@ -249,6 +249,12 @@ async def test_silence_ends_in_time(one_server, kind):
 @pytest.mark.parametrize("kind", ["endless", "endless_event"])
 async def test_an_answer_without_an_end_is_cut_off(one_server, kind):
     await refused(listed(one_server.nonsense_url(kind)), errors.ToolResultTooLarge)
+
+
+async def test_a_server_is_not_asked_again_and_again(one_server, monkeypatch):
+    monkeypatch.setattr(egress_streams, "MOST_REQUESTS", 20)
+    await refused(listed(one_server.nonsense_url("come_again")), errors.ToolResultTooLarge)
+    assert len(one_server.requests) <= 20
 
 
 async def test_listings_without_an_end_are_not_followed_for_ever(one_server, monkeypatch):
