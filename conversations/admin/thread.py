@@ -100,11 +100,11 @@ def _windows_of(messages: Iterable[Message]) -> dict[int, list[ShownWindow]]:
 
 
 def _calls_of(messages: Iterable[Message]) -> dict[int, list[ToolCall]]:
-    """Return the calls by the message that has their result, else by their reply."""
+    """Return the calls, without their words, by the message that has their result, else by their reply."""
     ids = [message.pk for message in messages if message.role != "user"]
     found = ToolCall.objects.filter(Q(message__in=ids) | Q(message=None, reply__in=ids))
     calls: dict[int, list[ToolCall]] = defaultdict(list)
-    for call in found.order_by("step", "index"):
+    for call in found.defer("arguments", "result").order_by("step", "index"):
         calls[call.message_id or call.reply_id].append(call)
     return calls
 

@@ -6,6 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from conversations.admin.thread import show_messages
 from conversations.models import Message
 from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation, make_person
@@ -116,6 +117,13 @@ def test_the_thread_takes_one_query_for_all_calls(queries_for, reply):
         add_call(reply, step=step)
         end_step(reply, step=step)
     assert queries_for(url) == one
+
+
+def test_the_thread_reads_no_words_of_calls(reply):
+    add_call(reply, arguments=SUM, result="391", step=2)
+    shown = show_messages(reply.conversation.messages.all(), has_words=True)
+    (call,) = [call for message in shown for call in message.calls]
+    assert {"arguments", "result"} <= call.get_deferred_fields()
 
 
 def test_a_message_leads_to_its_steps_and_they_lead_back(admin_browser, reply):
