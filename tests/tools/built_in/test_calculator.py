@@ -109,3 +109,11 @@ def test_fractions_are_added_as_they_are(a, b, c):
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=6))
 def test_a_decimal_number_is_itself(number):
     assert Fraction(calculator(f"{number:f}")) == Fraction(number)
+
+
+def test_a_multiple_of_many_large_numbers_holds_nobody_up():
+    numbers = ",".join(f"1e4000-{n}" for n in range(1, 90))
+    before = time.process_time()
+    with pytest.raises(ArgumentsUnfit, match="do not fit"):
+        calculator(f"lcm({numbers})")
+    assert time.process_time() - before < 0.3
