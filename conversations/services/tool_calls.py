@@ -43,7 +43,7 @@ def store_calls(reply_id: int, *, step: int, calls: Sequence[AskedCall], toolbox
     """
     rows = [_row_of(call, toolbox) for call in calls[:MOST_CALLS_AT_ONCE]]
     if left_out := len(calls) - len(rows):
-        rows.append(_row_of_left_out(calls[len(rows)], left_out))
+        rows.append(_row_of_left_out(_unchecked_row(calls[len(rows)], toolbox), left_out))
     for index, row in enumerate(rows):
         row.reply_id, row.step, row.index = reply_id, step, index
     with transaction.atomic():
@@ -52,7 +52,7 @@ def store_calls(reply_id: int, *, step: int, calls: Sequence[AskedCall], toolbox
 
 
 def _row_of(call: AskedCall, toolbox: Toolbox) -> ToolCall:
-    row = _unchecked_row(call)
+    row = _unchecked_row(call, toolbox)
     try:
         tool = toolbox.find(call.name)
         tool.check(row.arguments)
@@ -62,21 +62,26 @@ def _row_of(call: AskedCall, toolbox: Toolbox) -> ToolCall:
     except Exception as error:  # whatever is wrong with a tool, the reply goes on
         logger.exception("the arguments of the tool %s could not be checked", call.name)
         return _failed(row, ToolError(detail=type(error).__name__))
-    row.source, row.asked = tool.spec.source, tool.spec.asks
+    row.asked = tool.spec.asks
     row.state = ToolCallState.ASKS if tool.spec.asks else ToolCallState.READY
     return row
 
 
-def _row_of_left_out(first: AskedCall, count: int) -> ToolCall:
-    """Return the row of the *first* call that was one too many. It stands for all of them: nobody reads hundreds."""
+def _row_of_left_out(first: ToolCall, count: int) -> ToolCall:
+    """Return *first*, the first call that was one too many. It stands for all of them: nobody reads hundreds."""
     limit = f"At most {MOST_CALLS_AT_ONCE} may be called at once; {count} were left out."
-    return _failed(_unchecked_row(first), TooManyCalls(detail=limit))
+    return _failed(first, TooManyCalls(detail=limit))
 
 
-def _unchecked_row(call: AskedCall) -> ToolCall:
-    """Return the row of a call. Arguments that are too long to be kept are JSON no more."""
-    arguments = call.arguments[:LONGEST_ARGUMENTS_CHARACTERS]
-    return ToolCall(call_id=call.id, tool=call.name[:LONGEST_NAME_CHARACTERS], arguments=arguments)
+def _unchecked_row(call: AskedCall, toolbox: Toolbox) -> ToolCall:
+    """Return the row of a call, without a source if there is no such tool. Arguments that are cut are JSON no more."""
+    tool = toolbox.tools.get(call.name)
+    return ToolCall(
+        call_id=call.id,
+        tool=call.name[:LONGEST_NAME_CHARACTERS],
+        source=tool.spec.source if tool else "",
+        arguments=call.arguments[:LONGEST_ARGUMENTS_CHARACTERS],
+    )
 
 
 def _failed(row: ToolCall, error: ToolError) -> ToolCall:

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from conversations.core.tools import MOST_CALLS_AT_ONCE
 from conversations.services.tool_calls import LONGEST_RESULT_CHARACTERS
 from conversations.tools.registry import registry
 from tests.people import begin, make_user, post
@@ -72,6 +73,17 @@ async def test_the_worst_tools_at_once_leave_the_others_and_the_reply_alone(talk
     assert "There are: block, crash, fine, flood, hang, leave, page." in missing
     assert "n: Input should be a valid integer" in unfit
     assert fine == "2"
+
+
+async def test_only_of_a_tool_that_is_not_there_a_call_says_that_it_comes_from_nowhere(talk, gate):
+    calls = [call("missing"), call("fine", n="many")] + [call("fine", n=n) for n in range(MOST_CALLS_AT_ONCE)]
+    await talk.ask(script(calls), *the_worst(gate))
+    rows = await talk.calls()
+    assert [row.error_code for row in rows if row.error_code] == [
+        "tool_unknown", "tool_arguments_unfit", "tool_too_many_calls",
+    ]  # fmt: skip
+    assert all(row.source for row in rows[1:])
+    assert rows[0].source == ""
 
 
 async def test_a_mistake_that_quotes_what_can_not_be_stored_ends_its_call_alone(talk):
