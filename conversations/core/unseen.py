@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Final, NamedTuple
 
 UNSEEN_CATEGORIES: Final = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
@@ -13,10 +14,13 @@ SHAPELESS: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 NOT_PLAIN: Final = re.compile("[^\n\t -~]")
+# Seen where they are few. Many push what follows out of sight; plain spaces don't: they hang at the end of a line.
+BLANKS: Final = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+NOT_SEEN_AS_IT_IS: Final = re.compile(f"[{BLANKS}][{BLANKS} ]{{2,}}[{BLANKS}]|{NOT_PLAIN.pattern}")
 
 
 class Piece(NamedTuple):
-    """A stretch of text as it is, or the name of one character that is *unseen*, such as `U+202E`."""
+    """A stretch of text as it is, or the name of a character that is *unseen*, such as `U+202E`, or `U+00A0×400`."""
 
     text: str
     unseen: bool = False
@@ -25,15 +29,21 @@ class Piece(NamedTuple):
 def pieces_of(text: str) -> Iterator[Piece]:
     """Yield *text* piece by piece. Ends of lines and tabs are seen by what they do."""
     start = 0
-    for found in NOT_PLAIN.finditer(text):
-        if not is_unseen(found[0]):
+    for found in NOT_SEEN_AS_IT_IS.finditer(text):
+        if len(found[0]) == 1 and not is_unseen(found[0]):
             continue
         if start < found.start():
             yield Piece(text[start : found.start()])
-        yield Piece(f"U+{ord(found[0]):04X}", unseen=True)
+        yield from _named(found[0])
         start = found.end()
     if start < len(text):
         yield Piece(text[start:])
+
+
+def _named(characters: str) -> Iterator[Piece]:
+    for character, same in groupby(characters):
+        count = len(list(same))
+        yield Piece(f"U+{ord(character):04X}" + (f"×{count}" if count > 1 else ""), unseen=True)
 
 
 def is_unseen(character: str) -> bool:

@@ -36,3 +36,16 @@ def test_what_nobody_sees_is_named_where_it_stands(character):
 def test_nothing_is_left_out():
     text = "pay\u202e \u200b\u200bnow\U000e0041"
     assert spelled(text) == "pay[U+202E] [U+200B][U+200B]now[U+E0041]"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("to: a\N{NO-BREAK SPACE}" + "\N{EM SPACE}" * 3000 + "b", "to: a[U+00A0][U+2003×3000]b"),
+        ("a\N{EM SPACE}  \N{EM SPACE}  \N{EM SPACE}b", "a[U+2003][U+0020×2][U+2003][U+0020×2][U+2003]b"),
+        ("\N{IDEOGRAPHIC SPACE}\N{IDEOGRAPHIC SPACE}中文", "\N{IDEOGRAPHIC SPACE}\N{IDEOGRAPHIC SPACE}中文"),
+        ("a" + " " * 3000 + "b", "a" + " " * 3000 + "b"),
+    ],
+)
+def test_blanks_that_would_push_what_follows_out_of_sight_are_counted(text, seen):
+    assert spelled(text) == seen
