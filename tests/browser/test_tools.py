@@ -21,6 +21,11 @@ for payload in PAYLOADS:
     add_call(reply, written[:100], {{"note": written}}, source=written[:100], state="asks")
 print(len(PAYLOADS))
 """
+CALL_WITHOUT_ARGUMENTS = """
+from conversations.models import Conversation
+from tests.tool_steps import add_call
+add_call(Conversation.objects.get(public_id="{public_id}").head, "{tool}", source="shop (shop.example)")
+"""
 XSS = '<img src=x onerror="document.title=\'broken in\'"><script>document.title="broken in"</script>'
 
 
@@ -204,6 +209,18 @@ def test_no_payload_in_name_source_arguments_or_result_of_a_call_runs_or_fetches
     page.locator("details[data-call]").first.evaluate_all("all => all.forEach((call) => { call.open = true; })")
     assert page.locator("[data-call]").locator("script, img, iframe, object, embed, style, link, a").count() == 0
     assert happened == []
+
+
+def test_a_long_name_is_whole_where_there_is_room(page, site):
+    say(page, "Hello")
+    site.run(CALL_WITHOUT_ARGUMENTS.format(public_id=page.url.split("/")[-2], tool="shop__list_every_open_order"))
+    page.reload()
+    name = page.locator(".call-name")
+    expect(name).to_be_visible()
+    assert name.evaluate("name => name.scrollWidth - name.clientWidth") == 0
+    page.set_viewport_size({"width": 240, "height": 700})
+    assert name.evaluate("name => name.scrollWidth - name.clientWidth") > 0
+    assert page.locator("html").evaluate("root => root.scrollWidth") == 240
 
 
 def test_what_nobody_sees_is_spelled_out_where_they_decide(with_tools):
