@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
@@ -12,9 +12,9 @@ from weakref import WeakValueDictionary
 from conversations.core.errors import AccessError, ConversationError, LookUpTooCostly, ProviderTimedOut
 from conversations.core.fusion import Candidate, Fused, fuse
 from conversations.core.prompt import Passage
-from conversations.core.record import LookUp
+from conversations.core.record import GroundingPassage, GroundingRecord, LookUp
 from conversations.core.stored_errors import is_code_of
-from conversations.models import Conversation
+from conversations.models import Completion, Conversation
 from conversations.providers.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.services.embed_texts import embed_texts
 from conversations.services.keep_passages import keep_passages
@@ -71,6 +71,25 @@ async def look_up(
     found = await in_look_up_thread(_fused)(by_words, by_meaning)
     passages = await in_worker_thread(keep_passages)(question.id, found) if found else ()
     return LookedUp(passages, _how(question, by_words, by_meaning))
+
+
+def looked_up_before(reply_id: int) -> LookedUp | None:
+    """Return what was looked up for the last request of a reply that goes on after it.
+
+    What it has said cites passages by their places, so these stay, whatever documents have come since.
+    """
+    sent = Completion.objects.filter(reply_id=reply_id, window__isnull=False).order_by("-id")
+    grounding, stored = sent.values_list("window__grounding", "reply__parent__grounding")[0]
+    record = GroundingRecord.from_json(grounding)
+    if record.look_up is None:
+        return None
+    found = [(stored[passage.number - 1], passage) for passage in (*record.included, *record.left_out)]
+    passages = (_as_it_was(entry, passage) for entry, passage in found if entry.get("document"))
+    return LookedUp(tuple(passages), record.look_up)
+
+
+def _as_it_was(entry: Mapping[str, Any], passage: GroundingPassage) -> Passage:
+    return Passage(entry["text"], entry["source"], passage.score, passage.number)
 
 
 async def _search(question: Question, search: Search, *what: Any, **how: Any) -> Found:

@@ -19,11 +19,10 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef
 
 from conversations.core.errors import ToolStepsUsedUp
-from conversations.grounding.look_up import LookedUp, look_up
+from conversations.grounding.look_up import LookedUp, look_up, looked_up_before
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.providers.completions import CompletionClient
-from conversations.threads import in_worker_thread
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox, toolbox_of
 
@@ -62,6 +61,11 @@ class _Loop:
         return ToolContext(owner.pk, self.reply.conversation_id, self.reply.pk, owner.time_zone)
 
     @property
+    def goes_on(self) -> bool:
+        """Whether there was a request for the reply before, after which it had to wait."""
+        return bool(self.calls)
+
+    @property
     def has_steps_left(self) -> bool:
         return bool(self.toolbox.tools) and self.at <= settings.TOOL_STEPS
 
@@ -80,8 +84,8 @@ async def make_reply(
     connection to the provider and settles the ledger before it goes on; its message is the error code, empty if a
     person stopped the reply.
     """
-    looked_up = await look_up(reply_id)
-    loop = await in_worker_thread(_begin)(reply_id, find_tools or _scenarios_tools)
+    loop = await insist(partial(_begin, reply_id, find_tools or _scenarios_tools))
+    looked_up = await (insist(partial(looked_up_before, reply_id)) if loop.goes_on else look_up(reply_id))
     until = time.monotonic() + settings.TOOL_SECONDS
     sink.begin_step(loop.at, position=loop.position, text=loop.text)
     while True:
@@ -114,8 +118,8 @@ def _scenarios_tools(reply: Message) -> Toolbox:
 
 
 async def _prepare(loop: _Loop, looked_up: LookedUp | None) -> PreparedReply:
-    """Choose the window of a step. The first one needs nothing of the reply that has not just been read."""
-    reply = loop.reply if loop.at == 1 else None
+    """Choose the window of a step. The first one, where nothing was looked up, needs only what has just been read."""
+    reply = loop.reply if loop.at == 1 and looked_up is None else None
     return await insist(partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.toolbox, reply=reply))
 
 

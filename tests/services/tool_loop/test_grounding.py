@@ -1,0 +1,52 @@
+"""What was looked up for a question stays as it was through all steps of its reply."""
+
+from __future__ import annotations
+
+from conversations.models import Completion, Document, ToolCall
+from conversations.services.decide_call import decide_call
+from tests.grounding.documents import store_document
+from tests.people import post
+from tests.waiting import in_thread
+
+from .tools import NotedTool, call, script
+
+# The words of a question are those of its script: calls, name, look, arguments.
+OLD, NEW = "A heron looks and calls its name without arguments.", "Calls, names, looks, arguments: calls by name."
+
+
+async def waiting_reply(talk):
+    """Return a reply that was sent a passage of a document and waits for somebody to allow a call."""
+    await in_thread(store_document, talk.conversation, [OLD])
+    reply = (await in_thread(post, talk.conversation, script([call()]))).reply
+    await talk.begin(reply, NotedTool(asks=True))
+    return reply
+
+
+async def allow_and_end(talk, reply):
+    call = await in_thread(ToolCall.objects.get, reply=reply)
+    decision = {"call_id": call.pk, "digest": call.digest, "allowed": True}
+    await in_thread(lambda: decide_call(conversation=talk.conversation, **decision))
+    return await talk.end(talk.begin(reply))
+
+
+def questions(talk):
+    return [prompt[0]["content"] for prompt in talk.prompts()]
+
+
+async def test_documents_that_come_while_it_asks_change_nothing_in_what_it_cites(talk):
+    reply = await waiting_reply(talk)
+    await in_thread(lambda: store_document(talk.conversation, [NEW], name="new.md"))
+    assert (await allow_and_end(talk, reply)).state == "complete"
+    first, second = questions(talk)
+    assert OLD in first
+    assert second == first
+    windows = await in_thread(list, Completion.objects.order_by("pk").values_list("window__grounding", flat=True))
+    assert [window["look_up"] for window in windows] == [windows[0]["look_up"]] * 2
+    assert [window["included"] for window in windows] == [windows[0]["included"]] * 2
+
+
+async def test_a_document_that_goes_while_it_asks_is_not_sent_again(talk):
+    reply = await waiting_reply(talk)
+    await in_thread(lambda: Document.objects.get().delete())
+    assert (await allow_and_end(talk, reply)).state == "complete"
+    assert [OLD in question for question in questions(talk)] == [True, False]
