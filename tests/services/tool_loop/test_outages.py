@@ -10,7 +10,7 @@ from conversations.services import attempts, make_reply, run_calls
 from .tools import NotedTool, call, script
 
 
-@pytest.mark.parametrize("lost", ["store_calls", "calls_of_step", "store_step", "prepare_reply"])
+@pytest.mark.parametrize("lost", ["_begin", "store_calls", "calls_of_step", "store_step", "prepare_reply"])
 async def test_what_was_written_without_an_answer_is_written_once(talk, monkeypatch, lost):
     monkeypatch.setattr(attempts, "DATABASE_AWAY_SECONDS", 0)
     monkeypatch.setattr(make_reply, lost, losing_answers(getattr(make_reply, lost)))
