@@ -48,9 +48,10 @@ class EgressTransport(httpx2.AsyncBaseTransport):
 
     def _require_destination(self, url: httpx2.URL) -> None:
         allowed = self._destination
-        asked = (url.scheme, url.host.removesuffix("."), url.port or PORTS.get(url.scheme))
+        host = url.raw_host.decode("ascii")  # as it is written: `host` would read out what a name in xn-- stands for
+        asked = (url.scheme, host.removesuffix("."), url.port or PORTS.get(url.scheme))
         if asked != (allowed.scheme, allowed.host, allowed.port):
-            raise EgressRefused(f"{url.host} is not where this connection leads.")
+            raise EgressRefused(f"{host} is not where this connection leads.")
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

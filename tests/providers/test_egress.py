@@ -158,6 +158,12 @@ async def test_no_connection_leads_anywhere_but_to_its_destination(canary):
             await client.get(f"http://127.0.0.1:{canary.port}/")
 
 
+async def test_a_name_of_another_alphabet_leads_where_it_is_written(upstream):
+    host = "xn--bcher-kva.example"
+    url = upstream.base_url.replace("127.0.0.1", host)
+    assert (await get(url, "127.0.0.1", named_hosts=[host])).request.url.host == "bücher.example"
+
+
 async def test_a_proxy_of_the_environment_is_not_asked(canary, monkeypatch, upstream):
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "https_proxy"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{canary.port}")
