@@ -105,7 +105,7 @@ def require_reachable(address: IPAddress, *, host: str, is_named: bool) -> None:
         if any(each in network for network in NEVER):
             raise EgressRefused(f"{host} has an address that is never connected to.")
         if not is_named and (not each.is_global or each in SITE_LOCAL):
-            raise EgressRefused(f"{host} has an address inside a private network, and is not among the named hosts.")
+            raise EgressRefused(f"{host} has an address inside a private network, and MCP_HOSTS does not name it.")
 
 
 def _meant_by(address: IPAddress) -> list[IPAddress]:

@@ -167,6 +167,10 @@ def test_an_address_that_leads_inside_is_refused(admin_browser, url):
     assert not McpServer.objects.exists()
 
 
+def test_the_setting_that_opens_a_host_inside_is_named(admin_browser):
+    assert "MCP_HOSTS" in mistakes(admin_browser.post(ADD, form(url="http://127.0.0.1/mcp")))["url"][0]
+
+
 def test_a_new_address_has_none_of_the_old_ones_tools(admin_browser, stored):
     admin_browser.post(reverse("admin:conversations_mcpserver_list_tools", args=[stored.pk]))
     save(admin_browser, stored, url="https://tools.example.org/mcp")
