@@ -9,6 +9,7 @@ from django.contrib.admin.widgets import AutocompleteSelect
 from django.db import transaction
 from django.db.models import Case, F, ForeignKey, Model, Q, QuerySet, Value, When
 from django.forms import ModelForm
+from django.forms.widgets import Script
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -73,6 +74,7 @@ class ScenarioAdmin(LargeListAdmin):
 
     class Media:
         css = {"all": ["css/tool_choice.css", "admin/scenario.css"]}
+        js = [Script("js/tool_choice.js", type="module")]
 
     def formfield_for_foreignkey(self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any) -> Any:
         widget = OwnerWidget(db_field, self.admin_site)

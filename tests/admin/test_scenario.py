@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -26,6 +27,11 @@ FORM = {
     "last_messages": "20",
     "grounding_share": "0.5",
 }
+
+
+def test_the_form_adds_up_what_the_chosen_tools_cost(admin_browser):
+    page = admin_browser.get(ADD).content.decode()
+    assert re.search(r'<script src="[^"]*js/tool_choice[^"]*" type="module">', page)
 
 
 def change(scenario: Scenario) -> str:
