@@ -106,7 +106,10 @@ class _Call:
             connections.close_all()
 
     async def _in_own_loop(self, value: Awaitable[Any]) -> Any:
-        self._inner = asyncio.get_running_loop(), asyncio.current_task()  # type: ignore[assignment]  # there is one
+        task: Task[Any] = asyncio.current_task()  # type: ignore[assignment]  # there is one
+        self._inner = asyncio.get_running_loop(), task
+        if self._is_left:  # before there was anything to stop
+            task.cancel()
         async with ThreadSensitiveContext():
             try:
                 return await value

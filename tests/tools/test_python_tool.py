@@ -233,6 +233,17 @@ async def test_an_async_function_is_stopped_where_it_waits(caplog):
     assert "failed" not in caplog.text
 
 
+async def test_an_async_function_that_is_given_up_before_it_waits_is_stopped_too(gate):
+    def begin():
+        gate.wait(60)
+        return asyncio.Event().wait()
+
+    with pytest.raises(ToolTimedOut):
+        await call(python_tool(begin, timeout_seconds=0.05))
+    gate.set()
+    await wait_until(lambda: not any(thread.name == "tool-begin" for thread in threading.enumerate()))
+
+
 async def test_a_call_that_is_stopped_is_not_waited_for(gate):
     began = time.monotonic()
     running = asyncio.create_task(call(hanging(gate, timeout_seconds=60)))
