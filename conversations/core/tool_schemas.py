@@ -127,6 +127,10 @@ def _is_type(value: object) -> bool:
     return bool(names) and all(isinstance(name, str) and name in TYPES for name in names)
 
 
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def _is_list(value: object) -> bool:
     return isinstance(value, list)
 
@@ -142,6 +146,7 @@ def _is_mapping(value: object) -> bool:
 _VALUES: Final[Mapping[str, Callable[[object], bool]]] = {
     "type": _is_type,
     "required": _are_names,
+    "description": _is_text,
     **dict.fromkeys(("enum", "anyOf", "allOf", "oneOf", "prefixItems"), _is_list),
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas"), _is_mapping),
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _is_number),

@@ -35,6 +35,7 @@ SOUND = [
     of_properties(a={"$ref": "#/$defs/Colour"}) | {"$defs": {"Colour": {"enum": ["red"]}}},
     of_properties(tree={"$ref": "#/$defs/t"}) | {"$defs": {"t": of_properties(left={"$ref": "#/$defs/t"})}},
     of_properties(self={"$ref": "#"}),
+    of_properties(description={"type": "string", "description": "What it is."}),
     of_properties(a={"$ref": "#/$defs/a~1b"}) | {"$defs": {"a/b": {"type": "string"}}},
     of_properties(a={"pattern": "(a+)+$"}, b={"items": [{"type": "string"}]}),
     chain(40),
@@ -53,6 +54,7 @@ REFUSED = [
     (of_properties(a={"minimum": True}), Flaw.NOT_A_SCHEMA),
     (of_properties(a={"maxLength": -1}), Flaw.NOT_A_SCHEMA),
     (of_properties(a={"anyOf": {"type": "string"}}), Flaw.NOT_A_SCHEMA),
+    (of_properties(a={"description": ["which"]}), Flaw.NOT_A_SCHEMA),  # not even its tokens could be counted
     (of_properties(a={"$ref": "#/$defs/gone"}), Flaw.NOT_A_SCHEMA),
     (of_properties(a={"default": float("nan")}), Flaw.NOT_A_SCHEMA),
     (of_properties(a={"default": "\x00"}), Flaw.NOT_A_SCHEMA),
