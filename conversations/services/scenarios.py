@@ -10,6 +10,7 @@ from chatsite.accounts.models import User
 from conversations.models import Conversation, Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.selectors.scenarios import find_own_scenario, find_scenario
+from conversations.tools.toolbox import offered_keys
 
 from .conversations import default_scenario
 from .forget_in_ledger import wait_for_other_deletions
@@ -19,8 +20,14 @@ MOST_OF_ONE_PERSON = 200
 
 
 def copy_scenario(user: User, scenario: Scenario) -> Scenario:
-    """Return the person's own scenario with the settings of *scenario*, not stored yet."""
-    return Scenario(owner=user, **{name: getattr(scenario, name) for name in SETTINGS})
+    """Return the person's own scenario with the settings of *scenario*, not stored yet.
+
+    Tools that only scenarios of the site may have stay with it.
+    """
+    copy = Scenario(owner=user, **{name: getattr(scenario, name) for name in SETTINGS})
+    offered = offered_keys(user) if scenario.tools else ()
+    copy.tools = [name for name in scenario.tools if name in offered]
+    return copy
 
 
 def check_there_is_room(user: User) -> None:

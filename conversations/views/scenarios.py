@@ -75,7 +75,8 @@ def new(request: PersonRequest) -> HttpResponse:
     copied = find_scenario(request.user, scenario_id)
     instance = copy_scenario(request.user, copied)
     instance.name = gettext("%(name)s (copy)") % {"name": copied.shown_name[:NAME_CHARACTERS]}
-    return _form_page(request, instance, documents_left=scenario_documents_count(copied))
+    tools_left = len(copied.tools) - len(instance.tools)
+    return _form_page(request, instance, documents_left=scenario_documents_count(copied), tools_left=tools_left)
 
 
 @require_http_methods(["GET", "POST"])

@@ -6,9 +6,11 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from conversations.core.errors import ScenarioNotFound
-from conversations.models import Scenario
+from conversations.core.listed_tools import ListedTool
+from conversations.models import McpServer, Scenario
 from conversations.services import scenarios
 from conversations.services.conversations import choose_scenario, default_scenario
+from conversations.services.scenario_settings import check_scenario
 from conversations.services.scenarios import check_there_is_room, copy_scenario, delete_scenario
 from tests.people import begin, make_user, post
 
@@ -33,6 +35,16 @@ def begun_with(user, scenario):
 def scenario_of(conversation):
     conversation.refresh_from_db()
     return conversation.scenario
+
+
+def test_a_copy_leaves_tools_behind_that_only_the_sites_scenarios_may_have(alice):
+    listed = [ListedTool("add", "Adds.", {"type": "object"}).to_json()]
+    McpServer.objects.create(name="sums", url="https://tools.example.org/mcp", tools=listed)
+    McpServer.objects.create(name="open", url="https://tools.example.org/mcp", tools=listed, offered=True)
+    tools = ["calculator", "sums__add", "sums__*", "open__*", "open__add", "gone"]
+    copy = copy_scenario(alice, Scenario.objects.create(name="Guide", tools=tools, offered=True))
+    assert copy.tools == ["calculator", "open__*", "open__add"]
+    check_scenario(copy)
 
 
 def test_a_copy_has_the_settings_and_nothing_else(alice):
