@@ -25,11 +25,12 @@ from conversations.models.tool_call import ToolCallState
 from conversations.providers.completions import CompletionClient
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox, toolbox_of
+from conversations.tools.withdrawn import withdrawn_tools
 
 from .attempts import insist, see_through
 from .complete_step import Progress, ReplySink, complete_step
 from .prepare_reply import PreparedReply, prepare_reply, replies_to_be_made
-from .reply_steps import store_step
+from .reply_steps import as_asked, store_step
 from .run_calls import run_calls
 from .tool_calls import calls_of_step, store_calls
 
@@ -45,11 +46,13 @@ class Made(Enum):
 class _Loop:
     """The steps of one reply while it is made: the one it is *at*, with what has come of its calls so far.
 
-    *reply* is as it was read before the first request; *position* is where it is now.
+    *reply* is as it was read before the first request; *position* is where it is now. Of the *told* tools, which go
+    with each request, those in the *toolbox* may be called.
     """
 
     reply: Message
     toolbox: Toolbox
+    told: Toolbox
     at: int
     position: int
     text: str
@@ -106,10 +109,13 @@ def _begin(reply_id: int, find_tools: Callable[[Message], Toolbox]) -> _Loop:
     """Return the loop of a reply as it is stored: at its first step, or where it had to wait."""
     calls = ToolCall.objects.filter(reply_id=OuterRef("pk"))
     reply = replies_to_be_made().annotate(has_called=Exists(calls)).get(pk=reply_id)
-    loop = _Loop(reply, find_tools(reply), at=1, position=reply.position, text=reply.content, calls=[])
+    toolbox = find_tools(reply)
+    loop = _Loop(reply, toolbox, told=toolbox, at=1, position=reply.position, text=reply.content, calls=[])
     if reply.has_called:
         loop.at += reply.steps.filter(role="assistant").count()
         loop.calls = calls_of_step(reply_id, loop.at)
+        if not toolbox.tools:  # somebody has taken them away while it waited
+            loop.told = withdrawn_tools(call.name for call in map(as_asked, loop.calls))
     return loop
 
 
@@ -120,7 +126,7 @@ def _scenarios_tools(reply: Message) -> Toolbox:
 async def _prepare(loop: _Loop, looked_up: LookedUp | None) -> PreparedReply:
     """Choose the window of a step. The first one, where nothing was looked up, needs only what has just been read."""
     reply = loop.reply if loop.at == 1 and looked_up is None else None
-    return await insist(partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.toolbox, reply=reply))
+    return await insist(partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.told, reply=reply))
 
 
 def _is_answer(progress: Progress, loop: _Loop) -> bool:

@@ -94,13 +94,13 @@ def _streaming(reply_id: int) -> QuerySet[Message]:
 def _messages_of(reply: Message, calls: Sequence[ToolCall], text: str) -> list[Message]:
     """Return a step as messages in the reply's place: the calls, and a result for each."""
     language = language_of(reply.conversation.scenario)
-    asked = PromptMessage("assistant", text, tool_calls=tuple(map(_as_asked, calls)))
+    asked = PromptMessage("assistant", text, tool_calls=tuple(map(as_asked, calls)))
     results = [PromptMessage("tool", call.result, tool_call_id=call.call_id) for call in calls]
     placed = enumerate([asked, *results], start=reply.position)
     return [_row_of_message(reply, message, position, language) for position, message in placed]
 
 
-def _as_asked(call: ToolCall) -> AskedCall:
+def as_asked(call: ToolCall) -> AskedCall:
     """Return the call as it is sent from now on: providers refuse names and arguments that are none."""
     name = call.tool if TOOL_NAME.fullmatch(call.tool) else UNNAMED
     return AskedCall(call.call_id, name, call.arguments if is_object(call.arguments) else "{}")

@@ -1,6 +1,8 @@
-"""What was looked up for a question stays as it was through all steps of its reply."""
+"""What changes while a reply waits for its person: documents come and go, and so do tools."""
 
 from __future__ import annotations
+
+import pytest
 
 from conversations.models import Completion, Document, ToolCall
 from conversations.services.decide_call import decide_call
@@ -22,10 +24,14 @@ async def waiting_reply(talk):
     return reply
 
 
-async def allow_and_end(talk, reply):
-    call = await in_thread(ToolCall.objects.get, reply=reply)
+async def allow(talk, reply):
+    call = await in_thread(ToolCall.objects.get, reply=reply, state="asks")
     decision = {"call_id": call.pk, "digest": call.digest, "allowed": True}
     await in_thread(lambda: decide_call(conversation=talk.conversation, **decision))
+
+
+async def allow_and_end(talk, reply):
+    await allow(talk, reply)
     return await talk.end(talk.begin(reply))
 
 
@@ -50,3 +56,17 @@ async def test_a_document_that_goes_while_it_asks_is_not_sent_again(talk):
     await in_thread(lambda: Document.objects.get().delete())
     assert (await allow_and_end(talk, reply)).state == "complete"
     assert [OLD in question for question in questions(talk)] == [True, False]
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+async def test_a_reply_whose_tools_have_all_been_taken_away_answers_without_them(talk, steps):
+    reply = (await in_thread(post, talk.conversation, script(*[[call(x=step)] for step in range(steps)]))).reply
+    await talk.begin(reply, NotedTool(asks=True))
+    for _ in range(steps - 1):
+        await allow(talk, reply)
+        await talk.begin(reply)
+    talk.tools = []
+    ended = await allow_and_end(talk, reply)
+    assert (ended.state, (await talk.calls())[-1].error_code) == ("complete", "tool_unknown")
+    asked = talk.upstream.log()[-1]["body"]
+    assert ([each["function"]["name"] for each in asked["tools"]], asked["tool_choice"]) == (["look"], "none")
