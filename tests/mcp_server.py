@@ -159,6 +159,12 @@ class Nonsense:
     async def compressed(self) -> None:
         await answer(self._send, 200, b"\x1f\x8b", "application/json", **{"content-encoding": "gzip"})
 
+    async def crumbs(self) -> None:
+        """A megabyte of the smallest values that there are, none of which is a tool."""
+        tools = b"[]," * 333_333 + b"[]"
+        body = b'{"jsonrpc": "2.0", "id": 1, "result": {"tools": [' + tools + b"]}}"
+        await answer(self._send, 200, body, "application/json")
+
     async def come_again(self) -> None:
         """An end of the stream that asks to be connected to again, at once."""
         await answer(self._send, 200, b"id: 1\nretry: 0\n\n", "text/event-stream")

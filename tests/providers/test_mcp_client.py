@@ -251,6 +251,10 @@ async def test_an_answer_without_an_end_is_cut_off(one_server, kind):
     await refused(listed(one_server.nonsense_url(kind)), errors.ToolResultTooLarge)
 
 
+async def test_an_answer_of_very_many_values_is_not_read(one_server):
+    await refused(listed(one_server.nonsense_url("crumbs")), errors.ToolResultTooLarge)
+
+
 async def test_a_server_is_not_asked_again_and_again(one_server, monkeypatch):
     monkeypatch.setattr(egress_streams, "MOST_REQUESTS", 20)
     await refused(listed(one_server.nonsense_url("come_again")), errors.ToolResultTooLarge)
