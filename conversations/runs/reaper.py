@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
@@ -17,6 +18,7 @@ from conversations.services.close_days import close_days
 from conversations.services.conversations import sweep_deleted_conversations
 from conversations.services.end_reply import INTERRUPTED, STOPPED, end_reply
 from conversations.services.ledger import Outcome, settle_abandoned, settle_completion
+from conversations.services.path import hold_streaming
 from conversations.services.uploads import sweep_upload_counts
 
 from .claim import LEASE
@@ -58,13 +60,22 @@ def _survives(duty: Callable[[Any], bool], row: Any) -> bool:
 
 
 def _reap(run: Run) -> bool:
+    """End what its worker has left, unless that was only slow and has given the run back since."""
     ending = STOPPED if run.stop_requested_at else INTERRUPTED
     # First the ledger, as always: whoever hears that the reply has ended asks what it cost.
     settle_abandoned(run.reply_id, text=run.reply.content, error_code=ending.error_code)
-    ended = end_reply(run.reply_id, ending)
-    if not ended:
-        Run.objects.filter(pk=run.pk).update(state="ended", ended_at=Now())
+    with transaction.atomic():
+        if hold_streaming(run.reply_id) and not _is_still_over(run):
+            return False
+        ended = end_reply(run.reply_id, ending)
+        if not ended:
+            Run.objects.filter(pk=run.pk).update(state="ended", ended_at=Now())
     return ended
+
+
+def _is_still_over(run: Run) -> bool:
+    same = Run.objects.filter(pk=run.pk, state="running", attempt=run.attempt, lease_until__lt=Now())
+    return same.exists()
 
 
 def _left_open() -> QuerySet[Completion]:

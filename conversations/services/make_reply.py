@@ -31,7 +31,7 @@ from .attempts import insist, see_through
 from .complete_step import Progress, ReplySink, complete_step
 from .prepare_reply import PreparedReply, prepare_reply, replies_to_be_made
 from .reply_steps import as_asked, store_step
-from .run_calls import run_calls
+from .run_calls import Running, run_calls
 from .tool_calls import calls_of_step, store_calls
 
 
@@ -47,7 +47,7 @@ class _Loop:
     """The steps of one reply while it is made: the one it is *at*, with what has come of its calls so far.
 
     *reply* is as it was read before the first request; *position* is where it is now. Of the *told* tools, which go
-    with each request, those in the *toolbox* may be called.
+    with each request, those in the *toolbox* may be called, *until* a time of the monotonic clock.
     """
 
     reply: Message
@@ -57,6 +57,7 @@ class _Loop:
     position: int
     text: str
     calls: list[ToolCall]
+    until: float = float("inf")
 
     @property
     def context(self) -> ToolContext:
@@ -69,8 +70,8 @@ class _Loop:
         return bool(self.calls)
 
     @property
-    def has_steps_left(self) -> bool:
-        return bool(self.toolbox.tools) and self.at <= settings.TOOL_STEPS
+    def may_call(self) -> bool:
+        return bool(self.toolbox.tools) and self.at <= settings.TOOL_STEPS and time.monotonic() < self.until
 
 
 async def make_reply(
@@ -89,14 +90,13 @@ async def make_reply(
     """
     loop = await insist(partial(_begin, reply_id, find_tools or _scenarios_tools))
     looked_up = await (insist(partial(looked_up_before, reply_id)) if loop.goes_on else look_up(reply_id))
-    until = time.monotonic() + settings.TOOL_SECONDS
+    loop.until = time.monotonic() + settings.TOOL_SECONDS
     sink.begin_step(loop.at, position=loop.position, text=loop.text)
     while True:
         if loop.calls and not await _end_step(loop, sink):
             return Made.ASKING
-        may_call = loop.has_steps_left and time.monotonic() < until
         prepare = partial(_prepare, loop, looked_up)
-        progress = await complete_step(prepare, sink=sink, client=client, may_call=may_call, sleep=sleep)
+        progress = await complete_step(prepare, sink=sink, client=client, may_call=loop.may_call, sleep=sleep)
         if _is_answer(progress, loop):
             return Made.COMPLETE
         if not progress.may_call:
@@ -144,7 +144,7 @@ async def _store_calls(loop: _Loop, progress: Progress) -> None:
 async def _end_step(loop: _Loop, sink: ReplySink) -> bool:
     """Run what may be run of the calls. Once all have ended, the step is stored and the next begins."""
     while any(call.state == ToolCallState.READY for call in loop.calls):  # some are allowed while others run
-        await run_calls(loop.calls, loop.toolbox, loop.context)
+        await run_calls(loop.calls, Running(loop.toolbox, loop.context, loop.until))
         loop.calls = await insist(partial(calls_of_step, loop.reply.pk, loop.at))
     if any(call.state == ToolCallState.ASKS for call in loop.calls):
         sink.show_calls()

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from conversations.core.errors import ToolChanged, ToolError, ToolTimedOut
@@ -28,14 +30,27 @@ LAST_WORDS_SECONDS = 0.5  # for a tool that is told to stop
 AT_ONCE = 4
 
 
-async def run_calls(calls: Iterable[ToolCall], toolbox: Toolbox, context: ToolContext) -> None:
-    """Run those *calls* that are ready, to their ends.
+@dataclass(frozen=True, slots=True)
+class Running:
+    """With which tools calls are run, for whom, and *until* when: a time of the monotonic clock."""
+
+    toolbox: Toolbox
+    context: ToolContext
+    until: float = float("inf")
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self.until - time.monotonic())
+
+
+async def run_calls(calls: Iterable[ToolCall], running: Running) -> None:
+    """Run those *calls* that are ready, to their ends. Those whose turn comes too late are not begun.
 
     A cancellation stops what is running and leaves its rows as they are: they end with the reply.
     """
     slots = asyncio.Semaphore(AT_ONCE)
     ready = [call for call in calls if call.state == ToolCallState.READY]
-    tasks = [asyncio.create_task(_run_in(slots, same, toolbox, context)) for same in _by_digest(ready)]
+    tasks = [asyncio.create_task(_run_in(slots, same, running)) for same in _by_digest(ready)]
     if not tasks:
         return
     try:
@@ -57,17 +72,19 @@ def _by_digest(calls: Iterable[ToolCall]) -> list[list[ToolCall]]:
     return list(by_digest.values())
 
 
-async def _run_in(slots: asyncio.Semaphore, calls: Sequence[ToolCall], toolbox: Toolbox, context: ToolContext) -> None:
+async def _run_in(slots: asyncio.Semaphore, calls: Sequence[ToolCall], running: Running) -> None:
     async with slots:
         for call in calls:
-            await _run(call, toolbox, context)
+            await _run(call, running)
 
 
-async def _run(call: ToolCall, toolbox: Toolbox, context: ToolContext) -> None:
+async def _run(call: ToolCall, running: Running) -> None:
     try:
-        tool = _tool_as_asked(call, toolbox)
+        tool = _tool_as_asked(call, running.toolbox)
+        if not running.seconds_left:
+            raise ToolTimedOut
         if await in_worker_thread(begin_call)(call):
-            result = await _result_of(tool, call, context)
+            result = await _result_of(tool, call, running)
             await _end(call, ToolCallState.SUCCEEDED, result)
     except ToolError as error:
         await _end(call, ToolCallState.FAILED, error.for_the_model, error.code)
@@ -89,20 +106,20 @@ def _tool_as_asked(call: ToolCall, toolbox: Toolbox) -> Tool:
     return tool
 
 
-async def _result_of(tool: Tool, call: ToolCall, context: ToolContext) -> str:
+async def _result_of(tool: Tool, call: ToolCall, running: Running) -> str:
     """Return what the tool says. One that goes on after its time, or after it was told to stop, is left alone."""
-    running = asyncio.ensure_future(tool.run(call.arguments, context))
+    work = asyncio.ensure_future(tool.run(call.arguments, running.context))
     try:
-        await asyncio.wait([running], timeout=tool.timeout_seconds + GRACE_SECONDS)
-        if not running.done():
+        await asyncio.wait([work], timeout=min(tool.timeout_seconds + GRACE_SECONDS, running.seconds_left))
+        if not work.done():
             raise ToolTimedOut
     finally:
-        if running.cancel():
-            await asyncio.wait([running], timeout=LAST_WORDS_SECONDS)
-    if running.cancelled():
+        if work.cancel():
+            await asyncio.wait([work], timeout=LAST_WORDS_SECONDS)
+    if work.cancelled():
         raise ToolError(detail="It broke off.")
     try:
-        return running.result()
+        return work.result()
     except TimeoutError as error:
         raise ToolTimedOut from error
 

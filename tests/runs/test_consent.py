@@ -22,7 +22,7 @@ from conversations.selectors.calls import calls_of_replies
 from conversations.services.decide_call import decide_call
 from conversations.services.edit_message import edit_message
 from conversations.services.regenerate_reply import regenerate_reply
-from conversations.services.run_calls import run_calls
+from conversations.services.run_calls import Running, run_calls
 from conversations.services.stop_reply import stop_reply
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox
@@ -389,6 +389,6 @@ async def test_a_tool_that_has_begun_to_ask_is_not_run_without_a_consent(transac
 
 async def outcome_of_running(call, tools):
     """Run *call* with the tools as they are now; returns its state, why it failed, and when it was begun."""
-    await run_calls([call], tools, ToolContext(1, 1, call.reply_id))
+    await run_calls([call], Running(tools, ToolContext(1, 1, call.reply_id)))
     await in_thread(call.refresh_from_db)
     return call.state, call.error_code, call.started_at

@@ -15,11 +15,12 @@ def current_time(context: ToolContext, zone: str = "") -> str:
     Args:
         zone: IANA time zone, such as Asia/Tokyo; else the person's.
     """
-    now = dt.datetime.now(_zone(zone or context.time_zone))
+    now = dt.datetime.now(zone_of(zone or context.time_zone))
     return f"{now:%A, %d %B %Y, %H:%M:%S} {now.tzinfo} ({now.isoformat(timespec='seconds')})"
 
 
-def _zone(name: str) -> dt.tzinfo:
+def zone_of(name: str) -> dt.tzinfo:
+    """Return the time zone of that name, UTC for a blank one. Raises `ArgumentsUnfit`."""
     try:
         return ZoneInfo(name or "UTC")
     except (LookupError, ValueError, OSError) as error:  # names may be of folders and of other files

@@ -6,12 +6,13 @@ from conversations.grounding.recall import Recalled, recall_by_words
 from conversations.tools.registry import tool
 from conversations.tools.tool import ToolContext
 
+from .current_time import zone_of
 from .searching import searching
 
 MOST_MESSAGES = 8
 CHARACTERS_BEFORE = 150
 LONGEST_EXCERPT = 600
-SPEAKERS = {"user": "the user", "assistant": "you"}
+SPEAKERS = {"user": "the user", "assistant": "the assistant"}
 
 
 @tool
@@ -25,11 +26,12 @@ def search_conversation(words: str, context: ToolContext) -> str:
         found = recall_by_words(context.reply_id, words, most=MOST_MESSAGES)
     if not found:
         return "No older message has these words. Try others."
-    return "\n\n".join(map(_told, found))
+    zone = zone_of(context.time_zone)
+    return "\n\n".join(_told(message, zone) for message in found)
 
 
-def _told(message: Recalled) -> str:
-    written = f"{message.created_at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
+def _told(message: Recalled, zone: dt.tzinfo) -> str:
+    written = f"{message.created_at.astimezone(zone):%Y-%m-%d %H:%M} {zone}"
     return f"[message {message.position + 1}, {SPEAKERS[message.role]}, {written}]\n{_excerpt(message)}"
 
 

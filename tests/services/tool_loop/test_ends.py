@@ -32,6 +32,19 @@ async def test_once_its_time_is_up_it_has_to_answer(talk_to, settings):
     assert (reply.state, reply.content, tool.ran) == ("complete", "No time.", [])
 
 
+async def test_calls_take_no_longer_than_the_time_for_tools(talk, settings):
+    settings.TOOL_SECONDS = 1
+
+    async def hang(arguments):
+        await asyncio.Event().wait()
+
+    tool = NotedTool(answer=hang)
+    tool.timeout_seconds = 600.0
+    reply = await talk.ask(script([call(x=number) for number in range(6)], answer="No time."), tool)
+    assert (reply.state, reply.content, len(tool.ran)) == ("complete", "No time.", run_calls.AT_ONCE)
+    assert set(await talk.results()) == {"The tool did not answer in time."}
+
+
 async def test_the_same_call_is_run_once(talk_to):
     talk = await talk_to("tools-same-twice")
     reply = await talk.ask(script([call(x=1), call(x=1), call(x=2)]), tool := NotedTool())

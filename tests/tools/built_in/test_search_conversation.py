@@ -56,7 +56,7 @@ def test_it_says_who_wrote_what_and_when(conversation):
 
 def test_replies_are_found_too(conversation):
     say(conversation, "what is due?", reply=INVOICE)
-    assert searched(conversation, "invoice").startswith("[message 2, you, ")
+    assert searched(conversation, "invoice").startswith("[message 2, the assistant, ")
 
 
 @pytest.mark.parametrize(
