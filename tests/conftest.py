@@ -60,6 +60,14 @@ def _no_static_files() -> None:
 
 
 @pytest.fixture(autouse=True)
+def _nobody_has_chosen_a_language() -> None:
+    """A request in another language leaves it to whoever comes next in the thread."""
+    from django.utils import translation
+
+    translation.deactivate()
+
+
+@pytest.fixture(autouse=True)
 def _nothing_is_known_of_language_models() -> None:
     """What a process has read or learned about counting does not reach the next test."""
     from conversations.services.calibration import known  # the settings are not there when this file is loaded

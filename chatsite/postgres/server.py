@@ -29,7 +29,7 @@ OPTIONS = {
     "listen_addresses": "",
     "port": str(PORT),
     "unix_socket_permissions": "0700",
-    "max_connections": "100",
+    "max_connections": "300",  # a pool for each of several processes, and some more for tests of crowds
     "cluster_name": "windowseat",
     # The log is for the server's own troubles. Failed statements are the site's to report, and hold people's
     # text.

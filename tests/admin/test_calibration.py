@@ -9,7 +9,7 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
 from conversations.core.calibration import ERROR_EDGES_PERCENT
-from conversations.models import Calibration
+from conversations.models import Calibration, KeptText
 from conversations.services.calibration import calibration_of
 from tests.admin.stored import make_completion
 
@@ -101,7 +101,7 @@ def test_our_own_estimates_are_no_reports(admin_browser, calibration, alice):
 def test_the_chart_counts_errors_of_long_prompts_apart_from_the_others(admin_browser, calibration, alice):
     report(alice)
     report(alice, estimated=10, reported=30)
-    report(alice, reported=2_000, request={"tools": []})
+    report(alice, reported=2_000, tool_schemas=KeptText.objects.create(digest="a digest", text="[{}]"))
     shown = admin_browser.get(url_of(calibration)).context["shown"]
     chart = json.loads(shown.chart["data"])
     long, others = (series["data"] for series in chart["datasets"])

@@ -63,6 +63,12 @@ class LongConversation:
     def language(self) -> Language:
         return self._language
 
+    def offer_tools(self, *names: str) -> None:
+        """Let requests go with these tools: without any, no calls are in them."""
+        scenario = Scenario.objects.create(name=f"With {names}", tools=list(names))
+        self._conversation.scenario = scenario
+        self._conversation.save(update_fields=["scenario"])
+
     def settle(self) -> None:
         """Keep the window's beginning for the next one, as the making of a reply does."""
         self._conversation.anchor_position = self.window().record.first_position

@@ -20,6 +20,7 @@ WHERE conversation_id = %(conversation)s AND position %% %(turn)s = %(place)s
 
 def call_tools(conversation: LongConversation, result: str) -> None:
     """Let every second reply have called a tool, which answered with *result*."""
+    conversation.offer_tools("current_time")
     call = ToolCall("call_1_0", "current_time", '{"place": "Lisbon"}')
     messages = {
         CALL: PromptMessage("assistant", "", tool_calls=(call,)),

@@ -50,11 +50,12 @@ def lines(notes):
     return sorted(notes.read_text().splitlines()) if notes.exists() else []
 
 
-def ask_until(site, page, notes, *, calls, noted):
+def ask_until(site, page, notes, *, calls, noted, states):
     """Ask the model to make *calls*; returns the reply once that is going on which is to be interrupted."""
     requests = len(site.upstream.log()) + 1 + sum(any("hang" in entry for entry in step) for step in calls[1:])
     reply = page.ask(json.dumps({"calls": calls}))
     wait_for(lambda: len(site.upstream.log()) >= requests and lines(notes) == noted)
+    wait_for(lambda: states_of(site, reply).count("succeeded") == states.count("succeeded"))
     return reply
 
 
@@ -66,7 +67,7 @@ def states_of(site, reply):
 def test_a_killed_worker_leaves_nothing_to_be_run_again(site, notes, calls, noted, states):
     process = site.serve()
     page = site.open_page(site.sign_up())
-    reply = ask_until(site, page, notes, calls=calls, noted=noted)
+    reply = ask_until(site, page, notes, calls=calls, noted=noted, states=states)
     process.kill()
     site.serve()
     assert site.wait_for_end(reply)["state"] == "interrupted"
@@ -82,7 +83,7 @@ def test_a_reply_can_be_stopped_at_every_stage(site, notes):
     for calls, noted, states in STAGES.values():
         notes.unlink(missing_ok=True)
         page = site.open_page(browser)
-        reply = ask_until(site, page, notes, calls=calls, noted=noted)
+        reply = ask_until(site, page, notes, calls=calls, noted=noted, states=states)
         page.stop(reply)
         assert site.wait_for_end(reply)["state"] == "stopped"
         assert site.database.value(SECONDS_TO_STOP, reply) < ENDED_WITHIN_SECONDS
@@ -94,7 +95,7 @@ def test_a_reply_that_was_interrupted_is_made_again_from_its_first_step(site, no
     calls = [[count("a")], [count("b", waits=True)]]
     process = site.serve()
     page = site.open_page(site.sign_up())
-    reply = ask_until(site, page, notes, calls=calls, noted=["a", "b"])
+    reply = ask_until(site, page, notes, calls=calls, noted=["a", "b"], states=["succeeded"])
     process.kill()
     notes.with_suffix(".wait").unlink()
     site.serve()
