@@ -19,7 +19,7 @@ from conversations.services.decide_call import decide_call
 from conversations.services.end_reply import COMPLETE, end_reply
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.reply_steps import store_step
-from conversations.services.run_calls import run_calls
+from conversations.services.run_calls import Running, run_calls
 from conversations.services.stop_reply import stop_reply
 from conversations.services.tool_calls import begin_call, calls_of_step
 from conversations.tools.tool import ToolContext
@@ -75,7 +75,7 @@ class Story:
                     *({"note": self.chance.choice(NOTES)} for _ in range(self.chance.randint(1, 3))),
                     step=step,
                 )
-            async_to_sync(run_calls)(calls, toolbox(), ToolContext(1, 1, run.reply_id))
+            async_to_sync(run_calls)(calls, Running(toolbox(), ToolContext(1, 1, run.reply_id)))
             self._go_on(run, step)
 
     def _go_on(self, run, step: int) -> None:

@@ -20,6 +20,7 @@ from conversations.services.recompute_spending import recompute_spending
 from tests.people import make_user
 
 pytestmark = pytest.mark.django_db
+REFUSALS = {"price_unknown", "reply_too_expensive", "money_forbidden", "money_used_up", "money_held_back"}
 
 prices = st.none() | st.builds(
     UnitPrices,
@@ -64,7 +65,7 @@ class History:
         try:
             self.opened.append(open_completion(new))
         except AccessError as refused:
-            assert refused.code in ("price_unknown", "reply_too_expensive", "money_used_up", "money_held_back")  # noqa: PT017
+            assert refused.code in REFUSALS  # noqa: PT017
 
     def settle(self, number, outcome):
         if self.opened:
