@@ -15,6 +15,7 @@ with the space before it: `word0 word1 word2`, so what was emitted can be told f
 | `paced-N-MS` | N tokens, MS milliseconds before each |
 | `slow` | 100 tokens, 50 ms before each |
 | `endless` | a token every 5 ms until the client goes away |
+| `held-N` | N tokens as fast as it can, then nothing until POST /release, then its end with usage |
 | `drip` | the stream of `ok`, one byte at a time |
 | `echo` | the content of the newest user message |
 | `status-CODE` | that HTTP status with an error object, e.g. `status-401` |
@@ -63,7 +64,8 @@ tests/embeddings.py, in which the models of embeddings stand. Its log has no `em
 
 GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `called` (tools
 with their arguments), `ended` (`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the
-Unix clock. POST /reset empties it and forgets how often a `-times-N` model was asked.
+Unix clock. POST /reset empties it and forgets how often a `-times-N` model was asked. POST /release lets all that wait
+for it go on.
 """
 
 from __future__ import annotations
@@ -107,6 +109,7 @@ class Exchange:
     ended: str = "open"
     began_at: float = field(default_factory=time.time)
     ended_at: float | None = None
+    released: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def model(self) -> str:
@@ -117,7 +120,8 @@ class Exchange:
             self.ended, self.ended_at = how, time.time()
 
     def to_json(self) -> dict[str, Any]:
-        return {"model": self.model, **vars(self)}
+        shown = {name: value for name, value in vars(self).items() if name != "released"}
+        return {"model": self.model, **shown}
 
 
 class Answer:
@@ -247,6 +251,14 @@ async def slow(answer: Answer) -> None:
 @fault("endless")
 async def endless(answer: Answer) -> None:
     await paced(answer, 10**9, 5)
+
+
+@fault("held-N")
+async def held(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    await answer.exchange.released.wait()
+    await answer.finish()
 
 
 @fault("echo")
@@ -679,6 +691,10 @@ class UpstreamApp:
             self.exchanges.clear()
             self._requests.clear()
             await Answer(Exchange({}, {}), send).whole(200, "application/json", "{}")
+        elif scope["path"] == "/release":
+            for exchange in self.exchanges:
+                exchange.released.set()
+            await Answer(Exchange({}, {}), send).whole(200, "application/json", "{}")
         else:
             log = json.dumps([exchange.to_json() for exchange in self.exchanges])
             await Answer(Exchange({}, {}), send).whole(200, "application/json", log)
@@ -741,20 +757,24 @@ class Upstream:
 
     def log(self) -> list[dict[str, Any]]:
         """Return the requests so far, oldest first."""
-        with urllib.request.urlopen(f"{self.address}/log", timeout=5) as response:
+        with urllib.request.urlopen(f"{self.address}/log", timeout=60) as response:
             return json.load(response)
 
     def reset(self) -> None:
-        urllib.request.urlopen(f"{self.address}/reset", data=b"", timeout=5).close()
+        urllib.request.urlopen(f"{self.address}/reset", data=b"", timeout=60).close()
 
-    def wait_for_requests(self, count: int, *, timeout_seconds: float = 5) -> None:
+    def release(self) -> None:
+        """Let every request that is held go on to its end."""
+        urllib.request.urlopen(f"{self.address}/release", data=b"", timeout=60).close()
+
+    def wait_for_requests(self, count: int, *, timeout_seconds: float = 60) -> None:
         """Return once there have been *count* requests."""
         deadline = time.monotonic() + timeout_seconds
         while len(self.log()) < count:
             assert time.monotonic() < deadline, f"only {len(self.log())} requests came"
             time.sleep(0.01)
 
-    def wait_until_ended(self, *, timeout_seconds: float = 5) -> dict[str, Any]:
+    def wait_until_ended(self, *, timeout_seconds: float = 60) -> dict[str, Any]:
         """Return the newest request once its connection is no longer open."""
         deadline = time.monotonic() + timeout_seconds
         while (newest := self.log()[-1])["ended"] == "open":

@@ -18,7 +18,7 @@ from .processes import SiteProcess, wait_for
 # The default scenario's language model is changed by `answer_with`; any that is named here can be.
 LANGUAGE_MODELS = (
     "ok", "echo", "slow", "endless", "hang-before", "tokens-500", "tokens-20000", "paced-60-20",
-    "paced-200-10", "paced-250-20", "paced-500-20", "paced-1000-40",
+    "paced-200-10", "paced-250-20", "paced-500-20", "paced-1000-40", "held-60",
     "cut-after-5", "cut-before", "eof-after-5", "no-finish",
     "bad-json-after-3", "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200",
     "status-401", "status-503", "status-503-times-1", "huge-line", "surrogates", "length",

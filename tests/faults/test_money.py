@@ -132,13 +132,13 @@ def spent(site):
 
 def test_stopping_just_before_the_usage_comes_costs_what_had_come(site, page):
     before = spent(site)
-    reply = site.ask(page, "paced-60-20")
-    page.wait_for_text(reply, len(" ".join(f"word{number}" for number in range(55))))
+    reply = site.ask(page, "held-60")
+    page.wait_for_text(reply, len(" ".join(f"word{number}" for number in range(60))))
     page.stop(reply)
     page.wait_for_end(reply)
     [row] = site.ledger(reply)
     assert (row["usage_estimated"], row["finish_reason"]) == (True, "stopped")
-    assert spent(site) - before == row["cost_usd"] >= Decimal(55 * 2) / 1_000_000
+    assert spent(site) - before == row["cost_usd"] >= Decimal(60 * 2) / 1_000_000
     assert row["cost_usd"] < row["reserved_usd"]
 
 
