@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from django.conf import settings
 
 from conversations.core.tools import ToolSpec
 
-from .own_thread import OwnThreads
 from .signatures import Signature
 from .tool import ToolContext
+
+
+class Place(Protocol):
+    """Where a function runs."""
+
+    async def run(self, work: Callable[[], Any], *, timeout_seconds: float) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,7 @@ class PythonTool:
     spec: ToolSpec
     function: Callable[..., Any]
     signature: Signature
-    threads: OwnThreads
+    place: Place
     own_timeout_seconds: float | None = None
 
     @property
@@ -37,7 +42,7 @@ class PythonTool:
     async def run(self, arguments: str, context: ToolContext) -> str:
         """Return what the function returns, as text. Raises a `ToolError`, whatever the function does."""
         call = partial(self._call, arguments, context)
-        return await self.threads.run(call, timeout_seconds=self.timeout_seconds)
+        return await self.place.run(call, timeout_seconds=self.timeout_seconds)
 
     def _call(self, arguments: str, context: ToolContext) -> Any:
         return self.signature.call(self.function, self.signature.read(arguments), context)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from inspect import isasyncgenfunction, isgeneratorfunction
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import Any, TypeVar, overload
 
 from django.conf import settings
@@ -30,6 +30,7 @@ from .docstrings import docs_of
 from .own_thread import OwnThreads
 from .python_tool import PythonTool
 from .signatures import SignatureUnfit, signature_of
+from .site_loop import SiteLoop
 
 logger = logging.getLogger(__name__)
 BUILT_IN_MODULE = "conversations.tools.built_in"
@@ -145,4 +146,6 @@ def _made(declared: _Declared) -> PythonTool:
         source=BUILT_IN if is_built_in else OWN,
         asks=declared.asks,
     )
-    return PythonTool(spec, declared.function, signature, OwnThreads(declared.name), declared.timeout_seconds)
+    is_ours = is_built_in and iscoroutinefunction(declared.function)
+    place = SiteLoop() if is_ours else OwnThreads(declared.name)
+    return PythonTool(spec, declared.function, signature, place, declared.timeout_seconds)

@@ -9,6 +9,7 @@ from channels.db import database_sync_to_async
 
 from conversations.core.errors import ProviderUnavailable
 from conversations.core.record import LookUp
+from conversations.grounding.find import Patience
 from conversations.grounding.look_up import look_up
 from conversations.models import Document, Message
 from tests.grounding.documents import store_document
@@ -120,7 +121,7 @@ async def test_an_embeddings_model_that_never_answers_is_given_up(reply, embedde
     async def hang(texts, **_payer):
         await asyncio.Event().wait()
 
-    looked_up = await look_up(reply.pk, embed=hang, patience_seconds=0.01)
+    looked_up = await look_up(reply.pk, embed=hang, patience=Patience(vector_seconds=0.01))
     assert texts(looked_up) == ["Herons stand in water."]
     assert looked_up.look_up.why_by_words_only == "provider_timed_out"
 

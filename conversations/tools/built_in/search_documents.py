@@ -1,37 +1,55 @@
 from __future__ import annotations
 
+from django.conf import settings
+
+from conversations.core.errors import ToolTimedOut
 from conversations.core.fusion import Candidate
-from conversations.grounding.scope import Question, read_question
-from conversations.grounding.words import search_by_words
+from conversations.core.record import LookUp
+from conversations.grounding.find import Finding, Patience, find_passages
 from conversations.tools.registry import tool
 from conversations.tools.tool import ToolContext
 
-from .searching import searching
-
 MOST_PASSAGES = 6
 LONGEST_PASSAGE = 2_000  # characters
+TOO_MUCH = "There is too much to look through: search for fewer and rarer words."
+NOTHING = "No passage has enough of this. Try other words."
+BY_WORDS_ALONE = "(Searched by words alone: the search by meaning failed just now.)"
+BY_MEANING_ALONE = "(Searched by meaning alone: the search by words took too long.)"
 
 
 @tool
-def search_documents(words: str, context: ToolContext) -> str:
+async def search_documents(words: str, context: ToolContext) -> str:
     """Search the user's documents for passages.
 
     Args:
-        words: Words that the passages have.
+        words: What the passages are about.
     """
-    with searching():
-        scope = read_question(context.reply_id)
-        found = search_by_words(context.reply_id, words, most=MOST_PASSAGES) if scope else []
-    return "\n\n".join(map(_told, found)) or _why_nothing(scope)
+    # What was found by words is told in any case, so the search by meaning has to end before the call does.
+    patience = Patience.within(settings.TOOL_CALL_SECONDS)
+    return told(await find_passages(context.reply_id, asked=words, patience=patience))
 
 
-def _told(passage: Candidate) -> str:
+def told(finding: Finding | None) -> str:
+    """Return what a language model is told. Raises `ToolTimedOut` if every search took too long."""
+    if finding is None:
+        return "There are no documents here."
+    how = finding.look_up
+    if how.why_not_by_words and how.searched_by == "words":
+        raise ToolTimedOut(detail=TOO_MUCH)
+    passages = [_passage(found.candidate) for found in finding.passages[:MOST_PASSAGES]]
+    return "\n\n".join(filter(None, [*(passages or [_nothing(how)]), _how(how)]))
+
+
+def _passage(passage: Candidate) -> str:
     cut = "…" if len(passage.text) > LONGEST_PASSAGE else ""
     return f"[{passage.source}]\n{passage.text[:LONGEST_PASSAGE]}{cut}"
 
 
-def _why_nothing(scope: Question | None) -> str:
-    if scope is None:
-        return "There are no documents here."
-    unread = f" {scope.unread} documents are still being read." if scope.unread else ""
-    return f"No passage has enough of these words. Try others.{unread}"
+def _nothing(how: LookUp) -> str:
+    return f"{NOTHING} {how.unread} documents are still being read." if how.unread else NOTHING
+
+
+def _how(how: LookUp) -> str:
+    if how.why_not_by_words:
+        return BY_MEANING_ALONE
+    return BY_WORDS_ALONE if how.why_by_words_only else ""
