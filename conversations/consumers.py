@@ -1,4 +1,6 @@
-"""The socket of a page: it asks for things and follows one conversation. Nothing is decided here.
+"""The socket of a page: it asks for things, follows one conversation, and hears what is for all of its person's pages.
+
+Nothing is decided here.
 
 A handler never waits for a reply: the worker makes it, and its frames come by `fanout`. Every frame asks anew who the
 person is, and so does delivery every now and then, because rights can be lost while a socket is open.
@@ -32,7 +34,7 @@ from conversations.core.frames import (
     ReplyStop,
     parse_frame,
 )
-from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, subscribe, unsubscribe
+from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, person_topic, subscribe, unsubscribe
 from conversations.models import Conversation
 from conversations.sentences import reader_of_socket, sentence_of
 from conversations.services.decide_call import decide_call
@@ -87,26 +89,28 @@ class PageConsumer(AsyncWebsocketConsumer):
     """One page of one person."""
 
     async def connect(self) -> None:
-        self.topic: str | None = None
-        self.topic_elsewhere: str | None = None
+        self.topics: set[str] = set()
+        self.topics_elsewhere: set[str] = set()
         self.unsent = Unsent()
         self.sending: asyncio.Task[None] | None = None
         self.doubting: asyncio.Task[None] | None = None
         try:
-            self.reader = reader_of_socket(self.scope, await self._user())
+            user = await self._user()
         except SHUT_OUT:
             await self.close()  # before it is accepted: the handshake answers 403
             return
+        self.reader = reader_of_socket(self.scope, user)
         self.subscriber = Subscriber(self._queue)
         await self.accept()
         self.sending = asyncio.create_task(self._send_for_ever())
         sign_ins().watch(self.scope["session"].session_key, self._doubt)
+        await self._listen({person_topic(user.pk)})
 
     async def disconnect(self, code: int) -> None:
         sign_ins().forget(self._doubt)
         if self.sending:
             self.sending.cancel()
-        await self._follow(None)
+        await self._listen(set())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self.unsent.overflowed:  # it is being closed, and would not read the answer
@@ -139,7 +143,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def _post(self, conversation: Conversation, frame: MessagePost) -> None:
         """Store the message; one that is here already is acknowledged again, to this page alone."""
-        await self._follow(conversation_topic(conversation.public_id))
+        await self._follow(conversation)
         posted = await in_thread(post_message)(
             user=conversation.owner, conversation=conversation, content=frame.content, client_id=frame.client_id
         )
@@ -147,7 +151,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def _edit(self, conversation: Conversation, frame: MessageEdit) -> None:
         """Store a new version of the message; like a message, one that is here already is acknowledged again."""
-        await self._follow(conversation_topic(conversation.public_id))
+        await self._follow(conversation)
         posted = await in_thread(edit_message)(
             user=conversation.owner,
             conversation=conversation,
@@ -174,7 +178,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def _send_snapshot(self, conversation: Conversation, frame: ConversationSync) -> None:
         """Follow first and read then: what is written between the two comes twice rather than never."""
-        await self._follow(conversation_topic(conversation.public_id))
+        await self._follow(conversation)
         snapshot = await in_rendering_thread(conversation_snapshot)(
             conversation, frame.from_position, reader=self.reader
         )
@@ -191,25 +195,27 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     # What comes to a page
 
-    async def _follow(self, topic: str | None) -> None:
-        if topic != self.topic:
-            if self.topic:
-                unsubscribe(self.topic, self.subscriber)
-            if topic:
-                subscribe(topic, self.subscriber)
-            self.topic = topic
-        if self.channel_layer and topic != self.topic_elsewhere:
-            await self._follow_elsewhere(topic)
+    async def _follow(self, conversation: Conversation) -> None:
+        await self._listen({person_topic(conversation.owner_id), conversation_topic(conversation.public_id)})
 
-    async def _follow_elsewhere(self, topic: str | None) -> None:
+    async def _listen(self, topics: set[str]) -> None:
+        for topic in self.topics - topics:
+            unsubscribe(topic, self.subscriber)
+        for topic in topics - self.topics:
+            subscribe(topic, self.subscriber)
+        self.topics = topics
+        if self.channel_layer and topics != self.topics_elsewhere:
+            await self._listen_elsewhere(topics)
+
+    async def _listen_elsewhere(self, topics: set[str]) -> None:
         """Hear other processes too; while Redis is away it is tried again with the next thing the page asks for."""
         try:
             async with asyncio.timeout(LAYER_PATIENCE_SECONDS):
-                if self.topic_elsewhere:
-                    await self.channel_layer.group_discard(self.topic_elsewhere, self.channel_name)
-                if topic:
+                for topic in self.topics_elsewhere - topics:
+                    await self.channel_layer.group_discard(topic, self.channel_name)
+                for topic in topics - self.topics_elsewhere:
                     await self.channel_layer.group_add(topic, self.channel_name)
-            self.topic_elsewhere = topic
+            self.topics_elsewhere = topics
         except Exception:
             logger.warning("a page does not hear the other processes", exc_info=True)
 

@@ -1,4 +1,4 @@
-"""Frames on their way to the pages that follow a conversation.
+"""Frames on their way to the pages that follow a conversation, or that are one person's.
 
     publish(topic, frame) → every subscriber of this process, directly
                           → Redis, if configured → every subscriber of the other processes
@@ -20,7 +20,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 
-from conversations.core.frames import Frame
+from conversations.core.frames import ConversationAsks, Frame
 
 logger = logging.getLogger(__name__)
 RUNS = "runs"  # the topic on which workers hear of new runs and of stops
@@ -64,9 +64,18 @@ def conversation_topic(public_id: uuid.UUID) -> str:
     return f"conversation.{public_id}"
 
 
+def person_topic(user_id: int) -> str:
+    return f"person.{user_id}"
+
+
 def publish_frame(frame: Frame, public_id: uuid.UUID) -> None:
     """Send *frame* to everybody who follows the conversation."""
     publish(conversation_topic(public_id), frame.to_json())
+
+
+def publish_asking(public_id: uuid.UUID, owner_id: int, *, asks: bool) -> None:
+    """Tell every page of its owner that the conversation waits for them, or does so no more."""
+    publish(person_topic(owner_id), ConversationAsks(public_id, asks).to_json())
 
 
 def publish(topic: str, payload: str) -> None:

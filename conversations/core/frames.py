@@ -220,12 +220,25 @@ class MessageShown(Frame):
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationAsks(Frame):
+    """A reply in *conversation* waits for its person to allow a tool call, or it *asks* no more.
+
+    For all pages of that person, whatever they follow.
+    """
+
+    type: ClassVar[str] = "conversation.asks"
+    conversation: uuid.UUID
+    asks: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationSnapshot(Frame):
     """What is stored from *from_position* on: one piece of HTML per message, oldest first.
 
     That is the position that was asked for, or a later one where too many messages are stored for one frame. *parent*
     is the message before it, if there is one: a page that has another one there has missed a new version further up.
-    *costs* is HTML too: what the conversation has cost so far, unless its owner hides that.
+    *costs* is HTML too: what the conversation has cost so far, unless its owner hides that. *asking* names all
+    conversations of its owner that ask, for pages that have missed a `conversation.asks`.
     """
 
     type: ClassVar[str] = "conversation.snapshot"
@@ -236,6 +249,7 @@ class ConversationSnapshot(Frame):
     messages: tuple[Mapping[str, Any], ...]
     window: Mapping[str, Any]
     costs: str
+    asking: tuple[uuid.UUID, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +279,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         WindowRecorded,
         MessageMarked,
         MessageShown,
+        ConversationAsks,
         ConversationSnapshot,
         ErrorFrame,
     )
@@ -303,6 +318,8 @@ def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:
         if type(value) is not kind:
             raise FrameError(name)
         return value
+    if kind == tuple[uuid.UUID, ...]:
+        return _read_uuids(name, value)
     return _read_structure(name, kind, value)
 
 
@@ -323,9 +340,15 @@ def _read_structure(name: str, kind: Any, value: object) -> Any:
     return tuple(value)
 
 
+def _read_uuids(name: str, value: object) -> tuple[uuid.UUID, ...]:
+    return tuple(_read_uuid(name, member) for member in value) if isinstance(value, list) else _refuse(name)
+
+
 def _refuse(name: str) -> NoReturn:
     raise FrameError(name)
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
     return str(value) if isinstance(value, uuid.UUID) else value

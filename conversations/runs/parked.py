@@ -10,6 +10,7 @@ have done.
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from functools import partial
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, admissions_of
 from conversations.core.errors import CallUnanswered
-from conversations.fanout import RUNS, publish
+from conversations.fanout import RUNS, publish, publish_asking
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.services.end_reply import SHUT_OUT, STOPPED, Ending, end_reply
@@ -56,9 +57,16 @@ def _give_back(run: Run) -> None:
     if ToolCall.objects.filter(reply_id=run.reply_id, state=ToolCallState.ASKS).exists():
         patience = dt.timedelta(minutes=settings.TOOL_CONSENT_MINUTES)
         held.update(state="asking", worker="", lease_until=Now() + patience)
+        transaction.on_commit(partial(publish_asking, *_place_of(run), asks=True))
     else:
         held.update(state="waiting", worker="", lease_until=None)
         transaction.on_commit(partial(publish, RUNS, "waiting"))
+
+
+def _place_of(run: Run) -> tuple[uuid.UUID, int]:
+    """Return the conversation that the run is in, and whose that is."""
+    replies = Message.objects.filter(pk=run.reply_id)
+    return replies.values_list("conversation__public_id", "conversation__owner_id").get()
 
 
 class GivenUp(NamedTuple):

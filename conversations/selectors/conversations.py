@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 
 from chatsite.accounts.models import User
-from conversations.models import Conversation
+from conversations.models import Conversation, Run
 
 
 def list_conversations(user: User, *, before: dt.datetime | None = None, limit: int = 50) -> list[Conversation]:
@@ -14,3 +15,10 @@ def list_conversations(user: User, *, before: dt.datetime | None = None, limit: 
     if before is not None:
         found = found.filter(last_active_at__lt=before)
     return list(found.order_by("-last_active_at")[:limit])
+
+
+def asking_conversations(owner_id: int) -> tuple[uuid.UUID, ...]:
+    """Return which conversations of a person have a reply that waits for them to allow a tool call."""
+    asking = Run.objects.filter(state="asking", reply__conversation__owner_id=owner_id)
+    shown = asking.filter(reply__conversation__deleted_at=None)
+    return tuple(shown.order_by("pk").values_list("reply__conversation__public_id", flat=True))

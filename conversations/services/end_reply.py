@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from conversations.core.errors import ConversationError, ReplyInterrupted, ReplyShutOut
 from conversations.core.frames import Frame, ReplyDone, ReplyFailed
 from conversations.core.messages import PromptMessage
-from conversations.fanout import publish_frame
+from conversations.fanout import publish_asking, publish_frame
 from conversations.models import Message
 
 from .language import language_of
@@ -32,9 +32,15 @@ WITH ended AS (
   UPDATE conversations_toolcall AS call SET state = 'stopped', ended_at = statement_timestamp()
   FROM ended WHERE call.reply_id = ended.id AND call.state IN ('asks', 'ready', 'running')
 )
-SELECT id FROM ended
+SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'asking') FROM ended
 """
-READ = ("position", "content", "conversation__public_id", "conversation__scenario__language_model")
+READ = (
+    "position",
+    "content",
+    "conversation__public_id",
+    "conversation__owner_id",
+    "conversation__scenario__language_model",
+)
 
 FinalState = Literal["complete", "stopped", "interrupted", "failed"]
 
@@ -70,14 +76,21 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> b
     if content is not None:
         reply.content = content
     reply.state, reply.error_code, reply.error_params = ending.state, ending.error_code, dict(ending.error_params)
-    if not _store(reply):
+    asked = _store(reply)
+    if asked is None:
         return False
     transaction.on_commit(partial(publish_frame, _frame(reply), reply.conversation.public_id))
+    if asked:
+        told = partial(publish_asking, reply.conversation.public_id, reply.conversation.owner_id, asks=False)
+        transaction.on_commit(told)
     return True
 
 
-def _store(reply: Message) -> bool:
-    """Write the end of *reply*, counted, unless it has ended meanwhile. What was counted is what is stored."""
+def _store(reply: Message) -> bool | None:
+    """Write the end of *reply*, counted, and return whether it waited for its person; None if it has ended meanwhile.
+
+    What was counted is what is stored.
+    """
     language = language_of(reply.conversation.scenario)
     columns: dict[str, str | int] = {
         "id": reply.pk,
@@ -90,7 +103,8 @@ def _store(reply: Message) -> bool:
     }
     with connection.cursor() as cursor:
         cursor.execute(END, columns)
-        return cursor.fetchone() is not None
+        ended: tuple[bool] | None = cursor.fetchone()
+    return ended[0] if ended else None
 
 
 def _frame(reply: Message) -> Frame:

@@ -60,9 +60,11 @@ def check_message_rate(user: User, *, limit: int | None) -> None:
 
 
 def check_replies_at_once(user: User, *, limit: int | None) -> None:
+    """Refuse more than *limit*. One that waits for its person to allow a call is made by nobody, and does not count."""
     if limit is None:
         return
-    if Message.objects.filter(state="streaming", conversation__owner_id=user.pk).count() >= limit:
+    streaming = Message.objects.filter(state="streaming", conversation__owner_id=user.pk)
+    if streaming.exclude(run__state="asking").count() >= limit:
         raise RepliesAtOnceReached
 
 

@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 
 from conversations.core.frames import ConversationSnapshot
 from conversations.models import Conversation
+from conversations.selectors.conversations import asking_conversations
 from conversations.selectors.sight import EVERYTHING, Sight
 from conversations.selectors.thread import ThreadMessage, thread_from
 from conversations.selectors.window import last_window
@@ -38,6 +39,7 @@ def _snapshot(conversation: Conversation, from_position: int, reader: Reader) ->
         messages=tuple(_message(conversation, message) for message in page.messages),
         window=window_summary(record) if record else {},
         costs=render_to_string("conversations/_costs.html", costs_context(conversation)),
+        asking=asking_conversations(conversation.owner_id),
     )
 
 
