@@ -165,6 +165,15 @@ class Nonsense:
         body = b'{"jsonrpc": "2.0", "id": 1, "result": {"tools": [' + tools + b"]}}"
         await answer(self._send, 200, body, "application/json")
 
+    async def values(self) -> None:
+        """As many of the smallest values as are taken, in what is no listing either."""
+        body = b'{"jsonrpc": "2.0", "id": 1, "result": {"tools": [' + b"[]," * 48_000 + b"[]]}}"
+        await answer(self._send, 200, body, "application/json")
+
+    async def notices(self) -> None:
+        """Very small events without an end."""
+        await self._stream(b'data: {"jsonrpc": "2.0", "method": "notifications/x"}\n\n' * 100)
+
     async def come_again(self) -> None:
         """An end of the stream that asks to be connected to again, at once."""
         await answer(self._send, 200, b"id: 1\nretry: 0\n\n", "text/event-stream")

@@ -11,14 +11,16 @@ from .egress import EgressRefused
 from .egress_transport import UNDONE_HEADERS, AnswerTooLarge, EgressTransport
 
 GOODBYE_SECONDS = 0.4
-# Signs of JSON that begin a value. Four megabytes of the smallest kept the loop from everything else for a minute.
+# Signs of JSON that begin a value. Four megabytes of the smallest take a minute to read.
 BEGINNINGS = (b",", b"[", b"{")
 MOST_BEGINNINGS = 100_000
+LINE_ENDS = (b"\n", b"\r")
+MOST_LINES = 10_000  # of streams of events, of which each has two or more
 MOST_REQUESTS = 500  # a server can have us come back for more at once, and ask us for something in every answer
 
 
 class StreamingEgressTransport(EgressTransport):
-    """Reads no more than *most_bytes* of all answers together, to no more than `MOST_REQUESTS` requests.
+    """Reads no more than *most_bytes* of all answers together, `MOST_LINES` of events, and to `MOST_REQUESTS` requests.
 
     A redirect is an error, for whoever would follow it. A DELETE, which only says goodbye, is not waited for long.
     *last_status* is that of the newest answer, 0 before one.
@@ -28,6 +30,7 @@ class StreamingEgressTransport(EgressTransport):
     is_exhausted = False
     _requests = 0
     _beginnings = 0
+    _lines = 0
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         self._require_destination(request.url)
@@ -53,12 +56,17 @@ class StreamingEgressTransport(EgressTransport):
             response.close()
             raise
         headers = [(name, value) for name, value in response.headers.items() if name.lower() not in UNDONE_HEADERS]
-        return httpx2.Response(response.status, headers=headers, stream=_Pieces(response, self._take), request=request)
+        take = self._take_events if response.content_type == "text/event-stream" else self._take
+        return httpx2.Response(response.status, headers=headers, stream=_Pieces(response, take), request=request)
+
+    def _take_events(self, piece: bytes) -> None:
+        self._lines += sum(map(piece.count, LINE_ENDS))
+        self._take(piece)
 
     def _take(self, piece: bytes) -> None:
         self._most_bytes -= len(piece)
         self._beginnings += sum(map(piece.count, BEGINNINGS))
-        if self._most_bytes < 0 or self._beginnings > MOST_BEGINNINGS:
+        if self._most_bytes < 0 or self._beginnings > MOST_BEGINNINGS or self._lines > MOST_LINES:
             self.is_exhausted = True
             raise AnswerTooLarge("too much has been answered")
 

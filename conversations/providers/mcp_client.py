@@ -1,4 +1,4 @@
-"""Talks with MCP servers over streamable HTTP. The only importer of the SDK.
+"""Talks with MCP servers over streamable HTTP, in a process of its own (`mcp_child`). The only importer of the SDK.
 
 Each listing, and each call, has a connection of its own, so nothing that a server remembers of one person is there for
 another. All of it is bounded: time, bytes, pages. A server that asks us for something (a completion, a person's answer,
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import aiohttp
@@ -38,25 +38,15 @@ from conversations.core.listed_tools import MOST_TOOLS, ListedTool, clean
 
 from .egress import EgressRefused, destination_of
 from .egress_streams import StreamingEgressTransport
+from .mcp_lines import MOST_BYTES, McpConnection
 from .mcp_results import text_of
 
-MOST_BYTES: Final = 4_000_000  # of all answers within one connection
 MOST_PAGES: Final = 100
 CONNECT_SECONDS: Final = 10.0
 LONGEST_DETAIL: Final = 300
 LONGEST_COMPLAINT: Final = 3_000  # of a tool about its call, which the language model may mend
 CLIENT: Final = Implementation(name="windowseat", version="1")
 _NOT_UNDERSTOOD: Final = "Its answer was not understood."
-
-
-@dataclass(frozen=True, slots=True)
-class McpConnection:
-    """The way to a server. *authorization* is the value of the header; *named_hosts* may be inside."""
-
-    url: str
-    authorization: str = field(default="", repr=False)
-    timeout_seconds: float = 30.0
-    named_hosts: Collection[str] = ()
 
 
 @dataclass(slots=True)

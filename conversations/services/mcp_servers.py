@@ -12,9 +12,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.core.errors import ToolError
-from conversations.core.listed_tools import ListedTool
+from conversations.core.listed_tools import Listing
 from conversations.models import McpServer, Scenario
-from conversations.providers.mcp_client import open_session
+from conversations.providers.mcp_session import open_session
 from conversations.threads import in_indexer_thread
 from conversations.tools.mcp_listings import connection_to, keep_error, keep_listing
 from conversations.tools.mcp_tools import SEPARATOR
@@ -28,11 +28,11 @@ logger = logging.getLogger(__name__)
 def list_tools(server: McpServer) -> None:
     """Ask *server* for its tools, and keep them or what went wrong."""
     try:
-        listed = asyncio.run(_ask(server))
+        listing = asyncio.run(_ask(server))
     except ToolError as error:
         keep_error(server, error)
     else:
-        keep_listing(server, listed)
+        keep_listing(server, listing)
     server.refresh_from_db()
 
 
@@ -50,18 +50,18 @@ async def keep_tools_listed() -> None:
 async def _list_tools(server: McpServer) -> None:
     """As `list_tools`, without keeping a thread waiting."""
     try:
-        listed = await _ask(server)
+        listing = await _ask(server)
     except ToolError as error:
         await in_indexer_thread(keep_error)(server, error)
     else:
-        await in_indexer_thread(keep_listing)(server, listed)
+        await in_indexer_thread(keep_listing)(server, listing)
 
 
-async def _ask(server: McpServer) -> list[ListedTool]:
+async def _ask(server: McpServer) -> Listing:
     connection = connection_to(server)
     seconds = min(connection.timeout_seconds, LISTING_SECONDS)
     async with open_session(replace(connection, timeout_seconds=seconds)) as session:
-        return await session.tools()
+        return await session.tools(server=server.name)
 
 
 def claim_stale() -> McpServer | None:

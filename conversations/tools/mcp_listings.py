@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.second_factors.sealing import unseal_or_none
 from conversations.core.errors import ToolError, ToolUnreachable
-from conversations.core.listed_tools import ListedTool, accept
+from conversations.core.listed_tools import Listing
 from conversations.models import McpServer
-from conversations.providers.mcp_client import McpConnection
+from conversations.providers.mcp_lines import McpConnection
 
 MOST_REFUSED = 100  # that are kept by name
 
@@ -27,9 +25,8 @@ def connection_to(server: McpServer) -> McpConnection:
     )
 
 
-def keep_listing(server: McpServer, listed: Iterable[ListedTool]) -> None:
-    """Keep what is taken of what *server* has listed just now, and what is not."""
-    listing = accept(listed, server=server.name)
+def keep_listing(server: McpServer, listing: Listing) -> None:
+    """Keep what was taken of what *server* has listed just now, and what was not."""
     now = timezone.now()
     _still(server).update(
         tools=[tool.to_json() for tool in listing.kept],

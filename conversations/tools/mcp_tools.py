@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from conversations.core.errors import ToolChanged
-from conversations.core.listed_tools import ListedTool, cleaned, name_for_models
+from conversations.core.listed_tools import ListedTool, name_for_models
 from conversations.core.tools import ToolSpec
 from conversations.models import McpServer, Scenario
-from conversations.providers.mcp_client import open_session
+from conversations.providers.mcp_session import open_session
 from conversations.threads import in_worker_thread
 
 from .arguments import check_arguments
@@ -52,16 +52,11 @@ class McpTool:
         # Somebody else's schema may take a second, and that must not be everybody's.
         values = await asyncio.to_thread(check_arguments, arguments, self.listed.parameters)
         async with open_session(connection_to(self.server)) as session:
-            offered = await session.tools()
-            if not self._is_among(offered):
-                await in_worker_thread(keep_listing)(self.server, offered)
+            listing = await session.tools(server=self.server.name)
+            if self.listed not in listing.kept:  # consent was given to what the server said of it before
+                await in_worker_thread(keep_listing)(self.server, listing)
                 raise ToolChanged
             return await session.call(self.listed.name, values)
-
-    def _is_among(self, offered: Iterable[ListedTool]) -> bool:
-        """Tell whether the server says of the tool what it said before: consent was given to that."""
-        now = next((tool for tool in offered if tool.name == self.listed.name), None)
-        return now is not None and cleaned(now) == self.listed
 
 
 def source_of(server: McpServer) -> str:
