@@ -14,7 +14,7 @@ with the space before it: `word0 word1 word2`, so what was emitted can be told f
 | `tokens-N` | N tokens as fast as it can |
 | `paced-N-MS` | N tokens, MS milliseconds before each |
 | `slow` | 100 tokens, 50 ms before each |
-| `endless` | a token every 5 ms until the client goes away |
+| `endless`, `endless-MS` | a token every 5 ms, or every MS, until the client goes away or POST /release: then its end |
 | `held-N` | N tokens as fast as it can, then nothing until POST /release, then its end with usage |
 | `drip` | the stream of `ok`, one byte at a time |
 | `echo` | the content of the newest user message |
@@ -65,13 +65,15 @@ tests/embeddings.py, in which the models of embeddings stand. Its log has no `em
 GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `called` (tools
 with their arguments), `ended` (`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the
 Unix clock. POST /reset empties it and forgets how often a `-times-N` model was asked. POST /release lets all that wait
-for it go on.
+for it end: what has to happen in the middle of a reply happens before that, on a machine of any speed, while the end of
+a `paced-N-MS` comes when it comes.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import re
 import socket
@@ -87,6 +89,7 @@ from typing import Any
 import uvicorn
 
 from tests.embeddings import answer_embeddings
+from tests.patience import PATIENCE_SECONDS, wait_for
 from tests.tool_dialogues import answer_with_tools
 
 GREETING = ["Hello", " from", " the", " upstream."]
@@ -180,7 +183,10 @@ class Answer:
     async def tokens(self, count: int, *, delay_seconds: float = 0) -> None:
         for number in range(count):
             await asyncio.sleep(delay_seconds)
-            await self.chunk({"content": f" word{number}" if number else "word0"})
+            await self.token(number)
+
+    async def token(self, number: int) -> None:
+        await self.chunk({"content": f" word{number}" if number else "word0"})
 
     async def texts(self, texts: list[str]) -> None:
         for text in texts:
@@ -250,7 +256,18 @@ async def slow(answer: Answer) -> None:
 
 @fault("endless")
 async def endless(answer: Answer) -> None:
-    await paced(answer, 10**9, 5)
+    await endless_each(answer, 5)
+
+
+@fault("endless-N")
+async def endless_each(answer: Answer, milliseconds: int) -> None:
+    await answer.head()
+    for number in itertools.count():
+        if answer.exchange.released.is_set():
+            break
+        await answer.token(number)
+        await asyncio.sleep(milliseconds / 1000)
+    await answer.finish()
 
 
 @fault("held-N")
@@ -757,30 +774,30 @@ class Upstream:
 
     def log(self) -> list[dict[str, Any]]:
         """Return the requests so far, oldest first."""
-        with urllib.request.urlopen(f"{self.address}/log", timeout=60) as response:
+        with urllib.request.urlopen(f"{self.address}/log", timeout=PATIENCE_SECONDS) as response:
             return json.load(response)
 
     def reset(self) -> None:
-        urllib.request.urlopen(f"{self.address}/reset", data=b"", timeout=60).close()
+        urllib.request.urlopen(f"{self.address}/reset", data=b"", timeout=PATIENCE_SECONDS).close()
 
     def release(self) -> None:
         """Let every request that is held go on to its end."""
-        urllib.request.urlopen(f"{self.address}/release", data=b"", timeout=60).close()
+        urllib.request.urlopen(f"{self.address}/release", data=b"", timeout=PATIENCE_SECONDS).close()
 
-    def wait_for_requests(self, count: int, *, timeout_seconds: float = 60) -> None:
+    def wait_for_requests(self, count: int) -> None:
         """Return once there have been *count* requests."""
-        deadline = time.monotonic() + timeout_seconds
-        while len(self.log()) < count:
-            assert time.monotonic() < deadline, f"only {len(self.log())} requests came"
-            time.sleep(0.01)
+        wait_for(lambda: len(self.log()) >= count, f"{count} requests have come")
 
-    def wait_until_ended(self, *, timeout_seconds: float = 60) -> dict[str, Any]:
+    def wait_for_more_tokens(self, count: int = 30) -> None:
+        """Return once the newest request has emitted *count* more."""
+        before = len(self.log()[-1]["emitted"])
+        wait_for(lambda: len(self.log()[-1]["emitted"]) >= before + count, f"{count} more tokens have left")
+
+    def wait_until_ended(self) -> dict[str, Any]:
         """Return the newest request once its connection is no longer open."""
-        deadline = time.monotonic() + timeout_seconds
-        while (newest := self.log()[-1])["ended"] == "open":
-            assert time.monotonic() < deadline, f"still open: {newest}"
-            time.sleep(0.01)
-        return newest
+        return wait_for(
+            lambda: next((newest for newest in self.log()[-1:] if newest["ended"] != "open"), None), "it ended"
+        )
 
 
 def make_server() -> uvicorn.Server:

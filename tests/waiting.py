@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from typing import Any
 
 from channels.db import database_sync_to_async
 from django.db import connection
 
-PATIENCE_SECONDS = 20
-LOOK_AGAIN_SECONDS = 0.02
+from tests.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS, wait_for
+
 LOCK_WAITS = """
     SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()
 """
@@ -22,9 +21,9 @@ def in_thread(function: Callable[..., Any], *arguments: Any, **named: Any) -> An
     return database_sync_to_async(function, thread_sensitive=False)(*arguments, **named)
 
 
-async def wait_until(condition: Callable[[], Any], *, patience_seconds: float = PATIENCE_SECONDS) -> Any:
+async def wait_until(condition: Callable[[], Any]) -> Any:
     """Return what *condition*, asked in a thread, says as soon as that is true."""
-    async with asyncio.timeout(patience_seconds):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         while not (result := await in_thread(condition)):
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
     return result
@@ -32,11 +31,8 @@ async def wait_until(condition: Callable[[], Any], *, patience_seconds: float = 
 
 def wait_for_lock_waits(expected: int = 1) -> None:
     """Return once so many connections to the test database wait for a lock."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
     with connection.cursor() as cursor:
-        while _lock_waits(cursor) != expected:
-            assert time.monotonic() < deadline, f"{expected} connections never waited for a lock"
-            time.sleep(LOOK_AGAIN_SECONDS)
+        wait_for(lambda: _lock_waits(cursor) == expected, f"{expected} connections wait for a lock")
 
 
 def _lock_waits(cursor: Any) -> int:
