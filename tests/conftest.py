@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.db.backends.signals import connection_created
 from django.dispatch import receiver
+
+from tests.faults.databases import Database, new_database, prepare, server_address
 
 TOOLS = {
     "browser": (("chromium", "chromium-browser", "google-chrome"), "needs Chromium: apt-get install chromium"),
@@ -49,6 +52,20 @@ def redis_server_path() -> str:
     path = find_tool("redis")
     assert path is not None, "mark the test with `redis`"
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Database:
+    """Where databases for whole sites are made."""
+    return Database("postgres", server_address())
+
+
+@pytest.fixture(scope="session")
+def template(postgres: Database) -> Iterator[Database]:
+    """A database that every whole site's is copied from: migrating each would take longer than the tests."""
+    with new_database(postgres) as prepared:
+        prepare(prepared)
+        yield prepared
 
 
 @pytest.fixture(scope="session", autouse=True)

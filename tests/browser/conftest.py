@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.chatsite.test_serve import environment, serving
-from tests.ports import free_port
-from tests.source import PROJECT
+from tests.faults.databases import Database, new_database
+
+from .sites import Site, running_site
 
 TOKENS_PER_SECOND = 100
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 MAKE_PEOPLE = """
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -40,49 +36,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("browser")
 
 
-@dataclass(frozen=True)
-class Site:
-    """A running site: its address, its settings and what it printed when it was ready."""
-
-    address: str
-    settings: dict[str, object]
-    banner: str
-
-    @property
-    def first_admin_link(self) -> str:
-        link = re.search(r"\S+/first-admin/#\S+", self.banner)
-        assert link, self.banner
-        return link[0]
-
-    def run(self, code: str) -> str:
-        """Return what *code* prints in the site's own shell: for what would take too long by hand."""
-        command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", code]
-        outcome = subprocess.run(
-            command, cwd=PROJECT, env=environment(**self.settings), capture_output=True, text=True, check=False
-        )
-        assert outcome.returncode == 0, outcome.stderr
-        return outcome.stdout.strip()
-
-
-# Of the package, not of the session: Playwright's event loop must be gone before tests that run their own.
-
-
-@pytest.fixture(scope="package")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
+@pytest.fixture(scope="session")
+def site(postgres: Database, template: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One for all tests, each with people of its own. Whoever changes the site itself changes it back."""
     folder = tmp_path_factory.mktemp("browser")
-    settings: dict[str, object] = {
-        "VAR_DIR": folder / "var",
-        "PORT": port,
-        "SITE_URL": address,
+    settings = {
         "DEMO_TOKENS_PER_SECOND": TOKENS_PER_SECOND,
         "MESSAGES_PER_MINUTE": 0,
         "TOOL_MODULES": "tests.side_effects",
         "NOTES_FILE": folder / "notes",
     }
-    with serving(**settings) as (_, banner):
-        yield Site(address, settings, banner)
+    with (
+        new_database(postgres, template=template.name) as database,
+        running_site(database, folder, **settings) as running,
+    ):
+        yield running
+
+
+# Of the package, not of the session: Playwright's event loop must be gone before tests that run their own.
 
 
 @pytest.fixture(scope="package")
@@ -121,7 +92,7 @@ def _note_violation(text: str, complaints: list[str]) -> None:
         complaints.append(text)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def sessions(site: Site) -> Iterator[str]:
     """The sessions of new people, one for each test: signing all of them up by hand meets the limit on attempts."""
     return iter(site.run(MAKE_PEOPLE).split())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Site
+from tests.browser.sites import Site
 
 PASSWORD = "a seat by the window, 12A"
 MAKE_ADMIN = """

@@ -18,8 +18,8 @@ from tests.ports import free_port
 from tests.source import PROJECT
 
 COMMAND = [sys.executable, "manage.py", "serve"]
-START_SECONDS = 60
-STOP_SECONDS = 45
+START_SECONDS = 300
+STOP_SECONDS = 120
 
 
 def environment(**changes) -> dict[str, str]:

@@ -18,7 +18,7 @@ import pytest
 from tests.upstream import Upstream, serve_upstream
 
 from .browsers import Browser
-from .databases import Database, new_database, prepare, server_address
+from .databases import Database, new_database
 from .oracles import check_everything
 from .pages import Page
 from .sites import Site
@@ -38,19 +38,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def upstream() -> Iterator[Upstream]:
     with serve_upstream() as running:
         yield running
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Database:
-    return Database("postgres", server_address())
-
-
-@pytest.fixture(scope="session")
-def template(postgres: Database) -> Iterator[Database]:
-    """A database that every site's is copied from: migrating each would take longer than the tests."""
-    with new_database(postgres) as prepared:
-        prepare(prepared)
-        yield prepared
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.accounts.mail_server import MailServer, running_mail_server
-from tests.browser.conftest import Site
-from tests.chatsite.test_serve import serving
+from tests.browser.sites import Site, running_site
+from tests.faults.databases import Database, new_database
 from tests.identity_provider import (
     CLIENT_ID,
     CLIENT_SECRET,
@@ -20,7 +20,6 @@ from tests.identity_provider import (
     running_identity_provider,
 )
 from tests.people import PASSWORD
-from tests.ports import free_port
 
 MAKE_PEOPLE = f"""
 from allauth.account.models import EmailAddress
@@ -34,13 +33,13 @@ for number in range(40):
 """
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def mails() -> Iterator[MailServer]:
     with running_mail_server() as server:
         yield server
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def running_provider() -> Iterator[IdentityProvider]:
     with running_identity_provider() as provider:
         yield provider
@@ -58,17 +57,16 @@ def provider(running_provider: IdentityProvider) -> Callable[..., IdentityProvid
     return choose
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def site(
-    tmp_path_factory: pytest.TempPathFactory, mails: MailServer, running_provider: IdentityProvider
+    postgres: Database,
+    template: Database,
+    tmp_path_factory: pytest.TempPathFactory,
+    mails: MailServer,
+    running_provider: IdentityProvider,
 ) -> Iterator[Site]:
     """By its name: passkeys are made for one. The browsers' addresses are believed, so each has its own limits."""
-    port = free_port()
-    address = f"http://localhost:{port}"
-    settings: dict[str, object] = {
-        "VAR_DIR": tmp_path_factory.mktemp("accounts") / "var",
-        "PORT": port,
-        "SITE_URL": address,
+    settings = {
         "SMTP_URL": mails.url,
         "TRUSTED_PROXIES": "127.0.0.1",
         "STAFF_SECOND_FACTOR": "on",
@@ -77,11 +75,15 @@ def site(
         "OIDC_CLIENT_SECRET": CLIENT_SECRET,
         "OIDC_NAME": "Team account",
     }
-    with serving(**settings) as (_, banner):
-        yield Site(address, settings, banner)
+    folder = tmp_path_factory.mktemp("accounts")
+    with (
+        new_database(postgres, template=template.name) as database,
+        running_site(database, folder, host="localhost", **settings) as running,
+    ):
+        yield running
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def addresses(site: Site) -> Iterator[str]:
     """People who have an account and confirmed their address, one for each test."""
     return iter(site.run(MAKE_PEOPLE).split())

@@ -1,0 +1,83 @@
+"""Whole sites for browsers: a server, a database of its own and a shell."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.chatsite.test_serve import environment, serving
+from tests.faults.databases import Database
+from tests.ports import free_port
+from tests.source import PROJECT
+
+SHELL = [sys.executable, "-m", "tests.browser.shell_process"]
+
+
+class Shell:
+    """The site's own shell, loaded once: for what would take too long by hand."""
+
+    def __init__(self, settings: dict[str, object]) -> None:
+        self._process = subprocess.Popen(
+            SHELL,
+            cwd=PROJECT,
+            env=environment(DJANGO_SETTINGS_MODULE="chatsite.settings", **settings),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, code: str) -> str:
+        """Return what *code* prints, run in a process of its own."""
+        assert self._process.stdin
+        assert self._process.stdout
+        print(json.dumps(code), file=self._process.stdin, flush=True)
+        outcome = json.loads(self._process.stdout.readline())
+        assert not outcome["raised"], outcome["raised"]
+        return str(outcome["printed"]).strip()
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+@dataclass(frozen=True)
+class Site:
+    """A running site: its address, its shell and what it printed when it was ready."""
+
+    address: str
+    shell: Shell
+    banner: str
+
+    @property
+    def first_admin_link(self) -> str:
+        link = re.search(r"\S+/first-admin/#\S+", self.banner)
+        assert link, self.banner
+        return link[0]
+
+    def run(self, code: str) -> str:
+        return self.shell.run(code)
+
+
+@contextmanager
+def running_site(database: Database, folder: Path, *, host: str = "127.0.0.1", **settings: object) -> Iterator[Site]:
+    """Serve a site at *host* on a free port, with its data in *database* and its files in *folder*."""
+    port = free_port()
+    address = f"http://{host}:{port}"
+    settings = {
+        "DATABASE_URL": database.url,
+        "VAR_DIR": folder / "var",
+        "PORT": port,
+        "SITE_URL": address,
+        **settings,
+    }
+    shell = Shell(settings)  # which is loaded while the server is
+    try:
+        with serving(**settings) as (_, banner):
+            yield Site(address, shell, banner)
+    finally:
+        shell.close()
