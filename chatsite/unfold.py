@@ -119,6 +119,7 @@ UNFOLD: dict[str, Any] = {
                         "link": reverse_lazy("admin:conversations_reading_search"),
                         "permission": lambda request: request.user.has_perm("conversations.view_reading"),
                     },
+                    _page(_("Changes to accounts"), "manage_accounts", "accounts.accountchange"),
                     _page(_("Runs"), "cycle", "conversations.run"),
                     _page(_("Calibration"), "straighten", "conversations.calibration"),
                 ],

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
+from chatsite.accounts.account_changes import changes_of
 from chatsite.accounts.forms import PersonForm
 from chatsite.accounts.languages import keep_language, language_of
 from chatsite.accounts.models import User
@@ -30,6 +31,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "form": form,
         "ways": ways_to_sign_in(request.user),
         "sessions": own_sessions(request.user, request.session),
+        "changes": changes_of(request.user),
         "readings_are_shown": settings.READINGS_SHOWN_TO_OWNERS,
     }
     return render(request, "account/account.html", context)

@@ -39,7 +39,7 @@ class AccountAdapter(DefaultAccountAdapter):
         links = {name: _on_this_site(value) for name, value in context.items() if name.endswith("_url")}
         site = SimpleNamespace(name=settings.SITE_NAME, domain=urlsplit(settings.SITE_URL).netloc)
         try:
-            with override(_language_of(email)):
+            with override(_language_of(email, context.get("user"))):
                 super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
         except OSError:  # which smtplib's errors are
             log.exception("The mail %s could not be sent.", template_prefix)
@@ -69,9 +69,13 @@ class AccountAdapter(DefaultAccountAdapter):
         return reverse("account")
 
 
-def _language_of(email: str) -> str:
-    """Return the language that the account with this address has chosen, or else that of whoever has it written."""
-    chosen = User.objects.filter(email__iexact=email).values_list("language", flat=True).first()
+def _language_of(email: str, user: User | None) -> str:
+    """Return the language that *user*, or else the account with this address, has chosen.
+
+    Without one it is that of whoever has the mail written.
+    """
+    account = user or User.objects.filter(email__iexact=email).first()
+    chosen = account.language if account else ""
     return chosen if chosen and is_offered(chosen) else get_language()
 
 

@@ -9,14 +9,15 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Q
 
-from .models import Invitation, User
+from .models import AccountChange, Invitation, User
 
 
 def forget_person(user: User) -> None:
-    """Take the person's addresses out of the invitation they used, and out of what admins did with what was theirs.
+    """Take the person's addresses out of the invitation they used, and out of what admins did with their account.
 
     An invitation that nobody has used stays as it is: without an address it would be anybody's.
     """
+    AccountChange.objects.filter(user=user).update(user=None, detail="")
     Invitation.objects.filter(used_by=user).update(email="", note="")
     # The admin calls its objects by the address, or by a phrase that ends with it: "limits of ada@example.org". What it
     # noted of the account itself may name an earlier address.

@@ -21,6 +21,7 @@ def account_data(user: User) -> dict[str, Any]:
         "second_factors": [_factor(factor) for factor in Authenticator.objects.filter(user=user).order_by("pk")],
         "connected_sign_ins": list(SocialAccount.objects.filter(user=user).values("provider", "date_joined")),
         "sessions": _sessions(user),
+        "changed_by_admins": list(user.changes.values("at", "kind", "detail", "admin_email")),
     }
 
 

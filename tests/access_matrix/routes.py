@@ -69,7 +69,6 @@ DOORS: dict[str, Door] = {
     ),
     **{f"admin:conversations_conversation_export_{kind}": Door.REVIEW for kind in ("json", "csv")},
     **{f"admin:conversations_completion_prompt{kind}": Door.REVIEW for kind in ("", "_json")},
-    "admin:auth_user_password_change": Door.ADMIN,
     **{f"admin:accounts_gate_{name}": Door.ADMIN for name in ("password", "person", "person_password")},
     **dict.fromkeys(
         (

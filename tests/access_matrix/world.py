@@ -16,7 +16,7 @@ from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
 
-from chatsite.accounts.models import Gate, GateRule, Invitation, Limits, SiteBudget, User
+from chatsite.accounts.models import AccountChange, ChangeKind, Gate, GateRule, Invitation, Limits, SiteBudget, User
 from chatsite.accounts.session_store import SessionStore
 from conversations.models import (
     Calibration,
@@ -167,6 +167,7 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),
     McpServer: lambda world: McpServer.objects.create(name="inside", url="http://127.0.0.1:1/mcp"),  # asked by nobody
     User: lambda world: world.alices.owner,
+    AccountChange: lambda world: AccountChange.objects.create(user=world.alices.owner, kind=ChangeKind.FACTORS),
     Gate: lambda world: Gate.objects.get_or_create()[0],
     Limits: lambda world: Limits.objects.create(user=world.alices.owner, replies_at_once=5),
     SiteBudget: lambda world: SiteBudget.objects.create(),

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import allauth.account.admin
 import allauth.mfa.admin
-import allauth.socialaccount.admin  # noqa: F401  all three register what is unregistered here
+import allauth.socialaccount.admin  # noqa: F401
+import django.contrib.auth.admin  # noqa: F401  all four register what is unregistered here
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
-from . import gate, invitation, limits, user
+from . import account_change, gate, invitation, limits, user
 from .user import UserAdmin
 
-__all__ = ["UserAdmin", "gate", "invitation", "limits", "user"]
+__all__ = ["UserAdmin", "account_change", "gate", "invitation", "limits", "user"]
 
 admin.site.unregister(EmailAddress)  # an address is changed with its user, here or by themselves
 admin.site.unregister(Group)  # the role says it all

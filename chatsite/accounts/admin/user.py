@@ -1,13 +1,15 @@
-"""People in the admin. Accounts are deactivated, never deleted: the ledger knows whose money it was."""
+"""People in the admin. Accounts are deactivated, never deleted: the ledger knows whose money it was.
+
+Whatever here lets somebody into an account is noted by `account_changes`, where its person finds it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from django.contrib import admin, messages
-from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import ModelForm
@@ -19,80 +21,44 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from chatsite.accounts.account_changes import note_change, send_password_link
 from chatsite.accounts.admin.colours import Colours
 from chatsite.accounts.admin.conflicts import SavedByOne
 from chatsite.accounts.admin.limits import RULE, PersonalLimits
 from chatsite.accounts.admin.limits_form import WORDS, in_words
+from chatsite.accounts.admin.user_forms import LAST_ADMIN, OWN_ACCESS, NewUserForm, UserForm
 from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.limits import LIMITS, effective_limits
-from chatsite.accounts.models import GatePassword, GateRule, Role, User
+from chatsite.accounts.models import ChangeKind, GatePassword, User
 from chatsite.accounts.second_factors.factors import remove_second_factors
+from chatsite.accounts.ways_to_sign_in import ways_to_sign_in
 
-OWN_ACCESS = ("is_active", "role", "gate_rule")
-LAST_ADMIN = _("The site needs an admin: nobody else is one.")
+NEW = _("The person is mailed a link to choose a password. Where this site sends no mail, invite them instead.")
+LINKS_SENT = _("Links to choose a new password sent: %(count)d.")
 ACTIVATED = _("Activated: %(count)d. Your own account stays as it is.")
 DEACTIVATED = _("Deactivated: %(count)d. Your own account stays as it is.")
 
 
-class UniqueAddress:
-    """Refuses an email address that someone else has, in any letter case, also as a second one."""
-
-    instance: User
-    cleaned_data: dict[str, Any]
-
-    def clean_email(self) -> str:
-        email = self.cleaned_data["email"].lower()
-        users = User.objects.filter(email=email).exclude(pk=self.instance.pk)
-        addresses = EmailAddress.objects.filter(email=email).exclude(user=self.instance.pk)
-        if users.exists() or addresses.exists():
-            raise ValidationError(_("Someone has this address already."))
-        return email
-
-
-class NewUserForm(UniqueAddress, UserCreationForm):
-    class Meta:
-        model = User
-        fields = ("email", "name")
-
-
-class UserForm(UniqueAddress, UserChangeForm):
-    class Meta:
-        model = User
-        fields = ("email", "name", "password", "is_active", "role", "gate_rule")
-
-    def clean(self) -> dict[str, Any]:
-        """Leave the site an admin: this form runs in the transaction that saves it."""
-        cleaned = super().clean()
-        will_be = {name: cleaned.get(name, getattr(self.instance, name)) for name in OWN_ACCESS}
-        is_admin = will_be["role"] == Role.ADMIN and will_be["is_active"] and will_be["gate_rule"] != GateRule.BLOCKED
-        if not is_admin and not keeps_an_admin([self.instance.pk]):
-            raise ValidationError(LAST_ADMIN)
-        return cleaned
-
-
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, SavedByOne):
+class UserAdmin(SavedByOne):
     form = UserForm
-    add_form = NewUserForm
-    change_password_form = AdminPasswordChangeForm
     list_display = ["email", "shown_name", "shown_role", "is_active"]
     list_filter = ["is_active", "role", "gate_rule", "date_joined"]
     search_fields = ["email", "name"]
     search_help_text = _("Email address or name")
     ordering = ["email"]
-    readonly_fields = ["at_the_gate", "last_login", "date_joined", "limits_that_hold"]
+    readonly_fields = ["signs_in_with", "at_the_gate", "last_login", "date_joined", "limits_that_hold"]
     inlines = [PersonalLimits]
-    filter_horizontal = []
-    actions = ["deactivate", "activate", "remove_second_factors"]
+    actions = ["deactivate", "activate", "remove_second_factors", "send_password_links"]
+    actions_submit_line = ["send_password_link"]
     fieldsets = [
-        (None, {"fields": ["email", "name", "password", "is_active"]}),
+        (None, {"fields": ["email", "name", "signs_in_with", "is_active"]}),
         (_("Rights"), {"fields": ["role", "gate_rule", "at_the_gate"]}),
         (_("Dates"), {"fields": ["last_login", "date_joined"]}),
         (_("Limits"), {"description": RULE, "fields": ["limits_that_hold"]}),
     ]
-    add_fieldsets = [(None, {"fields": ["email", "name", "usable_password", "password1", "password2"]})]
+    add_fieldsets = [(None, {"description": NEW, "fields": ["email", "name"]})]
 
     @display(description=_("name"), ordering="name")
     def shown_name(self, user: User) -> str:
@@ -108,6 +74,10 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         rows = [(WORDS[name][0], in_words(limits, name)) for name in LIMITS]
         return render_to_string("admin/accounts/user/limits_that_hold.html", {"rows": rows})
 
+    @display(description=_("signs in with"))
+    def signs_in_with(self, user: User) -> str:
+        return render_to_string("admin/accounts/user/ways_in.html", {"ways": ways_to_sign_in(user)})
+
     @display(description=_("own gate password"))
     def at_the_gate(self, user: User) -> SafeString:
         """The way to what the gate knows of the person, and to a password of their own."""
@@ -115,6 +85,16 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         state = gettext("One is set.") if is_set else gettext("None is set.")
         url = reverse("admin:accounts_gate_person", args=[user.pk])
         return format_html('{} <a class="leads-on" href="{}">{}</a>', state, url, gettext("See and change"))
+
+    def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> type[ModelForm]:
+        return super().get_form(request, obj, **kwargs, form=UserForm if obj else NewUserForm)
+
+    def get_actions_submit_line(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        """Offer nothing beside saving to who makes an account: its link is sent anyway."""
+        return super().get_actions_submit_line(request, object_id) if object_id else []
+
+    def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> list[Any]:
+        return list(super().get_fieldsets(request, obj)) if obj else self.add_fieldsets
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[type[PersonalLimits]]:
         return self.inlines if obj else []
@@ -131,6 +111,27 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         super().save_model(request, obj, form, change)
         if "email" in form.changed_data:
             _take_over_address(obj)
+        if change:
+            _note_what_opens(request, obj, form)
+        else:
+            send_password_link(request, obj)
+
+    @action(description=_("Send a link to choose a new password"), permissions=["change"])
+    def send_password_link(self, request: HttpRequest, user: User) -> None:
+        """The button of one person's form, which is saved with it."""
+        self._send_links(request, [user])
+
+    @action(description=_("Send selected users a link to choose a new password"), permissions=["change"])
+    def send_password_links(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        self._send_links(request, queryset.filter(is_active=True))
+
+    @transaction.atomic
+    def _send_links(self, request: HttpRequest, users: Iterable[User]) -> None:
+        people = list(users)
+        for user in people:
+            send_password_link(request, user)
+            self.log_change(request, user, "Sent a link to choose a new password.")
+        self.message_user(request, LINKS_SENT % {"count": len(people)})
 
     @action(description=_("Deactivate selected users"), permissions=["change"])
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
@@ -147,6 +148,7 @@ class UserAdmin(DjangoUserAdmin, SavedByOne):
         others = list(queryset.exclude(pk=request.user.pk))
         remove_second_factors(others)
         for user in others:
+            note_change(request, user, ChangeKind.FACTORS)
             self.log_change(request, user, "Removed the second factors.")
         note = gettext("Second factors removed: %(count)d. Your own stay as they are.")
         self.message_user(request, note % {"count": len(others)})
@@ -167,3 +169,12 @@ def _take_over_address(user: User) -> None:
     """Make the user's address the one that allauth signs in and mails to; it has to prove itself as any other."""
     EmailAddress.objects.filter(user=user).delete()
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=False)
+
+
+def _note_what_opens(request: HttpRequest, user: User, form: ModelForm) -> None:
+    """Put on record, for the person to find, what of the form gives somebody a way in or more rights."""
+    if "email" in form.changed_data:
+        before = form.initial["email"]
+        note_change(request, user, ChangeKind.ADDRESS, detail=before, email=before)
+    if "role" in form.changed_data:
+        note_change(request, user, ChangeKind.ROLE, detail=user.role)

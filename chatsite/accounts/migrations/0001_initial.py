@@ -9,6 +9,8 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import migrations, models
 
+from chatsite.postgres.append_only import keep_rows
+
 
 class Migration(migrations.Migration):
     initial = True
@@ -487,4 +489,56 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
+        migrations.CreateModel(
+            name="AccountChange",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "admin_email",
+                    chatsite.accounts.models.user.LowercaseEmailField(max_length=254, verbose_name="admin"),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("address", "email address changed"),
+                            ("role", "role changed"),
+                            ("factors", "second factors removed"),
+                            ("link", "link to choose a new password sent"),
+                        ],
+                        max_length=8,
+                        verbose_name="change",
+                    ),
+                ),
+                ("detail", models.CharField(blank=True, max_length=254)),
+                ("at", models.DateTimeField(auto_now_add=True, verbose_name="at")),
+                (
+                    "admin",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="admin",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="changes",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "change to an account",
+                "verbose_name_plural": "changes to accounts",
+                "ordering": ["-pk"],
+                "indexes": [models.Index(fields=["user", "-id"], name="change_of_account")],
+            },
+        ),
+        keep_rows("accounts_accountchange", forgets=["user_id", "admin_id"], clears=["detail"]),
     ]

@@ -1,5 +1,6 @@
 """People, and what they may do."""
 
+from .account_change import AccountChange, ChangeKind
 from .first_admin_link import FirstAdminLink
 from .gate import Gate, GateAttempts, GateEntry, GateMode, GatePassword
 from .invitation import Invitation, InvitationState
@@ -8,6 +9,8 @@ from .session import Session
 from .user import GateRule, Role, User, UserManager
 
 __all__ = [
+    "AccountChange",
+    "ChangeKind",
     "FirstAdminLink",
     "Gate",
     "GateAttempts",

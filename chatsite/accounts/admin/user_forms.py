@@ -1,0 +1,54 @@
+"""Forms of people in the admin. None has a password in it: that is its person's to choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.core.exceptions import ValidationError
+from django.forms import ModelForm
+from django.utils.translation import gettext_lazy as _
+
+from chatsite.accounts.admins import keeps_an_admin
+from chatsite.accounts.models import GateRule, Role, User
+
+OWN_ACCESS = ("is_active", "role", "gate_rule")
+LAST_ADMIN = _("The site needs an admin: nobody else is one.")
+
+
+class _UniqueAddress(ModelForm):
+    """Refuses an email address that someone else has, in any letter case, also as a second one."""
+
+    def clean_email(self) -> str:
+        email: str = self.cleaned_data["email"].lower()
+        users = User.objects.filter(email=email).exclude(pk=self.instance.pk)
+        addresses = EmailAddress.objects.filter(email=email).exclude(user=self.instance.pk)
+        if users.exists() or addresses.exists():
+            raise ValidationError(_("Someone has this address already."))
+        return email
+
+
+class NewUserForm(_UniqueAddress):
+    class Meta:
+        model = User
+        fields = ("email", "name")
+
+    def save(self, commit: bool = True) -> User:
+        self.instance.set_unusable_password()
+        saved: User = super().save(commit)
+        return saved
+
+
+class UserForm(_UniqueAddress):
+    class Meta:
+        model = User
+        fields = ("email", "name", "is_active", "role", "gate_rule")
+
+    def clean(self) -> dict[str, Any]:
+        """Leave the site an admin: this form runs in the transaction that saves it."""
+        cleaned: dict[str, Any] = super().clean()
+        will_be = {name: cleaned.get(name, getattr(self.instance, name)) for name in OWN_ACCESS}
+        is_admin = will_be["role"] == Role.ADMIN and will_be["is_active"] and will_be["gate_rule"] != GateRule.BLOCKED
+        if not is_admin and not keeps_an_admin([self.instance.pk]):
+            raise ValidationError(LAST_ADMIN)
+        return cleaned
