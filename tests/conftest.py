@@ -11,11 +11,14 @@ from django.db.backends.signals import connection_created
 from django.dispatch import receiver
 
 from tests.faults.databases import Database, new_database, prepare, server_address
+from tests.hypothesis_profile import load_profile
 
 TOOLS = {
     "browser": (("chromium", "chromium-browser", "google-chrome"), "needs Chromium: apt-get install chromium"),
     "redis": (("redis-server",), "needs redis-server: apt-get install redis-server"),
 }
+
+load_profile()
 
 
 @receiver(connection_created)
