@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, OperationalError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.forget_person import forget_person
 from chatsite.accounts.models import User
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Run
 
 from .conversations import default_scenario
 from .forget_in_ledger import forget_in_rows, wait_for_other_deletions
@@ -41,17 +44,41 @@ def _delete(user: User) -> None:
     """Delete everything in one transaction.
 
     Whoever settles a request takes the ledger's row first and asks for the person's then, so it goes in that order
-    here. Once the person's row is locked nothing new of theirs can be stored.
+    here.
     """
     wait_for_other_deletions()
     _check_an_admin_stays(user)
     forget_in_rows(user)
-    User.objects.select_for_update().get(pk=user.pk)
+    _hold_what_is_theirs(user)
     for conversation in Conversation.objects.filter(owner=user).order_by("pk").iterator():
         conversation.delete()
     _delete_scenarios(user)
     forget_person(user)
     User.objects.get(pk=user.pk).delete()
+
+
+def _hold_what_is_theirs(user: User) -> None:
+    """Wait for whoever is at work on something of the person, in the order in which everybody takes locks.
+
+    Person, conversations, replies, runs: who has one of them may still take the next, and store rows that name them
+    all, as a step that is stored or a call that is decided does. With the last lock, on the person's row again, nothing
+    new of theirs can be stored.
+    """
+    person = User.objects.filter(pk=user.pk)
+    conversations = Conversation.objects.filter(owner=user)
+    replies = Message.objects.filter(conversation__owner=user, state="streaming")
+    runs = Run.objects.filter(reply__conversation__owner=user).exclude(state="ended")
+    _lock(person, may_be_named=True)
+    _lock(conversations, may_be_named=True)
+    _lock(replies, may_be_named=True)
+    _lock(runs)
+    _lock(person)
+
+
+def _lock(rows: QuerySet[Any], *, may_be_named: bool = False) -> None:
+    """Lock *rows* until the transaction ends, for others to name in new rows of theirs at most."""
+    locked = rows.select_for_update(of=("self",), no_key=may_be_named).order_by("pk")
+    list(locked.values_list("pk", flat=True))
 
 
 def _check_an_admin_stays(user: User) -> None:
