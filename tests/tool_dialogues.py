@@ -25,6 +25,7 @@ After the last step, or once it may call no more, the model answers: with `answe
 | `tools-no-ids` | what the message says, without ids and indices |
 | `tools-same-ids` | what the message says, each call with the id `call` |
 | `tools-many-N` | the first call N times at once |
+| `tools-silent-N` | what the message says; refuses as `context-silent-N` does |
 
 Without JSON in the message the first tool of the request is called, without arguments. As OpenAI does, all of them
 refuse a prompt in which a call has no result, a result no call, or calls stand in a request without tools.

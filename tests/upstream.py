@@ -397,10 +397,13 @@ async def context_limit_in_stream(answer: Answer, limit: int) -> None:
 @fault("context-silent-N")
 async def context_limit_without_numbers(answer: Answer, limit: int) -> None:
     if refusal_of(answer, limit):
-        message = "the input length exceeds the context length"
-        await answer.whole(400, "application/json", error_json(400, None, message))
+        await refuse_without_numbers(answer)
     else:
         await ok(answer)
+
+
+async def refuse_without_numbers(answer: Answer) -> None:
+    await answer.whole(400, "application/json", error_json(400, None, "the input length exceeds the context length"))
 
 
 @fault("context-late-N")
@@ -738,7 +741,7 @@ class UpstreamApp:
             await answer_embeddings(answer, self._requests[model])
             return
         if model.startswith("tools-"):
-            await answer_with_tools(answer)
+            await answer_with_tools_up_to_a_limit(answer)
             return
         if match := re.fullmatch(r"(.+)-times-(\d+)", model):
             model = match[1] if self._requests[model] <= int(match[2]) else "ok"
@@ -747,6 +750,14 @@ class UpstreamApp:
             return
         function, numbers = found
         await function(answer, *numbers)
+
+
+async def answer_with_tools_up_to_a_limit(answer: Answer) -> None:
+    limit = re.fullmatch(r"tools-silent-(\d+)", answer.exchange.model)
+    if limit and refusal_of(answer, int(limit[1])):
+        await refuse_without_numbers(answer)
+    else:
+        await answer_with_tools(answer)
 
 
 async def read_body(receive: Any) -> bytes:

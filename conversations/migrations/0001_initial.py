@@ -325,6 +325,8 @@ class Migration(migrations.Migration):
                 ('lease_until', models.DateTimeField(null=True, verbose_name='lease until')),
                 ('reserved_usd', models.DecimalField(decimal_places=10, max_digits=20, null=True)),
                 ('reserved_at', models.DateTimeField(null=True)),
+                ('tool_seconds', models.FloatField(default=0)),
+                ('tightening', models.DecimalField(decimal_places=4, default=1, max_digits=12)),
                 ('stop_requested_at', models.DateTimeField(null=True, verbose_name='stop requested at')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
                 ('started_at', models.DateTimeField(null=True, verbose_name='started at')),

@@ -22,6 +22,9 @@ class Run(models.Model):
 
     Until it has ended, *reserved_usd* is held back for the requests that its loop may still make, in the sums of
     *payer* and of the day and month of *reserved_at*. A trigger gives it back when it ends or is deleted.
+
+    When a call has to ask, what the reply has come to is kept: the *tool_seconds* that it has used of its time, and the
+    *tightening* of its window.
     """
 
     reply = models.OneToOneField(
@@ -42,6 +45,8 @@ class Run(models.Model):
     )
     reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
     reserved_at = models.DateTimeField(null=True)
+    tool_seconds = models.FloatField(default=0)
+    tightening = models.DecimalField(max_digits=12, decimal_places=4, default=1)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     started_at = models.DateTimeField(_("started at"), null=True)

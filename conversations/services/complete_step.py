@@ -52,10 +52,11 @@ class ReplySink(Protocol):
 class Progress:
     """What has come of one attempt so far. Times are seconds of a monotonic clock.
 
-    Calls that come though it *may_call* none are not to be run.
+    Calls that come though it *may_call* none are not to be run. Its window's budget was divided by *tightening*.
     """
 
     may_call: bool = True
+    tightening: Decimal = Decimal(1)
     started: float = field(default_factory=time.monotonic)
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -119,7 +120,7 @@ async def complete_step(
     tightened = False
     for attempt in itertools.count(1):
         asking, completion = await _opened(_Asking(prepared, attempt, may_call), sink)
-        prepared, progress = asking.prepared, Progress(asking.may_call_now)
+        prepared, progress = asking.prepared, Progress(asking.may_call_now, asking.prepared.tightening)
         try:
             await _attempt(asking, completion, progress, sink, client)
             return progress

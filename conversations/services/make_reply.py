@@ -11,7 +11,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import Enum, auto
 from functools import partial
 
@@ -20,7 +21,7 @@ from django.db.models import Exists, OuterRef
 
 from conversations.core.errors import ToolStepsUsedUp
 from conversations.grounding.look_up import LookedUp, look_up, looked_up_before
-from conversations.models import Message, ToolCall
+from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.providers.completions import CompletionClient
 from conversations.tools.tool import ToolContext
@@ -33,6 +34,9 @@ from .prepare_reply import PreparedReply, prepare_reply, replies_to_be_made
 from .reply_steps import as_asked, store_step
 from .run_calls import Running, run_calls
 from .tool_calls import calls_of_step, store_calls
+from .tool_time import ToolTime
+
+FindTools = Callable[[Message], Toolbox]
 
 
 class Made(Enum):
@@ -47,7 +51,8 @@ class _Loop:
     """The steps of one reply while it is made: the one it is *at*, with what has come of its calls so far.
 
     *reply* is as it was read before the first request; *position* is where it is now. Of the *told* tools, which go
-    with each request, those in the *toolbox* may be called, *until* a time of the monotonic clock.
+    with each request, those in the *toolbox* may be called, as long as there is *time*. What a step learned about the
+    window of a provider that names no limit holds for those after it: *tightening*.
     """
 
     reply: Message
@@ -57,7 +62,8 @@ class _Loop:
     position: int
     text: str
     calls: list[ToolCall]
-    until: float = float("inf")
+    time: ToolTime = field(default_factory=ToolTime)
+    tightening: Decimal = Decimal(1)
 
     @property
     def context(self) -> ToolContext:
@@ -71,7 +77,7 @@ class _Loop:
 
     @property
     def may_call(self) -> bool:
-        return bool(self.toolbox.tools) and self.at <= settings.TOOL_STEPS and time.monotonic() < self.until
+        return bool(self.toolbox.tools) and self.at <= settings.TOOL_STEPS and self.time.left_seconds > 0
 
 
 async def make_reply(
@@ -79,8 +85,9 @@ async def make_reply(
     *,
     sink: ReplySink,
     client: CompletionClient,
-    find_tools: Callable[[Message], Toolbox] | None = None,
+    find_tools: FindTools | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Made:
     """Make the reply, appending to *sink*, or go on with it. *find_tools* takes the scenario's place.
 
@@ -88,24 +95,28 @@ async def make_reply(
     connection to the provider and settles the ledger before it goes on; its message is the error code, empty if a
     person stopped the reply.
     """
-    loop = await insist(partial(_begin, reply_id, find_tools or _scenarios_tools))
+    find_tools = find_tools or _scenarios_tools
+    loop = await insist(partial(_begin, reply_id, find_tools))
+    running = Running(partial(_tools_of_now, reply_id, find_tools), loop.context, loop.time)
     looked_up = await (insist(partial(looked_up_before, reply_id)) if loop.goes_on else look_up(reply_id))
-    loop.until = time.monotonic() + settings.TOOL_SECONDS
+    loop.time.begin(clock)
     sink.begin_step(loop.at, position=loop.position, text=loop.text)
     while True:
-        if loop.calls and not await _end_step(loop, sink):
+        if loop.calls and not await _end_step(loop, running, sink):
+            await insist(partial(_keep, loop))
             return Made.ASKING
         prepare = partial(_prepare, loop, looked_up)
         progress = await complete_step(prepare, sink=sink, client=client, may_call=loop.may_call, sleep=sleep)
-        if _is_answer(progress, loop):
+        if _is_answer(progress):
             return Made.COMPLETE
         if not progress.may_call:
             raise ToolStepsUsedUp
+        loop.tightening = progress.tightening
         await _store_calls(loop, progress)
         sink.show_calls()
 
 
-def _begin(reply_id: int, find_tools: Callable[[Message], Toolbox]) -> _Loop:
+def _begin(reply_id: int, find_tools: FindTools) -> _Loop:
     """Return the loop of a reply as it is stored: at its first step, or where it had to wait."""
     calls = ToolCall.objects.filter(reply_id=OuterRef("pk"))
     reply = replies_to_be_made().annotate(has_called=Exists(calls)).get(pk=reply_id)
@@ -114,24 +125,42 @@ def _begin(reply_id: int, find_tools: Callable[[Message], Toolbox]) -> _Loop:
     if reply.has_called:
         loop.at += reply.steps.filter(role="assistant").count()
         loop.calls = calls_of_step(reply_id, loop.at)
+        loop.time.used_before_seconds, loop.tightening = _kept(reply_id)
         if not toolbox.tools:  # somebody has taken them away while it waited
             loop.told = withdrawn_tools(call.name for call in map(as_asked, loop.calls))
     return loop
+
+
+def _kept(reply_id: int) -> tuple[float, Decimal]:
+    """Return what `_keep` has written down of a reply that had to wait."""
+    return Run.objects.values_list("tool_seconds", "tightening").get(reply_id=reply_id)
+
+
+def _keep(loop: _Loop) -> None:
+    Run.objects.filter(reply_id=loop.reply.pk).update(tool_seconds=loop.time.used_seconds, tightening=loop.tightening)
 
 
 def _scenarios_tools(reply: Message) -> Toolbox:
     return toolbox_of(reply.conversation.scenario)
 
 
+def _tools_of_now(reply_id: int, find_tools: FindTools) -> Toolbox:
+    """Return the tools, read anew: while a reply is made some may be taken away, or a server be put out of use."""
+    scenario = "conversation__scenario"
+    replies = Message.objects.select_related(scenario).only(f"{scenario}__tools", f"{scenario}__owner")
+    return find_tools(replies.get(pk=reply_id))
+
+
 async def _prepare(loop: _Loop, looked_up: LookedUp | None) -> PreparedReply:
     """Choose the window of a step. The first one, where nothing was looked up, needs only what has just been read."""
     reply = loop.reply if loop.at == 1 and looked_up is None else None
-    return await insist(partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.told, reply=reply))
+    prepare = partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.told, tightening=loop.tightening)
+    return await insist(partial(prepare, reply=reply))
 
 
-def _is_answer(progress: Progress, loop: _Loop) -> bool:
-    """Tell whether nothing is asked for. Some call tools that they were never told of, and answer all the same."""
-    return not progress.calls or (not loop.toolbox.tools and bool(progress.pieces))
+def _is_answer(progress: Progress) -> bool:
+    """Tell whether nothing is asked for. Some call tools where they may not, and answer all the same."""
+    return not progress.calls or (not progress.may_call and bool("".join(progress.pieces).strip()))
 
 
 async def _store_calls(loop: _Loop, progress: Progress) -> None:
@@ -141,10 +170,10 @@ async def _store_calls(loop: _Loop, progress: Progress) -> None:
     loop.text, loop.calls = "".join(progress.pieces), await insist(store)
 
 
-async def _end_step(loop: _Loop, sink: ReplySink) -> bool:
+async def _end_step(loop: _Loop, running: Running, sink: ReplySink) -> bool:
     """Run what may be run of the calls. Once all have ended, the step is stored and the next begins."""
     while any(call.state == ToolCallState.READY for call in loop.calls):  # some are allowed while others run
-        await run_calls(loop.calls, Running(loop.toolbox, loop.context, loop.until))
+        await run_calls(loop.calls, running)
         loop.calls = await insist(partial(calls_of_step, loop.reply.pk, loop.at))
     if any(call.state == ToolCallState.ASKS for call in loop.calls):
         sink.show_calls()

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from conversations.core.errors import ToolChanged, ToolError, ToolTimedOut
@@ -23,6 +22,7 @@ from conversations.tools.toolbox import Toolbox
 
 from .attempts import insist, see_through
 from .tool_calls import begin_call, end_call
+from .tool_time import ToolTime
 
 logger = logging.getLogger(__name__)
 GRACE_SECONDS = 2.0  # beyond a tool's own time-out, for one that does not keep it
@@ -32,15 +32,14 @@ AT_ONCE = 4
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """With which tools calls are run, for whom, and *until* when: a time of the monotonic clock."""
+    """With which tools calls are run, for whom, and in which *time*.
 
-    toolbox: Toolbox
+    *find_tools* reads the tools that there are at that moment: one may be taken away while a reply is made.
+    """
+
+    find_tools: Callable[[], Toolbox]
     context: ToolContext
-    until: float = float("inf")
-
-    @property
-    def seconds_left(self) -> float:
-        return max(0.0, self.until - time.monotonic())
+    time: ToolTime = field(default_factory=ToolTime)
 
 
 async def run_calls(calls: Iterable[ToolCall], running: Running) -> None:
@@ -80,10 +79,9 @@ async def _run_in(slots: asyncio.Semaphore, calls: Sequence[ToolCall], running: 
 
 async def _run(call: ToolCall, running: Running) -> None:
     try:
-        tool = _tool_as_asked(call, running.toolbox)
-        if not running.seconds_left:
+        if not running.time.left_seconds:
             raise ToolTimedOut
-        if await in_worker_thread(begin_call)(call):
+        if tool := await in_worker_thread(_begin)(call, running.find_tools):
             result = await _result_of(tool, call, running)
             await _end(call, ToolCallState.SUCCEEDED, result)
     except ToolError as error:
@@ -92,6 +90,12 @@ async def _run(call: ToolCall, running: Running) -> None:
         logger.exception("the tool %s failed", call.tool)
         failure = ToolError(detail=type(error).__name__)
         await _end(call, ToolCallState.FAILED, failure.for_the_model, failure.code)
+
+
+def _begin(call: ToolCall, find_tools: Callable[[], Toolbox]) -> Tool | None:
+    """Return the tool that is run now; None if none may be, or need be."""
+    tool = _tool_as_asked(call, find_tools())
+    return tool if begin_call(call) else None
 
 
 def _tool_as_asked(call: ToolCall, toolbox: Toolbox) -> Tool:
@@ -110,7 +114,7 @@ async def _result_of(tool: Tool, call: ToolCall, running: Running) -> str:
     """Return what the tool says. One that goes on after its time, or after it was told to stop, is left alone."""
     work = asyncio.ensure_future(tool.run(call.arguments, running.context))
     try:
-        await asyncio.wait([work], timeout=min(tool.timeout_seconds + GRACE_SECONDS, running.seconds_left))
+        await asyncio.wait([work], timeout=min(tool.timeout_seconds + GRACE_SECONDS, running.time.left_seconds))
         if not work.done():
             raise ToolTimedOut
     finally:

@@ -389,6 +389,6 @@ async def test_a_tool_that_has_begun_to_ask_is_not_run_without_a_consent(transac
 
 async def outcome_of_running(call, tools):
     """Run *call* with the tools as they are now; returns its state, why it failed, and when it was begun."""
-    await run_calls([call], Running(tools, ToolContext(1, 1, call.reply_id)))
+    await run_calls([call], Running(lambda: tools, ToolContext(1, 1, call.reply_id)))
     await in_thread(call.refresh_from_db)
     return call.state, call.error_code, call.started_at

@@ -75,7 +75,7 @@ class Story:
                     *({"note": self.chance.choice(NOTES)} for _ in range(self.chance.randint(1, 3))),
                     step=step,
                 )
-            async_to_sync(run_calls)(calls, Running(toolbox(), ToolContext(1, 1, run.reply_id)))
+            async_to_sync(run_calls)(calls, Running(toolbox, ToolContext(1, 1, run.reply_id)))
             self._go_on(run, step)
 
     def _go_on(self, run, step: int) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,7 @@ class Talk:
     conversation: Conversation
     tools: list[NotedTool] = field(default_factory=list)
     texts: Texts = field(default_factory=Texts)
+    clock: Callable[[], float] = time.monotonic
 
     async def ask(self, question: str, *tools: NotedTool) -> Message:
         """Return the reply to *question* as it ended."""
@@ -44,7 +46,11 @@ class Talk:
         """Make the reply, or go on with it."""
         self.tools, self.texts = list(tools) or self.tools, Texts()
         making = make_reply(
-            reply.pk, sink=self.texts, client=self.client, find_tools=lambda reply: Toolbox.of(self.tools)
+            reply.pk,
+            sink=self.texts,
+            client=self.client,
+            find_tools=lambda reply: Toolbox.of(self.tools),
+            clock=self.clock,
         )
         return asyncio.create_task(making, name=str(reply.pk))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from conversations.services import run_calls
 
 from .tools import NotedTool, call, script
@@ -17,11 +19,19 @@ async def test_who_calls_for_ever_has_to_answer_after_the_last_step(talk_to, set
     assert [each["body"].get("tool_choice") for each in talk.upstream.log()] == [None, None, None, "none"]
 
 
-async def test_who_calls_even_then_gets_no_further(talk_to, settings):
+@pytest.mark.parametrize(
+    ("said", "ended"),
+    [
+        ([], ("failed", "tool_steps_used_up", "")),
+        ([{"say": " "}], ("failed", "tool_steps_used_up", " ")),
+        ([{"say": "So be it."}], ("complete", "", "So be it.")),
+    ],
+)
+async def test_who_calls_even_then_gets_no_further_than_its_words(talk_to, settings, said, ended):
     settings.TOOL_STEPS = 2
     talk = await talk_to("tools-despite-none")
-    reply = await talk.ask(script([{"say": "And again."}, call(x="$step")]), tool := NotedTool())
-    assert (reply.state, reply.error_code, reply.content) == ("failed", "tool_steps_used_up", "And again.")
+    reply = await talk.ask(script([*said, call(x="$step")]), tool := NotedTool())
+    assert (reply.state, reply.error_code, reply.content) == ended
     assert (len(tool.ran), len(talk.upstream.log())) == (2, 3)
 
 
@@ -40,9 +50,20 @@ async def test_calls_take_no_longer_than_the_time_for_tools(talk, settings):
 
     tool = NotedTool(answer=hang)
     tool.timeout_seconds = 600.0
+    talk.clock = lambda: float(len(tool.ran) >= run_calls.AT_ONCE)  # a second, once as many as may do run
     reply = await talk.ask(script([call(x=number) for number in range(6)], answer="No time."), tool)
     assert (reply.state, reply.content, len(tool.ran)) == ("complete", "No time.", run_calls.AT_ONCE)
     assert set(await talk.results()) == {"The tool did not answer in time."}
+
+
+async def test_a_tool_that_is_taken_away_meanwhile_is_not_called_any_more(talk):
+    async def be_the_last(arguments):
+        talk.tools = []
+        return "seen"
+
+    reply = await talk.ask(script([call(x=1)], [call(x=2)]), tool := NotedTool(answer=be_the_last))
+    assert (reply.state, tool.ran) == ("complete", ['{"x": 1}'])
+    assert [row.error_code for row in await talk.calls()] == ["", "tool_unknown"]
 
 
 async def test_the_same_call_is_run_once(talk_to):

@@ -8,6 +8,7 @@ import pytest
 
 from conversations.core.messages import ToolCall
 from conversations.core.tools import MOST_CALLS_AT_ONCE
+from conversations.models import Completion
 from conversations.services.tool_calls import LONGEST_ARGUMENTS_CHARACTERS, LONGEST_RESULT_CHARACTERS, store_calls
 from conversations.tools.toolbox import Toolbox
 from tests.people import post
@@ -149,3 +150,14 @@ async def test_calls_of_who_was_told_of_no_tools_are_noise_beside_a_text(talk_to
     talk = await talk_to("tools-despite-none")
     reply = await talk.ask(script([{"say": "Hello."}, call()]))
     assert (reply.state, reply.content, await talk.calls()) == ("complete", "Hello.", [])
+
+
+async def test_what_a_refusal_without_numbers_taught_holds_for_the_steps_after_it(talk_to):
+    async def tell(arguments):
+        return "word " * 6_000
+
+    talk = await talk_to("tools-silent-8000")
+    reply = await talk.ask(script([call(x=1)], [call(x=2)], [call(x=3)]), NotedTool(answer=tell))
+    assert reply.state == "complete"
+    rows = await in_thread(list, Completion.objects.order_by("pk").values_list("step", "error_code"))
+    assert rows == [(1, ""), (2, "context_too_long"), (2, ""), (3, ""), (4, "")]

@@ -70,3 +70,36 @@ async def test_a_reply_whose_tools_have_all_been_taken_away_answers_without_them
     assert (ended.state, (await talk.calls())[-1].error_code) == ("complete", "tool_unknown")
     asked = talk.upstream.log()[-1]["body"]
     assert ([each["function"]["name"] for each in asked["tools"]], asked["tool_choice"]) == (["look"], "none")
+
+
+async def test_the_time_for_tools_goes_on_where_it_was_and_not_while_a_person_is_waited_for(talk, settings):
+    settings.TOOL_SECONDS, now = 100, [0.0]
+    talk.clock = lambda: now[0]
+
+    async def look_for_a_minute(arguments):
+        now[0] += 60
+        return "seen"
+
+    calls = script([call(x=1)], [call(x=2)], [call(x=3)], answer="No time.")
+    reply = (await in_thread(post, talk.conversation, calls)).reply
+    await talk.begin(reply, tool := NotedTool(answer=look_for_a_minute, asks=True))
+    await allow(talk, reply)
+    await talk.begin(reply)
+    now[0] += 3_600
+    assert (await allow_and_end(talk, reply)).content == "No time."
+    assert len(tool.ran) == 2
+
+
+async def test_so_does_a_smaller_window(talk_to):
+    talk = await talk_to("tools-silent-8000")
+
+    async def tell(arguments):
+        return "word " * 6_000
+
+    reply = (await in_thread(post, talk.conversation, script([call(x=1)], [call(x=2)]))).reply
+    await talk.begin(reply, NotedTool(answer=tell, asks=True))
+    await allow(talk, reply)
+    await talk.begin(reply)
+    assert (await allow_and_end(talk, reply)).state == "complete"
+    rows = await in_thread(list, Completion.objects.order_by("pk").values_list("step", "error_code"))
+    assert rows == [(1, ""), (2, "context_too_long"), (2, ""), (3, "")]
