@@ -13,9 +13,10 @@ import contextlib
 import json
 import logging
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import InterfaceError, OperationalError
 
@@ -87,6 +88,10 @@ class Unsent:
 
 class PageConsumer(AsyncWebsocketConsumer):
     """One page of one person."""
+
+    async def dispatch(self, message: Mapping[str, Any]) -> None:
+        """Hand an event to its method. Channels has a thread close connections first; `threads` does that for us."""
+        await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
         self.topics: set[str] = set()

@@ -77,7 +77,7 @@ _of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, SignIns] = WeakKeyDiction
 
 
 def _admitted(session_keys: Collection[str]) -> set[str]:
-    """Return those of *session_keys* whose people may be in, by three statements."""
+    """Return those of *session_keys* whose people may be in, by two statements."""
     people = {session_key: user.pk for session_key, user in users_of(session_keys).items()}
     admissions = admissions_of(set(people.values()))
     return {session_key for session_key, user_id in people.items() if admissions[user_id] is Admission.ADMITTED}

@@ -80,7 +80,7 @@ def is_wrong(importer: str, imported: str) -> bool:
     upper, lower = package_of(importer), package_of(imported)
     if upper is None or lower is None or upper == lower:
         return False
-    if importer.startswith("conversations") and imported.startswith("chatsite") and lower != "chatsite.accounts":
+    if importer.startswith("conversations") and lower == "chatsite":
         return True
     if upper == "chatsite.accounts" and imported.startswith("conversations"):
         return True

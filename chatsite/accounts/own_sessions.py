@@ -35,7 +35,7 @@ class OwnSession:
 def own_sessions(user: User, current: SessionBase) -> list[OwnSession]:
     """Return those that still let *user* in, the newest seen first; the *current* one before them."""
     stored = user.sessions.filter(expire_date__gt=timezone.now()).order_by("-last_seen_at")[:MOST_SHOWN]
-    shown = [_shown(row, current) for row in stored if is_of(row.get_decoded(), user)]
+    shown = [_shown(row, current) for row in stored if is_of(row, user)]
     return sorted(shown, key=lambda session: not session.is_current)
 
 

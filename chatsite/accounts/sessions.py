@@ -1,4 +1,4 @@
-"""Whose session it is now: of one as Django's middleware asks, of many with two statements."""
+"""Whose session it is now: one statement, for any number of them, and Django's own way where that leaves a doubt."""
 
 from __future__ import annotations
 
@@ -10,33 +10,40 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from chatsite.postgres.prepared import Prepared
+
 from .models import Session, User
 from .session_store import SEEN_AGAIN_AFTER, SessionStore
 
+LASTING = Prepared(Session.objects.select_related("user"), "WHERE session_key = ANY(%s) AND expire_date > %s")
+
 
 def user_of(session_key: str | None) -> AbstractBaseUser | AnonymousUser:
+    """Return whose session it is, or an anonymous user."""
+    store = SessionStore(session_key)
+    key = store.session_key  # None where it can't be one
+    return (users_of([key]).get(key) if key else None) or _as_django_asks(store)
+
+
+def _as_django_asks(store: SessionStore) -> AbstractBaseUser | AnonymousUser:
     request = HttpRequest()
-    request.session = SessionStore(session_key)  # type: ignore[assignment]
+    request.session = store
     return get_user(request)
 
 
 def users_of(session_keys: Collection[str]) -> dict[str, User]:
     """Return session key → user where that is beyond doubt; of the others ask `user_of`."""
-    stored = Session.objects.filter(session_key__in=session_keys, expire_date__gt=timezone.now())
-    sessions = {session.session_key: session.get_decoded() for session in stored}
-    users = User.objects.in_bulk([session[SESSION_KEY] for session in sessions.values() if SESSION_KEY in session])
-    by_id = {str(user_id): user for user_id, user in users.items()}
-    return {
-        key: user
-        for key, session in sessions.items()
-        if (user := by_id.get(session.get(SESSION_KEY, ""))) and is_of(session, user)
-    }
+    sessions = LASTING.all(list(session_keys), timezone.now())
+    return {session.session_key: session.user for session in sessions if session.user and is_of(session, session.user)}
 
 
-def is_of(session: dict[str, str], user: User) -> bool:
+def is_of(session: Session, user: User) -> bool:
     """Return whether *session* was begun with the user's present password, as `get_user` asks."""
-    return bool(session.get(BACKEND_SESSION_KEY)) and constant_time_compare(
-        session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()
+    said = session.get_decoded()
+    return (
+        said.get(SESSION_KEY) == str(user.pk)
+        and bool(said.get(BACKEND_SESSION_KEY))
+        and constant_time_compare(said.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
     )
 
 

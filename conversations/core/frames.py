@@ -16,6 +16,7 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, ClassVar, NoReturn, get_type_hints
 
 from .errors import FrameError
@@ -296,11 +297,17 @@ def parse_frame(wire: object, known: Mapping[str, type[Frame]] = FROM_PAGE) -> F
     if not isinstance(frame_type, str) or frame_type not in known:
         raise FrameError("type")
     frame_class = known[frame_type]
-    hints = get_type_hints(frame_class)
-    unexpected = set(wire) - {"type"} - {field.name for field in fields(frame_class)}
-    if unexpected:
+    kinds = _kinds_of(frame_class)
+    if unexpected := wire.keys() - kinds.keys() - {"type"}:
         raise FrameError(f"unexpected: {', '.join(sorted(map(str, unexpected))[:3])[:100]}")
-    return frame_class(**{field.name: _read(field.name, hints[field.name], wire) for field in fields(frame_class)})
+    return frame_class(**{name: _read(name, kind, wire) for name, kind in kinds.items()})
+
+
+@cache
+def _kinds_of(frame_class: type[Frame]) -> Mapping[str, Any]:
+    """Return the type of each field. To read the annotations takes longer than to read a frame."""
+    hints = get_type_hints(frame_class)
+    return {field.name: hints[field.name] for field in fields(frame_class)}
 
 
 def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:

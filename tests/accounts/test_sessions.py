@@ -22,9 +22,23 @@ def alice():
 def test_every_session_has_its_user(alice, django_assert_num_queries):
     bob = make_user("bob")
     expected = {sign_in(alice): alice, sign_in(bob): bob, sign_in(bob): bob}
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         assert users_of(expected.keys()) == expected
     assert {key: user_of(key) for key in expected} == expected
+
+
+def test_whose_one_session_is_takes_one_statement(alice, django_assert_num_queries):
+    key = sign_in(alice)
+    with django_assert_num_queries(1):
+        assert user_of(key) == alice
+
+
+def test_a_session_that_names_somebody_else_is_left_to_django(alice):
+    """As no session does: whose it is stands in it twice, and both are written together."""
+    key, bob = sign_in(alice), make_user("bob")
+    Session.objects.update(user=bob)
+    assert users_of([key]) == {}
+    assert user_of(key) == alice
 
 
 def change_password(user):
