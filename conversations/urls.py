@@ -45,6 +45,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/replies/<int:reply_id>/request/", windows.request_body, name="request"),
     path("c/<uuid:public_id>/replies/<int:reply_id>/sources/", windows.sources, name="sources"),
     path("c/<uuid:public_id>/calls/<int:call_id>/decide/", calls.decide, name="decide_call"),
+    path("c/<uuid:public_id>/calls/<int:call_id>/result/", calls.result, name="call_result"),
     path("c/<uuid:public_id>/documents/", documents.documents, name="conversation_documents"),
     path("c/<uuid:public_id>/documents/add/", documents.add, name="add_conversation_documents"),
     path("c/<uuid:public_id>/documents/<uuid:document_id>/", documents.download, name="download_conversation_document"),

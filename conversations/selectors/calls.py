@@ -1,6 +1,7 @@
 """The tool calls of replies as pages show them: each step with what was said before its calls, and what came of them.
 
-Two statements for a whole page, and a third where a call asks: was the same begun before in this conversation?
+Two statements for a whole page, and a few more where a call asks: was the same begun before in this conversation, and
+what is held back meanwhile?
 """
 
 from __future__ import annotations
@@ -9,15 +10,19 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import groupby
+from typing import NamedTuple
 
 from django.db import connection
 from django.db.models import Case, F, TextField, When
 from django.db.models.functions import Left, Length
 
 from conversations.core.readable_json import readable_json
-from conversations.models import Message, ToolCall
+from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
+
+from .spending import money_limits
 
 MOST_SHOWN_CHARACTERS = 10_000  # of a result; a page may hold hundreds of them
 
@@ -53,7 +58,8 @@ class ShownCall:
 
     *result* is what the model gets, of a long one the beginning; *result_characters* is how long it is, and
     *result_tokens* are counted once its step is stored: then it is the content of the message *message_id*. Who decides
-    about the call sends *digest* along; *earlier* is there only while it asks.
+    about the call sends *digest* along; *earlier* and *held_usd* are there only while it asks. The latter is what its
+    reply keeps from other replies meanwhile, where money is limited.
     """
 
     pk: int
@@ -75,6 +81,7 @@ class ShownCall:
     started_at: dt.datetime | None
     ended_at: dt.datetime | None
     earlier: EarlierRun | None
+    held_usd: Decimal | None
 
     @property
     def asks(self) -> bool:
@@ -119,11 +126,11 @@ def calls_of_replies(reply_ids: Collection[int]) -> dict[int, list[StepCalls]]:
     rows = list(_rows(reply_ids)) if reply_ids else []
     if not rows:
         return {}
-    earlier = earlier_runs(rows)
+    meanwhile = _meanwhile(rows)
     texts = _texts(reply_ids)
     steps: dict[int, list[StepCalls]] = defaultdict(list)
     for (reply_id, number), calls in groupby(rows, key=lambda row: (row.reply_id, row.step)):
-        shown = tuple(_shown(call, earlier) for call in calls)
+        shown = tuple(_shown(call, meanwhile) for call in calls)
         stored = texts.get(reply_id, [])
         is_stored = number <= len(stored)
         steps[reply_id].append(StepCalls(number, stored[number - 1] if is_stored else "", is_stored, shown))
@@ -138,6 +145,29 @@ def earlier_runs(calls: Iterable[ToolCall]) -> dict[int, EarlierRun]:
     with connection.cursor() as cursor:
         cursor.execute(EARLIER, [asking])
         return {pk: EarlierRun(state, started_at) for pk, state, started_at in cursor.fetchall()}
+
+
+class _Meanwhile(NamedTuple):
+    """What is to be known while calls ask: by call, and by reply."""
+
+    earlier: Mapping[int, EarlierRun]
+    held_usd: Mapping[int, Decimal]
+
+
+def _meanwhile(calls: Collection[ToolCall]) -> _Meanwhile:
+    asking = {call.reply_id for call in calls if call.state == ToolCallState.ASKS}
+    return _Meanwhile(earlier_runs(calls), held_by(asking) if asking else {})
+
+
+def held_by(reply_ids: Collection[int]) -> dict[int, Decimal]:
+    """Return what each reply holds back for requests that may follow, if it is somebody's whose money is limited."""
+    runs = Run.objects.filter(reply_id__in=reply_ids, reserved_usd__gt=0).select_related("payer")
+    return {run.reply_id: run.reserved_usd for run in runs if run.reserved_usd and money_limits(run.payer)}
+
+
+def whole_result(call: ToolCall) -> str:
+    """Return all that is stored of what came of *call*."""
+    return call.message.content if call.message else call.result
 
 
 def _rows(reply_ids: Collection[int]) -> Iterable[ToolCall]:
@@ -160,7 +190,7 @@ def _texts(reply_ids: Collection[int]) -> Mapping[int, list[str]]:
     return texts
 
 
-def _shown(call: ToolCall, earlier: Mapping[int, EarlierRun]) -> ShownCall:
+def _shown(call: ToolCall, meanwhile: _Meanwhile) -> ShownCall:
     read = vars(call)  # what was annotated is no field of the model
     return ShownCall(
         pk=call.pk,
@@ -181,7 +211,8 @@ def _shown(call: ToolCall, earlier: Mapping[int, EarlierRun]) -> ShownCall:
         decided_at=call.decided_at,
         started_at=call.started_at,
         ended_at=call.ended_at,
-        earlier=earlier.get(call.pk),
+        earlier=meanwhile.earlier.get(call.pk),
+        held_usd=meanwhile.held_usd.get(call.reply_id) if call.state == ToolCallState.ASKS else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db.models import F, Func, JSONField, TextField, Value
 from django.db.models.functions import Cast
@@ -17,15 +18,22 @@ from .calls import ShownCall, StepCalls, calls_of_replies
 WAS_CUT = '$.entries[*] ? (@.cut_to.type() == "number")'
 
 
+class CutResult(NamedTuple):
+    """What the last request had room for of a result: its first *characters*, in a message of so many *tokens*."""
+
+    characters: int
+    tokens: int
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadCall:
-    """A tool call in the thread. Of its result the model got the first *cut_to* characters, None is all of it.
+    """A tool call in the thread. *cut* is what the model got of its result, None is all of it.
 
     *error* is the sentence that says why nothing came of it.
     """
 
     call: ShownCall
-    cut_to: int | None
+    cut: CutResult | None
     error: str
 
 
@@ -87,13 +95,13 @@ def thread_steps(
     return {reply: of_reply(reply, number) for reply, number in stored.items() if reply in steps}
 
 
-def _in_thread(call: ShownCall, cuts: Mapping[int | None, int], reader: Reader) -> ThreadCall:
+def _in_thread(call: ShownCall, cuts: Mapping[int | None, CutResult], reader: Reader) -> ThreadCall:
     error = stored_sentence(call.error_code, {}, reader) if call.error_code else ""
     return ThreadCall(call, cuts.get(call.message_id), error)
 
 
-def _cuts(reply_ids: Collection[int]) -> dict[int | None, int]:
-    """Return, by a result's message, how many characters of it went with the last request for its reply."""
+def _cuts(reply_ids: Collection[int]) -> dict[int | None, CutResult]:
+    """Return, by a result's message, how much of it went with the last request for its reply, if it was not all."""
     if not reply_ids:
         return {}
     sent = Completion.objects.filter(reply_id__in=reply_ids, window__isnull=False)
@@ -101,7 +109,7 @@ def _cuts(reply_ids: Collection[int]) -> dict[int | None, int]:
     path = Cast(Value(WAS_CUT, output_field=TextField()), _JsonPath())
     cut = Func(F("window"), path, function="jsonb_path_query_array", output_field=JSONField())
     found = last.annotate(cut=cut).values_list("cut", flat=True)
-    return {entry["message"]: entry["cut_to"] for entries in found for entry in entries}
+    return {entry["message"]: CutResult(entry["cut_to"], entry["tokens"]) for entries in found for entry in entries}
 
 
 class _JsonPath(TextField):

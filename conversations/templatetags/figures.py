@@ -5,7 +5,7 @@ Thousands are parted by commas in every language of the site. Django's own forma
 
 from __future__ import annotations
 
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 
 from django import template
 from django.utils.html import format_html
@@ -42,6 +42,12 @@ def usd(value: Decimal | None) -> SafeString:
 def cents(value: Decimal) -> str:
     """Return an amount to the cent, for where it stands beside what it is reckoned from."""
     return rounded_usd(value, ROUND_HALF_EVEN)
+
+
+@register.filter
+def usd_at_most(value: Decimal) -> str:
+    """Return an amount in cents that is no less: for what may become of it."""
+    return rounded_usd(value, ROUND_CEILING)
 
 
 @register.filter

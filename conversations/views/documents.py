@@ -42,11 +42,10 @@ from conversations.threads import in_thread
 from . import parameters
 from .document_list import Addresses, documents_context
 from .errors import answers_errors, show_refusal, status_of, wants_json
+from .inert import INERT
 from .requests import PersonRequest
 
 PIECE_BYTES = 2**20
-# Should a browser show a file all the same: nothing in it runs, nothing is loaded, and it is no part of this site.
-INERT = "default-src 'none'; sandbox"
 
 
 def show_missing(request: HttpRequest, error: ConversationError, **address: object) -> HttpResponse:

@@ -13,7 +13,7 @@ from chatsite.accounts.limits import effective_limits
 from conversations.models import Conversation, Scenario
 from conversations.models.conversation import UNTITLED
 from conversations.providers.language_models import demo_is_used
-from conversations.selectors.conversations import list_conversations
+from conversations.selectors.conversations import asking_conversations, list_conversations
 from conversations.selectors.documents import scenario_documents_count
 from conversations.selectors.readings import newest_reading
 from conversations.selectors.scenarios import list_scenarios
@@ -40,14 +40,17 @@ SOCKET_PATH = "/ws/"
 
 
 def list_context(request: PersonRequest, *, current: uuid.UUID | None) -> dict[str, Any]:
-    """The list of conversations, from the moment in the query on, as one page of groups."""
+    """The list of conversations, from the moment in the query on, as one page of groups; and which of all ask."""
     before = parameters.moment(request, "before")
     found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE)
     goes_on = len(found) == CONVERSATIONS_PER_PAGE
+    asking = asking_conversations(request.user.pk)
     return {
         "groups": group_by_date(found, zone=parameters.time_zone(request), shown_until=before),
         "list_before": found[-1].last_active_at.isoformat().replace("+00:00", "Z") if goes_on else "",
         "public_id": current,
+        "asking": asking,
+        "asking_ids": json.dumps([str(public_id) for public_id in asking]),
     }
 
 

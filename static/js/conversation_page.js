@@ -45,7 +45,9 @@ const thread = new Thread(part("messages"), {
   onAsks: (call) => announcer.say(call.dataset.textAsks),
 });
 const sight = new Sight(part("messages"));
-const sidebar = new Sidebar(document.getElementById("sidebar"), conversation);
+const sidebar = new Sidebar(document.getElementById("sidebar"), conversation, {
+  onAsks: (sentence) => announcer.say(sentence),
+});
 const connection = new Connection({
   conversation,
   urls,

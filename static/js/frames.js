@@ -33,6 +33,7 @@ export function frameHandlers({
     thread.takeSnapshot(snapshot);
     costs.show(snapshot.costs);
     sight.see(thread.streamingArticle ? snapshot.window : {});
+    sidebar.showAsking(snapshot.asking);
     if (snapshot.title) {
       sidebar.showTitle(snapshot.title);
     }
@@ -75,5 +76,9 @@ export function frameHandlers({
     type,
     (frame) => frame.conversation === conversation && handle(frame),
   ]);
-  return { ...Object.fromEntries(ours), error: ({ message }) => composer.showError(message) };
+  return {
+    ...Object.fromEntries(ours),
+    "conversation.asks": (frame) => sidebar.takeAsking(frame),
+    error: ({ message }) => composer.showError(message),
+  };
 }

@@ -82,7 +82,7 @@ def test_long_arguments_are_laid_out_for_whoever_decides_about_them(reply):
     assert shown[1].pk == asking.pk
 
 
-def test_a_page_takes_three_statements_however_many_calls_it_has(reply):
+def test_a_page_on_which_calls_ask_takes_four_statements_however_many_there_are(reply):
     for step in (1, 2):
         for call in ask(reply, NOTE, NOTE, NOTE, step=step):
             ended(call)
@@ -90,7 +90,7 @@ def test_a_page_takes_three_statements_however_many_calls_it_has(reply):
     ask(reply, NOTE, NOTE, step=3)
     with CaptureQueriesContext(connection) as queries:
         steps = calls_of_replies([reply.pk])[reply.pk]
-    assert len(queries) == 3
+    assert len(queries) == 4
     assert [(step.text, len(step.calls)) for step in steps] == [("Step 1", 3), ("Step 2", 3), ("", 2)]
 
 

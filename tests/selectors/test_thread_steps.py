@@ -79,7 +79,7 @@ def test_a_step_that_was_stored_after_the_reply_was_read_still_has_its_own_words
 def sent(reply, *cuts):
     """Store a request for *reply* which had room for so many characters of its results, None is all of each."""
     results = reply.steps.filter(role="tool").order_by("position")
-    entries = [{"message": each.pk, "cut_to": cut} for each, cut in zip(results, cuts, strict=True)]
+    entries = [{"message": each.pk, "cut_to": cut, "tokens": 300} for each, cut in zip(results, cuts, strict=True)]
     make_completion(reply.conversation.owner, reply=reply, window={"entries": entries})
 
 
@@ -90,7 +90,7 @@ def test_what_the_last_request_had_no_room_for_is_said(reply):
     sent(reply, 5_000, None)
     sent(reply, 1_200, None)
     (step,) = shown(reply).steps.stored
-    assert [(call.cut_to, call.call.result_characters) for call in step.calls] == [(1_200, 9_000), (None, 3)]
+    assert [(call.cut, call.call.result_characters) for call in step.calls] == [((1_200, 300), 9_000), (None, 3)]
 
 
 def test_a_page_can_begin_with_a_reply_whose_steps_stand_above_it(reply):
