@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from django.db import connection
 
-MEETING_SECONDS = 60
+from tests.patience import PATIENCE_SECONDS
+
 T = TypeVar("T")
 R = TypeVar("R")
 E = TypeVar("E", bound=Exception)
@@ -24,7 +25,7 @@ def at_once(do: Callable[[T], R], things: Iterable[T], *, refused_by: type[E] | 
     barrier = Barrier(len(crowd))
 
     def wait_and_do(thing: T) -> R | E:
-        barrier.wait(timeout=MEETING_SECONDS)
+        barrier.wait(timeout=PATIENCE_SECONDS)
         try:
             return do(thing)
         except refused_by as refusal:

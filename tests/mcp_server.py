@@ -22,6 +22,7 @@ from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 
+from tests.patience import PATIENCE_SECONDS
 from tests.upstream import Cut, listen
 
 OBJECT = {"type": "object"}
@@ -212,4 +213,4 @@ def serve_tools(**options: Any) -> Iterator[ToolServer]:
         yield server
     finally:
         runner.should_exit = True
-        thread.join(timeout=5)
+        thread.join(timeout=PATIENCE_SECONDS)

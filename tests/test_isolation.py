@@ -11,6 +11,7 @@ import pytest
 from django.conf import settings
 
 from tests import isolation
+from tests.patience import PATIENCE_SECONDS
 
 ELSEWHERE = "192.0.2.1"  # an address for documentation (RFC 5737): no machine has it
 
@@ -67,7 +68,7 @@ def run_pytest(tmp_path, content, *options):
         env={**os.environ, "WINDOWSEAT_NO_SKIPS": ""},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
 

@@ -8,6 +8,7 @@ import pytest
 
 from conversations import sign_ins
 from conversations.sign_ins import SignIns
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize("reason", [RuntimeError("a fault of our own"), KeyError(7)])
@@ -24,5 +25,5 @@ async def test_a_check_that_fails_is_not_the_last_one(monkeypatch, reason):
     doubted = asyncio.Event()
     watched = SignIns()
     watched.watch("a session", doubted.set)
-    await asyncio.wait_for(doubted.wait(), timeout=20)
+    await asyncio.wait_for(doubted.wait(), timeout=PATIENCE_SECONDS)
     watched.forget(doubted.set)

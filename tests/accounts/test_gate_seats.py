@@ -13,6 +13,7 @@ from chatsite.accounts.models import Gate, GateEntry, User
 from tests.accounts.browsers import Browsers
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
 from tests.crowds import at_once
+from tests.patience import PATIENCE_SECONDS
 from tests.people import make_user
 from tests.waiting import wait_for_lock_waits
 
@@ -139,7 +140,7 @@ def test_who_waits_and_looks_again_waits_for_no_lock():
     enter(ada := make_user("ada"))
     with Browsers() as browsers, transaction.atomic():
         lock_gate()
-        assert browsers.start(let_in, ada).result(timeout=60) is Admission.WAITING
+        assert browsers.start(let_in, ada).result(timeout=PATIENCE_SECONDS) is Admission.WAITING
 
 
 @pytest.mark.django_db(transaction=True)

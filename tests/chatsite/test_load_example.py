@@ -9,9 +9,8 @@ import pytest
 
 from conversations.example import QUESTIONS
 from tests.chatsite.test_serve import environment
+from tests.patience import PATIENCE_SECONDS
 from tests.source import PROJECT
-
-SECONDS = 120
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +21,13 @@ def run(tmp_path_factory):
     def run_with(*options):
         command = [sys.executable, "manage.py", "load_example", *options]
         done = subprocess.run(
-            command, cwd=PROJECT, env=environment(VAR_DIR=folder), capture_output=True, text=True, timeout=SECONDS
+            command,
+            cwd=PROJECT,
+            env=environment(VAR_DIR=folder),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

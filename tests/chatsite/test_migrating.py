@@ -6,6 +6,7 @@ import pytest
 from django.db import connection, connections
 
 from chatsite import migrating
+from tests.patience import PATIENCE_SECONDS, wait_for
 
 
 def in_thread(function):
@@ -28,17 +29,17 @@ def test_the_second_waits_until_the_first_has_finished():
         second = in_thread(migrating.migrate)
         wait_until_someone_waits()
         assert second.is_alive()
-    second.join(timeout=30)
+    second.join(PATIENCE_SECONDS)
     assert not second.is_alive()
 
 
 def wait_until_someone_waits():
+    def someone_waits():
+        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        return cursor.fetchone()[0]
+
     with connection.cursor() as cursor:
-        for _ in range(3000):
-            cursor.execute("SELECT count(*), pg_sleep(0.01) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-            if cursor.fetchone()[0]:
-                return
-    raise AssertionError("no one waits for the lock")
+        wait_for(someone_waits, "someone waits for the lock")
 
 
 @pytest.mark.django_db(transaction=True)

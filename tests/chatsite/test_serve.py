@@ -14,12 +14,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.patience import PATIENCE_SECONDS
 from tests.ports import free_port
 from tests.source import PROJECT
 
 COMMAND = [sys.executable, "manage.py", "serve"]
-START_SECONDS = 300
-STOP_SECONDS = 120
 
 
 def environment(**changes) -> dict[str, str]:
@@ -36,12 +35,12 @@ def serving(**changes):
         yield process, read_banner(process)
     finally:
         process.terminate()
-        process.communicate(timeout=STOP_SECONDS)
+        process.communicate(timeout=PATIENCE_SECONDS)
 
 
 def read_banner(process: subprocess.Popen[str]) -> str:
     """Return all that the process says until it is ready. One that is silent for too long is killed, and fails."""
-    watchdog = threading.Timer(START_SECONDS, process.kill)
+    watchdog = threading.Timer(PATIENCE_SECONDS, process.kill)
     watchdog.start()
     shown = []
     try:
@@ -57,14 +56,20 @@ def read_banner(process: subprocess.Popen[str]) -> str:
 def refusal(**changes) -> str:
     """Return what the command says when it will not start."""
     outcome = subprocess.run(
-        COMMAND, cwd=PROJECT, env=environment(**changes), capture_output=True, text=True, timeout=60, check=False
+        COMMAND,
+        cwd=PROJECT,
+        env=environment(**changes),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
     )
     assert outcome.returncode == 1
     return outcome.stderr.strip()
 
 
 def get(address: str) -> tuple[int, str]:
-    with urllib.request.urlopen(address, timeout=10) as response:
+    with urllib.request.urlopen(address, timeout=PATIENCE_SECONDS) as response:
         return response.status, response.read().decode()
 
 
@@ -80,7 +85,7 @@ def test_a_fresh_folder_becomes_a_site_with_a_link_for_its_first_admin(tmp_path)
 def test_it_stops_when_it_is_told_to(tmp_path):
     with serving(VAR_DIR=tmp_path / "var", PORT=free_port()) as (process, _):
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=STOP_SECONDS) == 0
+        assert process.wait(timeout=PATIENCE_SECONDS) == 0
 
 
 def test_a_taken_port_is_one_sentence(tmp_path):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres.processes import SeenServer, UserProcess, wait_until
+from tests.patience import wait_for
+from tests.postgres.processes import SeenServer, UserProcess
 
 StartUser = Callable[..., UserProcess]
 
@@ -32,7 +33,7 @@ def made_var_dir() -> Iterator[Path]:
     user = UserProcess(folder / "var")
     user.sql("SELECT 1")
     user.end()
-    wait_until(SeenServer(folder / "var").is_gone)
+    wait_for(SeenServer(folder / "var").is_gone)
     yield folder / "var"
     shutil.rmtree(folder)
 
@@ -54,7 +55,7 @@ def start_user(var_dir: Path) -> Iterator[StartUser]:
     yield start
     for user in users:
         user.kill()
-    wait_until(SeenServer(var_dir).is_gone)
+    wait_for(SeenServer(var_dir).is_gone)
 
 
 def _passable_folder() -> Path:

@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from chatsite.postgres.locks import try_exclusive
 from chatsite.postgres.paths import ServerPaths
+from tests.patience import PATIENCE_SECONDS, wait_for
 
 PROJECT = Path(__file__).resolve().parents[2]
 START_TIME = "SELECT pg_postmaster_start_time()"
@@ -60,10 +59,10 @@ class UserProcess:
 
     def end(self) -> None:
         self._process.stdin.close()
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=PATIENCE_SECONDS)
 
     def wait(self) -> None:
-        self._process.wait(timeout=10)
+        self._process.wait(timeout=PATIENCE_SECONDS)
 
     def kill(self) -> None:
         self._process.kill()
@@ -108,14 +107,7 @@ class SeenServer:
         os.kill(self.process_id, signal.SIGKILL)
         with suppress(ProcessLookupError):
             os.kill(keeper_id, signal.SIGKILL)
-        wait_until(self.is_gone)
-
-
-def wait_until(condition: Callable[[], bool], *, timeout_seconds: float = 15) -> None:
-    deadline = time.monotonic() + timeout_seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{condition} did not come true in {timeout_seconds} s"
-        time.sleep(0.01)
+        wait_for(self.is_gone)
 
 
 def _ps(column: str, process_id: int) -> str:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from chatsite.postgres.account import choose_account
-from tests.postgres.processes import START_TIME, wait_until
+from tests.patience import wait_for
+from tests.postgres.processes import START_TIME
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can run this as root")
 LONG_NAME = "/".join(["a folder with a long name"] * 8)
@@ -56,7 +57,7 @@ class TestLongPath:
         server.kill()
         user.sql("SELECT 1")
         user.end()
-        wait_until(lambda: not server.paths.socket_dir.exists())
+        wait_for(lambda: not server.paths.socket_dir.exists())
 
 
 @as_root

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from chatsite.postgres.account import Account
-from tests.postgres.processes import START_TIME, wait_until
+from tests.patience import wait_for
+from tests.postgres.processes import START_TIME
 
 
 @pytest.fixture
@@ -62,7 +63,7 @@ def test_it_stops_with_its_last_user(start_user, server):
     first.end()
     assert last.sql(START_TIME) == started_at
     last.end()
-    wait_until(server.is_gone)
+    wait_for(server.is_gone)
     assert "database system is shut down" in server.log
 
 
@@ -73,7 +74,7 @@ def test_killed_users_neither_stop_it_nor_keep_it(start_user, server):
     first.kill()
     assert last.sql(START_TIME) == started_at
     last.kill()
-    wait_until(server.is_gone)
+    wait_for(server.is_gone)
     assert "database system is shut down" in server.log
 
 
@@ -85,7 +86,7 @@ def test_a_forked_child_is_a_user_of_its_own(start_user, server):
     assert user.reply()["rows"] != server.keeper_id
     assert user.sql(START_TIME) == started_at
     user.end()
-    wait_until(server.is_gone)
+    wait_for(server.is_gone)
 
 
 def test_a_newcomer_during_the_stop_gets_a_new_server(start_user):
@@ -139,7 +140,7 @@ def test_it_ends_with_its_keeper_and_comes_back(start_user, server):
     user = start_user()
     started_at = user.sql(START_TIME)
     os.kill(server.keeper_id, signal.SIGKILL)
-    wait_until(server.is_gone)
+    wait_for(server.is_gone)
     assert user.sql(START_TIME) > started_at
 
 

@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from conversations.providers.waiting import Patience, Timeouts
+from tests.loop_clock import LoopClock
 
 QUICK = Timeouts(first_byte_seconds=0.05, idle_seconds=0.05, total_seconds=30)
 SLOW = Timeouts(first_byte_seconds=60, idle_seconds=60, total_seconds=900)
@@ -29,18 +30,23 @@ async def patience():
         yield patience
 
 
+@pytest.fixture
+async def clock():
+    return LoopClock(asyncio.get_running_loop())
+
+
 async def test_a_wait_that_takes_too_long_is_ended(patience):
     with pytest.raises(TimeoutError), patience:
         await for_ever()
     assert not asyncio.current_task().cancelling()
 
 
-async def test_each_chunk_begins_the_wait_anew():
-    """Together they take longer than one may; alone each has three times as long as it takes, on a busy machine too."""
-    with closing(Patience(Timeouts(first_byte_seconds=1, idle_seconds=1, total_seconds=30))) as patience:
+async def test_each_chunk_begins_the_wait_anew(clock):
+    """Together they take longer than one may."""
+    with closing(Patience(SLOW)) as patience:
         for _ in range(5):
             with patience:
-                await asyncio.sleep(0.3)
+                await clock.pass_(0.9 * SLOW.idle_seconds)
             patience.chunk_came()
 
 
@@ -52,28 +58,6 @@ async def test_what_is_no_chunk_prolongs_nothing(patience):
 async def test_the_whole_has_an_end_however_fast_chunks_come():
     with closing(Patience(Timeouts(total_seconds=0.1))) as patience, pytest.raises(TimeoutError):
         await wait_often(patience, chunks=True)
-
-
-class Clock:
-    """The loop's own, which tests put forward: nobody waits, and no machine is too busy."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._time, self._ahead_seconds = loop.time, 0.0
-        loop.time = self.time
-
-    def time(self) -> float:
-        return self._time() + self._ahead_seconds
-
-    async def pass_(self, seconds: float) -> None:
-        """Let so much time go by, and what was to be done in it be done."""
-        self._ahead_seconds += seconds
-        for _ in range(3):
-            await asyncio.sleep(0)
-
-
-@pytest.fixture
-async def clock():
-    return Clock(asyncio.get_running_loop())
 
 
 async def test_time_that_is_not_waited_does_not_count(clock):

@@ -15,6 +15,7 @@ from conversations.services.end_reply import Ending, end_reply
 from conversations.services.estimate_draft import estimate_draft
 from conversations.services.language import language_of
 from conversations.services.mark_message import pin_message
+from tests.patience import PATIENCE_SECONDS
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -131,7 +132,7 @@ def test_a_row_that_somebody_else_has_locked_keeps_no_window_waiting(conversatio
 
     with ThreadPoolExecutor(1) as pool, transaction.atomic():
         assert Message.objects.select_for_update().get(position=0)
-        assert pool.submit(ask).result(timeout=10) == ["one", "Reply to one", "And now?"]
+        assert pool.submit(ask).result(timeout=PATIENCE_SECONDS) == ["one", "Reply to one", "And now?"]
     assert list(Message.objects.values_list("encoding", flat=True)) == ["o200k_base", "cl100k_base"]
 
 

@@ -29,6 +29,7 @@ from conversations.services.ledger import Outcome, settle_completion
 from conversations.services.prepare_reply import prepare_reply
 from tests.documents import add, make_ready
 from tests.ledger import locked_ledger, open_for
+from tests.patience import PATIENCE_SECONDS
 from tests.people import begin, make_user, post
 from tests.tool_steps import add_call, end_step
 from tests.waiting import wait_for_lock_waits
@@ -283,7 +284,7 @@ def test_a_system_prompt_that_is_sent_again_at_that_moment_stays(alice):
             _, new = talk(alice, scenario)
             deletion = crew.submit(closing, old.delete)
             wait_for_lock_waits(1)
-        deletion.result(timeout=30)
+        deletion.result(timeout=PATIENCE_SECONDS)
     new.refresh_from_db()
     assert new.system_prompt.text == scenario.system_prompt
 
@@ -296,7 +297,7 @@ def test_nobody_waits_for_a_prompt_that_others_use(alice):
     prepared = prepare_reply(post(second, "And now?").reply.pk)
     with transaction.atomic(), ThreadPoolExecutor(1) as crew:
         forget_sent(first)
-        crew.submit(closing, partial(open_for, prepared, body=body_of(scenario))).result(timeout=30)
+        crew.submit(closing, partial(open_for, prepared, body=body_of(scenario))).result(timeout=PATIENCE_SECONDS)
     assert Completion.objects.exclude(system_prompt=None).count() == 2
 
 
@@ -305,7 +306,7 @@ def open_and_delete(prepared, user):
     """Delete the account after the row of the ledger is written and before it is stored."""
     open_for(prepared, prices=PRICES)
     with ThreadPoolExecutor(1) as crew:
-        crew.submit(closing, delete_account, user).result(timeout=30)
+        crew.submit(closing, delete_account, user).result(timeout=PATIENCE_SECONDS)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -327,6 +328,6 @@ def test_an_account_goes_while_another_request_opens(alice):
             open_for(prepared, prices=PRICES)
             deletion = crew.submit(closing, delete_account, alice)
             wait_for_lock_waits(1)
-        deletion.result(timeout=30)
+        deletion.result(timeout=PATIENCE_SECONDS)
     assert not tables_with_the_canary()
     assert not Completion.objects.exclude(user=None).exists()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
 import pytest
 
 from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
 from conversations.tools.arguments import LONGEST_DETAIL, check_arguments, parse_arguments
+from tests.cpu_time import cpu_time_under
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 FORECAST = {
@@ -109,9 +109,8 @@ BOMBS = {
 
 @pytest.mark.parametrize("schema", BOMBS.values(), ids=BOMBS)
 def test_a_schema_that_can_not_be_checked_costs_little_and_lets_nothing_through(schema):
-    before = time.process_time()
-    assert "can't be checked" in detail_of("{}", schema)
-    assert time.process_time() - before < 5
+    with cpu_time_under(10):
+        assert "can't be checked" in detail_of("{}", schema)
 
 
 @pytest.mark.parametrize(

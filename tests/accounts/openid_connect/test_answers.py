@@ -86,8 +86,8 @@ def test_a_provider_that_is_away_is_no_error_of_ours(client, provider, settings,
 
 @pytest.mark.parametrize("fault", ["down", "nonsense", "slow"])
 def test_a_provider_that_goes_away_meanwhile_is_no_error_of_ours(client, provider, settings, fault):
-    settings.SOCIALACCOUNT_REQUESTS_TIMEOUT = 0.2
     back = come_back(leave(client))
+    settings.SOCIALACCOUNT_REQUESTS_TIMEOUT = 0.2
     provider.fault = fault
     assert client.get(back).status_code == 401
 

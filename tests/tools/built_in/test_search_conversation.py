@@ -12,6 +12,7 @@ from conversations.models import Message
 from conversations.tools.built_in import searching
 from conversations.tools.built_in.search_conversation import LONGEST_EXCERPT, MOST_MESSAGES, search_conversation
 from conversations.tools.tool import ToolContext
+from tests.patience import PATIENCE_SECONDS
 from tests.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -167,7 +168,7 @@ def test_a_search_that_takes_too_long_is_given_up(conversation, monkeypatch):
 def test_a_search_that_gets_no_turn_says_so(conversation, monkeypatch):
     monkeypatch.setattr(searching, "LONGEST_TURN_SECONDS", 0.01)
     for _ in range(searching.AT_ONCE):
-        assert searching._turns.acquire(timeout=10)
+        assert searching._turns.acquire(timeout=PATIENCE_SECONDS)
     try:
         with pytest.raises(ToolBusy):
             searched(conversation, "invoice")
