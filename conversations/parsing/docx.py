@@ -1,4 +1,7 @@
-"""DOCX into blocks: headings by their style, lists, tables row by row. Nothing that it refers to is ever fetched."""
+"""DOCX into blocks: headings by their style, lists, tables row by row, boxes and notes where they are hung on.
+
+Headers and footers come last, each line of them once. Nothing that it refers to is ever fetched.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,15 @@ from collections.abc import Iterator
 from io import BytesIO
 
 import docx
+from docx.document import Document
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.oxml import parse_xml
 from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 from conversations.core.errors import DocumentTooCostly
 from conversations.core.splitting import Block
+from conversations.parsing.docx_xml import Element, Notes, lines_of, notes_in, settle, text_of
 from conversations.parsing.headings import Headings
 from conversations.parsing.reading import Report
 from conversations.parsing.tables import row_lines
@@ -20,17 +27,42 @@ MOST_MEMBERS = 5_000
 MOST_UNPACKED_BYTES = 200 * 1024 * 1024
 MOST_RATIO = 200  # XML is rarely packed to less than a fiftieth
 RATIO_FROM_BYTES = 5 * 1024 * 1024
+NOTES = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES)
+MARGINS = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
 
 
 def read_docx(content: bytes, report: Report) -> Iterator[Block]:
     _check_sizes(content)
     document = docx.Document(BytesIO(content))
+    settle(document.element.body, _notes(document))
     parts = list(document.iter_inner_content())
     reader = _DocxReader()
     for number, part in enumerate(parts, start=1):
         yield from reader.table(part) if isinstance(part, Table) else reader.paragraph(part)
         report(number, len(parts))
     yield from reader.headings.leave()
+    yield from _margins(document)
+
+
+def _notes(document: Document) -> Notes:
+    return {name: note for part in _parts(document, *NOTES) for name, note in notes_in(part)}
+
+
+def _margins(document: Document) -> Iterator[Block]:
+    """Yield the headers and footers, a block for each that says something new."""
+    seen: set[str] = set()
+    for part in _parts(document, *MARGINS):
+        settle(part)
+        if new := [line for line in dict.fromkeys(lines_of(part)) if line not in seen]:
+            seen.update(new)
+            yield Block("\n".join(new), lines=True)
+
+
+def _parts(document: Document, *kinds: str) -> Iterator[Element]:
+    """Yield the roots of the parts beside the body that are of these *kinds* of relationship."""
+    for relationship in document.part.rels.values():
+        if relationship.reltype in kinds and not relationship.is_external:
+            yield parse_xml(relationship.target_part.blob)
 
 
 def _check_sizes(content: bytes) -> None:
@@ -51,7 +83,7 @@ class _DocxReader:
         self._levels: dict[str, int] = {}
 
     def paragraph(self, paragraph: Paragraph) -> Iterator[Block]:
-        text = paragraph.text
+        text = text_of(paragraph._p)
         if not text.strip():
             return
         if level := self._level(paragraph):
@@ -60,7 +92,7 @@ class _DocxReader:
             yield self.headings.block(text, lines=_is_list_item(paragraph))
 
     def table(self, table: Table) -> Iterator[Block]:
-        rows = ([cell.text for cell in row.cells] for row in table.rows)
+        rows = (["\n".join(lines_of(cell._tc)) for cell in row.cells] for row in table.rows)
         for line in row_lines(rows):
             yield self.headings.block(line, lines=True)
 
