@@ -286,6 +286,34 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ConversationSum',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('completions', models.PositiveIntegerField(default=0)),
+                ('replies', models.PositiveIntegerField(default=0)),
+                ('failures', models.PositiveIntegerField(default=0)),
+                ('stopped', models.PositiveIntegerField(default=0)),
+                ('input_tokens', models.PositiveBigIntegerField(default=0)),
+                ('cached_input_tokens', models.PositiveBigIntegerField(default=0)),
+                ('cache_write_tokens', models.PositiveBigIntegerField(default=0)),
+                ('output_tokens', models.PositiveBigIntegerField(default=0)),
+                ('reasoning_tokens', models.PositiveBigIntegerField(default=0)),
+                ('cost_usd', models.DecimalField(decimal_places=10, default=0, max_digits=30)),
+                ('unknown_costs', models.PositiveIntegerField(default=0)),
+                ('remembering_cost_usd', models.DecimalField(decimal_places=10, default=0, max_digits=30)),
+                ('cost_without_history_usd', models.DecimalField(decimal_places=10, default=0, max_digits=30)),
+                ('reported_input_tokens', models.PositiveBigIntegerField(default=0)),
+                ('estimated_input_tokens', models.PositiveBigIntegerField(default=0)),
+                ('estimate_error_tokens', models.PositiveBigIntegerField(default=0)),
+                ('key_id', models.BigIntegerField(unique=True)),
+                ('first_quarter', models.DateTimeField()),
+                ('last_quarter', models.DateTimeField()),
+            ],
+            options={
+                'indexes': [models.Index(fields=['cost_usd', 'input_tokens', 'completions'], include=('key_id', 'first_quarter', 'last_quarter'), name='conversation_sum_dearest'), models.Index(fields=['first_quarter', 'last_quarter'], name='conversation_sum_in_time')],
+            },
+        ),
+        migrations.CreateModel(
             name='RolledUpSum',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -306,13 +334,14 @@ class Migration(migrations.Migration):
                 ('estimated_input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('estimate_error_tokens', models.PositiveBigIntegerField(default=0)),
                 ('dimension', models.CharField(max_length=20)),
+                ('span', models.CharField(max_length=5)),
                 ('begins_at', models.DateTimeField()),
                 ('key_id', models.BigIntegerField(default=0)),
                 ('key_name', models.CharField(default='', max_length=200)),
             ],
             options={
-                'indexes': [models.Index(fields=['dimension', 'begins_at'], name='rolled_up_sum_in_time')],
-                'constraints': [models.UniqueConstraint(fields=('dimension', 'key_id', 'key_name', 'begins_at'), name='rolled_up_sum_one_each')],
+                'indexes': [models.Index(fields=['dimension', 'span', 'begins_at'], name='rolled_up_sum_in_time')],
+                'constraints': [models.UniqueConstraint(fields=('dimension', 'key_id', 'key_name', 'span', 'begins_at'), name='rolled_up_sum_one_each')],
             },
         ),
         migrations.CreateModel(
@@ -390,7 +419,7 @@ class Migration(migrations.Migration):
                 ('quarter', models.DateTimeField()),
                 ('language_model', models.CharField(max_length=200)),
                 ('purpose', models.CharField(choices=[('reply', 'Reply'), ('tool_step', 'Tool step'), ('title', 'Title'), ('summary', 'Summary'), ('embedding', 'Embedding')], max_length=10)),
-                ('conversation', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.conversation')),
+                ('conversation', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.conversation')),
                 ('user', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('scenario', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='conversations.scenario')),
             ],
@@ -587,6 +616,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='ledgersum',
             index=models.Index(fields=['user', 'quarter'], name='ledger_sum_of_user'),
+        ),
+        migrations.AddIndex(
+            model_name='ledgersum',
+            index=models.Index(fields=['conversation', 'quarter'], name='ledger_sum_of_conversation'),
         ),
         migrations.AddConstraint(
             model_name='ledgersum',

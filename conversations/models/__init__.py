@@ -3,6 +3,7 @@
 from .calibration import Calibration
 from .completion import Completion
 from .conversation import Conversation
+from .conversation_sum import ConversationSum
 from .document import Document, DocumentFile
 from .kept_text import KeptText
 from .ledger_sum import LedgerSum
@@ -23,6 +24,7 @@ __all__ = [
     "Calibration",
     "Completion",
     "Conversation",
+    "ConversationSum",
     "Document",
     "DocumentFile",
     "KeptText",

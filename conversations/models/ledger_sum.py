@@ -23,7 +23,12 @@ class LedgerSum(Sums):
         settings.AUTH_USER_MODEL, models.DO_NOTHING, null=True, related_name="+", db_index=False, db_constraint=False
     )
     conversation = models.ForeignKey(
-        "conversations.Conversation", models.DO_NOTHING, null=True, related_name="+", db_constraint=False
+        "conversations.Conversation",
+        models.DO_NOTHING,
+        null=True,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
     )
     scenario = models.ForeignKey(
         "conversations.Scenario", models.DO_NOTHING, null=True, related_name="+", db_constraint=False
@@ -33,7 +38,10 @@ class LedgerSum(Sums):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=KEY, name="ledger_sum_one_each", nulls_distinct=False)]
-        indexes = [models.Index(fields=["user", "quarter"], name="ledger_sum_of_user")]
+        indexes = [
+            models.Index(fields=["user", "quarter"], name="ledger_sum_of_user"),
+            models.Index(fields=["conversation", "quarter"], name="ledger_sum_of_conversation"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.quarter:%Y-%m-%d %H:%M}, {self.language_model}, {self.purpose}"

@@ -4,8 +4,10 @@ from django.db import models
 
 from .sums import Sums
 
-# Over how long the sums of each dimension go: people and conversations are many, and would fill a day with rows.
-SPANS = {"language_model": "day", "scenario": "day", "purpose": "day", "user": "month", "conversation": "month"}
+# Over how long the sums of each dimension go: conversations are many, and would fill a day with rows.
+SPANS = dict.fromkeys(("language_model", "scenario", "purpose", "user"), ("day", "month")) | {
+    "conversation": ("month",)
+}
 # Where a sum by quarters says whose it is, as it is written here: numbers in *key_id*, names in *key_name*.
 KEY_IDS = {dimension: f"coalesce({dimension}_id, 0)" for dimension in ("user", "scenario", "conversation")}
 KEY_NAMES = {name: name for name in ("language_model", "purpose")}
@@ -19,6 +21,7 @@ class RolledUpSum(Sums):
     """
 
     dimension = models.CharField(max_length=20)
+    span = models.CharField(max_length=5)
     begins_at = models.DateTimeField()
     key_id = models.BigIntegerField(default=0)
     key_name = models.CharField(max_length=200, default="")
@@ -26,10 +29,10 @@ class RolledUpSum(Sums):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["dimension", "key_id", "key_name", "begins_at"], name="rolled_up_sum_one_each"
+                fields=["dimension", "key_id", "key_name", "span", "begins_at"], name="rolled_up_sum_one_each"
             )
         ]
-        indexes = [models.Index(fields=["dimension", "begins_at"], name="rolled_up_sum_in_time")]
+        indexes = [models.Index(fields=["dimension", "span", "begins_at"], name="rolled_up_sum_in_time")]
 
     def __str__(self) -> str:
-        return f"{self.begins_at:%Y-%m-%d}, {self.dimension} {self.key_name or self.key_id}"
+        return f"{self.span} from {self.begins_at:%Y-%m-%d}, {self.dimension} {self.key_name or self.key_id}"

@@ -46,6 +46,7 @@ CHOSEN = """
 chosen AS NOT MATERIALIZED (SELECT * FROM {source} AS source WHERE quarter >= %(begin)s AND quarter < %(end)s {filters})
 """
 
+# Of conversations, which are many, only those that are shown are looked up, and not all joined.
 NAMED = """
 SELECT shown.*, person.email, conversation.public_id,
        CASE WHEN scenario.owner_id IS NULL THEN scenario.name END AS scenario_name,
@@ -53,7 +54,9 @@ SELECT shown.*, person.email, conversation.public_id,
 FROM shown
 LEFT JOIN accounts_user AS person ON person.id = shown.user_id
 LEFT JOIN conversations_scenario AS scenario ON scenario.id = shown.scenario_id
-LEFT JOIN conversations_conversation AS conversation ON conversation.id = shown.conversation_id
+LEFT JOIN LATERAL (
+  SELECT * FROM conversations_conversation WHERE id = shown.conversation_id LIMIT 1
+) AS conversation ON TRUE
 LEFT JOIN accounts_user AS owner ON owner.id = conversation.owner_id
 """
 

@@ -1,20 +1,20 @@
 """The statements of `figures` over all completions, whose closed days are rolled up.
 
 Days and the total are differences of running sums, and of what is not closed yet the sums over quarters of an hour.
-Each other grouping is ranked by three sums, and only what is shown is added up altogether: from the days or months that
-lie within the period and are closed, and from the quarters of an hour before and after them.
+Language models, scenarios and purposes are added up from the period's parts (`parts_sql`). People are ranked by three
+sums, and only those that are shown are added up altogether. Conversations are too many for that
+(`dearest_conversations_sql`).
 """
 
 from __future__ import annotations
 
-from conversations.models.rolled_up_sum import KEY_IDS, KEY_NAMES, SPANS
-
-from .figures_sql import ADDED_UP, COLUMNS, DAY, DEAREST_FIRST, GROUPINGS, NAMED, only
+from .dearest_conversations_sql import DEAREST_CONVERSATIONS, RANKS, RANKS_ADDED_UP
+from .figures_sql import ADDED_UP, DAY, DEAREST_FIRST, GROUPINGS, NAMED, only
+from .parts_sql import parts_of_all, parts_of_keys
 from .totals import SUMS
 
-RANKED_BY = ("cost_usd", "input_tokens", "completions")
 NUMBERS = {name: number for number, name in GROUPINGS.items()}
-KEYS = dict.fromkeys(KEY_IDS, "key_id") | dict.fromkeys(KEY_NAMES, "key_name")
+ALL_SUMS = ", ".join(SUMS)
 
 # To be asked first, in the same transaction: up to when days are closed. Other transactions go on as they were told to.
 CLOSED_UNTIL = """
@@ -54,50 +54,49 @@ not_closed AS (
 """  # noqa: S608  # constants
 
 
-def _sums_of(dimension: str, *names: str) -> str:
-    """Return the rows that add up to the sums of each *key* of the dimension."""
-    span, columns = SPANS[dimension], ", ".join(names)
-    key = (KEY_IDS | KEY_NAMES)[dimension]
-    return f"""
-    SELECT {KEYS[dimension]} AS key, {columns} FROM conversations_rolledupsum
-    WHERE dimension = '{dimension}' AND begins_at >= %({span}_begin)s AND begins_at < %({span}_end)s
-    UNION ALL
-    SELECT {key}, {columns} FROM conversations_ledgersum WHERE quarter >= %(begin)s AND quarter < %({span}_begin)s
-    UNION ALL
-    SELECT {key}, {columns} FROM conversations_ledgersum WHERE quarter >= %({span}_end)s AND quarter < %(end)s
-    """  # noqa: S608  # constants
-
-
-def _ranked(dimension: str) -> str:
-    """Return as tables the dearest of the dimension with all their sums, and how many there are."""
-    key = "nullif(key, 0)" if dimension in KEY_IDS else "key"
-    return f"""
-{dimension}_sums AS MATERIALIZED (
-  SELECT key, {", ".join(f"sum({name}) AS {name}" for name in RANKED_BY)}
-  FROM ({_sums_of(dimension, *RANKED_BY)}) AS parts GROUP BY key
-), {dimension}_places AS MATERIALIZED (
-  SELECT key, row_number() OVER (ORDER BY {DEAREST_FIRST}, {key}) AS place
-  FROM (SELECT * FROM {dimension}_sums ORDER BY {DEAREST_FIRST}, {key} LIMIT %(rows)s) AS dearest
-), {dimension}_rows AS (
-  SELECT {NUMBERS[dimension]} AS grouping, NULL::integer AS day, {only(COLUMNS[dimension])}, {", ".join(SUMS)},
-         (SELECT count(*) FROM {dimension}_sums) AS row_count, place, 0 AS users
+PEOPLE = f"""
+people AS MATERIALIZED (
+  SELECT key_id, {RANKS_ADDED_UP} FROM ({parts_of_all(["user"], RANKS)}) AS parts GROUP BY key_id
+), people_places AS MATERIALIZED (
+  SELECT key_id, row_number() OVER (ORDER BY {DEAREST_FIRST}, nullif(key_id, 0)) AS place
+  FROM people ORDER BY place LIMIT %(rows)s
+), people_rows AS (
+  SELECT {NUMBERS["user"]} AS grouping, NULL::integer AS day, {only("user_id")}, {ALL_SUMS},
+         (SELECT count(*) FROM people) AS row_count, place, 0 AS users
   FROM (
-    SELECT {key} AS {COLUMNS[dimension]}, key, {ADDED_UP} FROM ({_sums_of(dimension, *SUMS)}) AS parts
-    WHERE key = ANY (ARRAY(SELECT key FROM {dimension}_places)) GROUP BY key
-  ) AS summed JOIN {dimension}_places USING (key)
+    SELECT key_id, nullif(key_id, 0) AS user_id, {ADDED_UP}
+    FROM ({parts_of_keys("user", "SELECT key_id FROM people_places", ALL_SUMS)}) AS parts GROUP BY key_id
+  ) AS summed JOIN people_places USING (key_id)
+)
+"""  # noqa: S608  # constants
+FEW = f"""
+few AS (
+  SELECT CASE dimension WHEN 'language_model' THEN {NUMBERS["language_model"]}
+                        WHEN 'purpose' THEN {NUMBERS["purpose"]} ELSE {NUMBERS["scenario"]} END AS grouping,
+         CASE WHEN dimension = 'language_model' THEN key_name END AS language_model,
+         CASE WHEN dimension = 'purpose' THEN key_name END AS purpose, nullif(key_id, 0) AS scenario_id, {ADDED_UP}
+  FROM ({parts_of_all(["language_model", "purpose", "scenario"], ALL_SUMS)}) AS parts
+  GROUP BY dimension, key_id, key_name
+), few_rows AS (
+  SELECT grouping, NULL::integer AS day, NULL::bigint AS user_id, language_model, scenario_id, purpose,
+         NULL::bigint AS conversation_id, {ALL_SUMS}, count(*) OVER (PARTITION BY grouping) AS row_count,
+         row_number() OVER (
+           PARTITION BY grouping ORDER BY {DEAREST_FIRST}, language_model, scenario_id, purpose
+         ) AS place, 0 AS users
+  FROM few
 )
 """  # noqa: S608  # constants
 
-
-DIMENSIONS = [name for name in COLUMNS if name in SPANS]
 ROLLED_UP_FIGURES = f"""
-WITH {MARKS}, {DAYS}, {", ".join(_ranked(name) for name in DIMENSIONS)},
+WITH {MARKS}, {DAYS}, {PEOPLE}, {FEW}, {DEAREST_CONVERSATIONS},
 shown AS (
   SELECT {NUMBERS["total"]} AS grouping, NULL::integer AS day, {only("")}, {ADDED_UP}, 1 AS row_count, 1 AS place,
-         (SELECT count(nullif(key, 0)) FROM user_sums) AS users
+         (SELECT count(*) FROM people WHERE key_id > 0) AS users
   FROM days
-  UNION ALL SELECT {NUMBERS["day"]}, day, {only("")}, {", ".join(SUMS)}, 1, 1, users FROM days
-  {" ".join(f"UNION ALL SELECT * FROM {name}_rows" for name in DIMENSIONS)}
+  UNION ALL SELECT {NUMBERS["day"]}, day, {only("")}, {ALL_SUMS}, 1, 1, users FROM days
+  UNION ALL SELECT * FROM few_rows WHERE place <= %(rows)s
+  UNION ALL SELECT * FROM people_rows
+  UNION ALL SELECT * FROM conversation_rows
 )
 {NAMED} ORDER BY grouping, place
 """  # noqa: S608  # constants
@@ -105,7 +104,7 @@ shown AS (
 ROLLED_UP_TOTAL = f"""
 WITH {MARKS}, {DAYS}
 SELECT {ADDED_UP}, (
-  SELECT count(DISTINCT nullif(key, 0)) FROM ({_sums_of("user", "completions")}) AS parts
+  SELECT count(DISTINCT nullif(key_id, 0)) FROM ({parts_of_all(["user"], "completions")}) AS parts
 ) AS users
 FROM days
 """  # noqa: S608  # constants

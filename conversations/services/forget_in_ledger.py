@@ -22,7 +22,13 @@ from .ledger_sums import (
     SUM_COLUMNS,
     SUMS_ADDED_UP,
 )
-from .rolled_up_sums import ADD_TO_ROLLED_UP_SUMS, DAY, ROLLED_UP_KEY
+from .rolled_up_sums import (
+    ADD_TO_CONVERSATION_SUMS,
+    ADD_TO_ROLLED_UP_SUMS,
+    DAY,
+    ON_CONFLICT_ADD_TO_CONVERSATION,
+    ROLLED_UP_KEY,
+)
 
 # What is deleted → the column that names it.
 COLUMNS = {
@@ -44,8 +50,13 @@ FORGET_IN_ROLLED_UP = f"""
 WITH deleted AS (
   DELETE FROM conversations_rolledupsum WHERE dimension = %s AND key_id = %s RETURNING *
 )
-{ADD_TO_ROLLED_UP_SUMS} SELECT dimension, begins_at, 0, key_name, {SUM_COLUMNS} FROM deleted
+{ADD_TO_ROLLED_UP_SUMS} SELECT dimension, span, begins_at, 0, key_name, {SUM_COLUMNS} FROM deleted
 ON CONFLICT ({ROLLED_UP_KEY}) DO UPDATE SET {ADDED_TO_STORED}
+"""  # noqa: S608  # constants
+FORGET_CONVERSATION = f"""
+WITH deleted AS (DELETE FROM conversations_conversationsum WHERE key_id = %s RETURNING *)
+{ADD_TO_CONVERSATION_SUMS} SELECT 0, first_quarter, last_quarter, {SUM_COLUMNS} FROM deleted
+{ON_CONFLICT_ADD_TO_CONVERSATION}
 """  # noqa: S608  # constants
 # Nobody's are no people: nobody is active in their place.
 FORGET_IN_RUNNING = f"""
@@ -86,6 +97,8 @@ def forget_in_sums(instance: Model, **signal: object) -> None:
     with connection.cursor() as cursor:
         if column == "user_id":
             cursor.execute(FORGET_IN_RUNNING, {"user": instance.pk})
+        if column == "conversation_id":
+            cursor.execute(FORGET_CONVERSATION, [instance.pk])
         cursor.execute(FORGET_IN_ROLLED_UP, [column.removesuffix("_id"), instance.pk])
         cursor.execute(FORGET_IN_SUMS.format(column=column, key=key), [instance.pk])
 

@@ -12,7 +12,7 @@ from conversations.selectors.totals import SUMS
 
 from .close_days import fill
 from .forget_in_ledger import wait_for_other_deletions
-from .rolled_up_sums import ROLLED_UP, ROLLED_UP_KEY, RUNNING
+from .rolled_up_sums import OF_CONVERSATIONS, ROLLED_UP, ROLLED_UP_KEY, RUNNING
 
 ALL_DAYS = 1_000_000
 # From the first quarter of all up to where days are closed.
@@ -23,6 +23,7 @@ bounds AS MATERIALIZED (
   ), 'UTC') AS begin, (SELECT max(quarter) + INTERVAL '15 minutes' FROM conversations_runningsum) AS "end"
 )
 """
+TIMES = ("first_quarter", "last_quarter")
 FOUND = """
 coalesce(stored.completions, 0), coalesce(stored.cost_usd, 0),
 coalesce(right_sums.completions, 0), coalesce(right_sums.cost_usd, 0)
@@ -36,7 +37,7 @@ def _columns(table: str, *names: str) -> str:
 # A sum that is not there is different from all.
 ROLLED_UP_DIFFERENCES = f"""
 WITH {BOUNDS}, right_sums AS ({ROLLED_UP})
-SELECT dimension, begins_at, coalesce(nullif(key_name, ''), key_id::text), {FOUND}
+SELECT dimension || ' by the ' || span, begins_at, coalesce(nullif(key_name, ''), key_id::text), {FOUND}
 FROM right_sums FULL JOIN conversations_rolledupsum AS stored USING ({ROLLED_UP_KEY})
 WHERE ({_columns("stored", *SUMS)}) IS DISTINCT FROM ({_columns("right_sums", *SUMS)})
 ORDER BY 1, 2, 3
@@ -48,8 +49,19 @@ FROM right_sums FULL JOIN conversations_runningsum AS stored USING (quarter)
 WHERE ({_columns("stored", "users", *SUMS)}) IS DISTINCT FROM ({_columns("right_sums", "users", *SUMS)})
 ORDER BY 2
 """  # noqa: S608  # constants
-DIFFERENCES = (ROLLED_UP_DIFFERENCES, RUNNING_DIFFERENCES)
-EMPTY = ("DELETE FROM conversations_rolledupsum", "DELETE FROM conversations_runningsum")
+CONVERSATION_DIFFERENCES = f"""
+WITH {BOUNDS}, right_sums AS ({OF_CONVERSATIONS})
+SELECT 'all of a conversation', coalesce(stored.first_quarter, right_sums.first_quarter), key_id::text, {FOUND}
+FROM right_sums FULL JOIN conversations_conversationsum AS stored USING (key_id)
+WHERE ({_columns("stored", *TIMES, *SUMS)}) IS DISTINCT FROM ({_columns("right_sums", *TIMES, *SUMS)})
+ORDER BY key_id
+"""  # noqa: S608  # constants
+DIFFERENCES = (ROLLED_UP_DIFFERENCES, RUNNING_DIFFERENCES, CONVERSATION_DIFFERENCES)
+EMPTY = (
+    "DELETE FROM conversations_rolledupsum",
+    "DELETE FROM conversations_runningsum",
+    "DELETE FROM conversations_conversationsum",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from django.urls import NoReverseMatch, reverse
 from conversations.models import (
     Calibration,
     Completion,
+    ConversationSum,
     LedgerSum,
     Price,
     Reading,
@@ -27,7 +28,7 @@ from conversations.services.recompute_spending import recompute_spending
 from tests.admin.stored import make_completion, make_conversation
 from tests.documents import add
 
-LEDGER = (Completion, LedgerSum, RolledUpSum, RunningSum, Spending, Reading, ReadingStep)
+LEDGER = (Completion, LedgerSum, RolledUpSum, RunningSum, ConversationSum, Spending, Reading, ReadingStep)
 REGISTERED = sorted(admin.site._registry, key=lambda model: model._meta.label)
 NAMES = [model._meta.label for model in REGISTERED]
 PEOPLE = ["admin_browser", "reviewer_browser"]

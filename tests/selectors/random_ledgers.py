@@ -14,7 +14,16 @@ from django.utils import timezone
 from hypothesis import strategies as st
 
 from chatsite.accounts.models import User
-from conversations.models import Completion, Conversation, LedgerSum, RolledUpSum, RunningSum, Scenario, Spending
+from conversations.models import (
+    Completion,
+    Conversation,
+    ConversationSum,
+    LedgerSum,
+    RolledUpSum,
+    RunningSum,
+    Scenario,
+    Spending,
+)
 from conversations.models.completion import Purpose
 from conversations.selectors.period import Period
 from conversations.selectors.totals import Totals
@@ -71,7 +80,6 @@ CLOSINGS = st.tuples(MINUTES | st.just(40 * 1440), ends(), st.booleans())
 EVENTS = st.lists(COMPLETIONS | COMPLETIONS | COMPLETIONS | DELETIONS | CLOSINGS, max_size=14)
 HISTORIES = st.tuples(EVENTS, st.lists(CLOSINGS, max_size=1)).map(lambda parts: [*parts[0], *parts[1]])
 PERIODS = st.sampled_from([DAYS - 1, 45])  # days before and after the day in the middle
-HISTORIES = st.lists(COMPLETIONS | COMPLETIONS | COMPLETIONS | DELETIONS | CLOSINGS, max_size=14)
 
 
 @dataclass
@@ -85,7 +93,8 @@ class RandomLedger:
     closed_minutes: int = -DAYS * 1440
 
     def __post_init__(self) -> None:
-        for model in (Completion, LedgerSum, RolledUpSum, RunningSum, Spending, Conversation, Scenario, User):
+        sums = (LedgerSum, RolledUpSum, RunningSum, ConversationSum, Spending)
+        for model in (Completion, *sums, Conversation, Scenario, User):
             model.objects.all().delete()
         self.there: dict[str | None, Any] = {name: Scenario.objects.create(name=name) for name in ("first", "second")}
         for name in ("alice", "bob"):

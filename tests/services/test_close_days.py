@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from conversations.models import Completion, RolledUpSum, RunningSum, Scenario
+from conversations.models import Completion, ConversationSum, RolledUpSum, RunningSum, Scenario
 from conversations.runs.reaper import tidy_once
 from conversations.services.close_days import close_days
 from conversations.services.forget_in_ledger import wait_for_other_deletions
@@ -40,9 +40,14 @@ def closed_until():
     return RunningSum.objects.latest("quarter").quarter + dt.timedelta(minutes=15)
 
 
-def rolled_up(dimension):
-    rows = RolledUpSum.objects.filter(dimension=dimension).order_by("begins_at", "key_id", "key_name")
+def rolled_up(dimension, span="month"):
+    rows = RolledUpSum.objects.filter(dimension=dimension, span=span).order_by("begins_at", "key_id", "key_name")
     return list(rows.values_list("begins_at", "key_id", "completions"))
+
+
+def all_of_conversations():
+    rows = ConversationSum.objects.order_by("key_id")
+    return list(rows.values_list("key_id", "completions", "first_quarter", "last_quarter"))
 
 
 def users_at(*moments):
@@ -82,13 +87,27 @@ def test_many_days_are_closed_in_their_order_some_at_once():
     check_sums()
 
 
-def test_people_and_conversations_are_rolled_up_by_the_month():
+def test_all_but_conversations_are_rolled_up_by_the_day_and_by_the_month():
     alice = make_user("alice")
     for day in range(3):
         spend_at(MIDNIGHT + day * DAY, alice)
     close_days(now=NOW)
     assert rolled_up("user") == [(MIDNIGHT.replace(day=1), alice.pk, 1)]
-    assert [begins_at for begins_at, *_ in rolled_up("purpose")] == [MIDNIGHT, MIDNIGHT + DAY, MIDNIGHT + 2 * DAY]
+    assert rolled_up("user", "day") == [(MIDNIGHT + day * DAY, alice.pk, 1) for day in range(3)]
+    assert not rolled_up("conversation", "day")
+    assert [completions for *_, completions in rolled_up("purpose", "day")] == [1, 1, 1]
+
+
+def test_a_conversation_has_all_its_closed_days_in_one_sum():
+    alice = make_user("alice")
+    conversation = begin(alice)
+    for day in (0, 2):
+        spend_at(MIDNIGHT + day * DAY, alice, conversation=conversation)
+    close_days(now=NOW, at_most=1)
+    assert all_of_conversations() == [(conversation.pk, 1, MIDNIGHT, MIDNIGHT)]
+    close_days(now=NOW)
+    assert all_of_conversations() == [(conversation.pk, 2, MIDNIGHT, MIDNIGHT + 2 * DAY)]
+    check_sums()
 
 
 def test_people_are_counted_once_in_the_24_hours_before_a_moment():
@@ -114,6 +133,7 @@ def test_what_is_deleted_is_nobodys_in_closed_days_too():
     month = MIDNIGHT.replace(day=1)
     assert rolled_up("user") == [(month, 0, 2), (month, bob.pk, 1)]
     assert rolled_up("conversation") == [(month, 0, 3)]
+    assert all_of_conversations() == [(0, 5, MIDNIGHT, MIDNIGHT + 2 * DAY + HOUR)]
     assert users_at(MIDNIGHT + DAY, MIDNIGHT + DAY + HOUR) == [1, 1]
     check_sums()
 
@@ -124,7 +144,7 @@ def test_a_scenario_that_is_deleted_leaves_its_amounts_to_no_scenario():
     spend_at(MIDNIGHT)
     close_days(now=NOW)
     scenario.delete()
-    assert rolled_up("scenario") == [(MIDNIGHT, 0, 2)]
+    assert rolled_up("scenario", "day") == [(MIDNIGHT, 0, 2)]
     check_sums()
 
 
@@ -151,7 +171,7 @@ def test_a_deletion_waits_for_the_days_that_are_being_closed():
     check_sums()
 
 
-@pytest.mark.parametrize("changed", [RolledUpSum, RunningSum])
+@pytest.mark.parametrize("changed", [RolledUpSum, RunningSum, ConversationSum])
 def test_what_somebody_changed_is_found_and_mended(changed):
     spend_at(MIDNIGHT)
     close_days(now=NOW)
