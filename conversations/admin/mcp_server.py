@@ -76,7 +76,8 @@ def error_of(server: McpServer) -> str:
     """Return what went wrong when its tools were listed last, in words; blank if nothing."""
     if not server.list_error:
         return ""
-    return f"{sentence_for(server.list_error, translate=gettext)} {server.list_error_detail}".strip()
+    detail = gettext(server.list_error_detail) if server.list_error_detail else ""  # ours, or the server's own words
+    return f"{sentence_for(server.list_error, translate=gettext)} {detail}".strip()
 
 
 @admin.register(McpServer)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanSwitchWidget
 
@@ -60,7 +61,7 @@ class McpServerForm(forms.ModelForm):
             destination_of(url, named_hosts=settings.MCP_HOSTS)
         except EgressRefused as error:
             words = _("Nothing is sent there: %(reason)s")
-            raise forms.ValidationError(words, params={"reason": error}) from error
+            raise forms.ValidationError(words, params={"reason": gettext(str(error))}) from error
         return url
 
     def clean_authorization(self) -> str:

@@ -18,6 +18,7 @@ from conversations.admin.filters import ToolSourceFilter
 from conversations.admin.labels import STATES
 from conversations.admin.review import ReviewAdmin
 from conversations.admin.words import words_for_page
+from conversations.core.stored_errors import sentence_for
 from conversations.models import ReadWhat, ToolCall
 from conversations.templatetags import figures
 from conversations.tools.registry import BUILT_IN, OWN
@@ -66,7 +67,7 @@ class ToolCallAdmin(ReviewAdmin):
     @display(description=_("state"), ordering="state", label=STATES)
     def shown_state(self, call: ToolCall) -> tuple[str, str]:
         state = call.get_state_display()
-        return call.state, f"{state}: {call.error_code}" if call.error_code else state
+        return call.state, f"{state}: {sentence_for(call.error_code, translate=gettext)}" if call.error_code else state
 
     @display(description=_("asked"), ordering="asked")
     def shown_asked(self, call: ToolCall) -> str:

@@ -23,8 +23,8 @@ MOST_CALLS_AT_ONCE: Final = 16  # of one step; more get an error for a result
 class ToolSpec:
     """A tool as a language model is told of it. *name* is the one that it calls, *source* who offers it.
 
-    *parameters* is a JSON schema of an object. A tool that *asks* may change something: the person allows each call of
-    it, seeing the exact arguments.
+    *address* is where its calls go if they leave this site. *parameters* is a JSON schema of an object. A tool that
+    *asks* may change something: the person allows each call of it, seeing the exact arguments.
     """
 
     name: str
@@ -32,6 +32,7 @@ class ToolSpec:
     parameters: Mapping[str, Any]
     source: str = BUILT_IN
     asks: bool = False
+    address: str = ""
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -40,7 +41,9 @@ class ToolSpec:
 
     def digest_of_call(self, arguments: str) -> str:
         """Return what a person's consent is bound to: this tool as it is now, and exactly these arguments."""
-        return digest_of_text(json.dumps([self.source, self.schema, canonical(arguments)], sort_keys=True))
+        return digest_of_text(
+            json.dumps([self.source, self.address, self.schema, canonical(arguments)], sort_keys=True)
+        )
 
 
 class ToolResult(NamedTuple):

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
+from conversations.core.filling import gettext_noop
+
 IPAddress = IPv4Address | IPv6Address
 
 # A URL as browsers, libraries and this file read it alike: anything else could mean one host here and another there.
@@ -49,12 +51,13 @@ NEVER = [
         "fd20:ce::254/128",
     )
 ]
+INSIDE = gettext_noop("Its host has an address inside a private network, and MCP_HOSTS does not name it.")
 SITE_LOCAL = ip_network("fec0::/10")
 NAT64 = ip_network("64:ff9b::/96")
 
 
 class EgressRefused(OSError):
-    """There will be no connection. Its text is a sentence for whoever wrote the URL."""
+    """There will be no connection. Its text is a sentence for whoever wrote the URL, which the catalogs have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Destination:
     def open_socket(self, addr_info: tuple[Any, ...]) -> socket.socket:
         """Return an unconnected socket for what `getaddrinfo` has said of the host. Raises `EgressRefused`."""
         family, kind, protocol, _, address = addr_info
-        require_reachable(ip_address(address[0].partition("%")[0]), host=self.host, is_named=self.is_named)
+        require_reachable(ip_address(address[0].partition("%")[0]), is_named=self.is_named)
         return socket.socket(family, kind, protocol)
 
 
@@ -78,7 +81,7 @@ def destination_of(url: str, *, named_hosts: Collection[str] = ()) -> Destinatio
     scheme, host, port = _parse(url)
     destination = Destination(scheme, host, port, is_named=host in {_plain_host(each.lower()) for each in named_hosts})
     if address := _address(host):
-        require_reachable(address, host=host, is_named=destination.is_named)
+        require_reachable(address, is_named=destination.is_named)
     return destination
 
 
@@ -95,17 +98,17 @@ def _parse(url: str) -> tuple[str, str, int]:
     scheme = written["scheme"].lower()
     port = int(written["port"] or PORTS[scheme])
     if not 0 < port < 2**16:
-        raise EgressRefused(f"{port} is no port.")
+        raise EgressRefused(gettext_noop("Its port is none."))
     return scheme, _plain_host(written["host"].lower()), port
 
 
-def require_reachable(address: IPAddress, *, host: str, is_named: bool) -> None:
-    """Raise `EgressRefused` unless a connection to *address*, which *host* has, may be opened."""
+def require_reachable(address: IPAddress, *, is_named: bool) -> None:
+    """Raise `EgressRefused` unless a connection to *address* may be opened."""
     for each in _meant_by(address):
         if any(each in network for network in NEVER):
-            raise EgressRefused(f"{host} has an address that is never connected to.")
+            raise EgressRefused(gettext_noop("Its host has an address that is never connected to."))
         if not is_named and (not each.is_global or each in SITE_LOCAL):
-            raise EgressRefused(f"{host} has an address inside a private network, and MCP_HOSTS does not name it.")
+            raise EgressRefused(INSIDE)
 
 
 def _meant_by(address: IPAddress) -> list[IPAddress]:
@@ -126,9 +129,9 @@ def _plain_host(host: str) -> str:
     name = host.removesuffix(".")
     labels = name.split(".")
     if LOOKS_LIKE_A_NUMBER.fullmatch(labels[-1]):
-        raise EgressRefused(f"Write the address {host} as four decimal numbers, such as 192.0.2.10.")
+        raise EgressRefused(gettext_noop("Write its address as four decimal numbers, such as 192.0.2.10."))
     if len(name) > 253 or not all(LABEL.fullmatch(label) for label in labels):
-        raise EgressRefused(f"{host} is no name of a host.")
+        raise EgressRefused(gettext_noop("What stands for its host is no name of one."))
     return name
 
 
@@ -141,10 +144,10 @@ def _address(host: str) -> IPAddress | None:
 
 def _what_is_wrong(url: str) -> str:
     if not re.match(r"https?://", url, re.IGNORECASE):
-        return "Write an address that begins with http:// or https://."
+        return gettext_noop("Write an address that begins with http:// or https://.")
     authority = re.split(r"[/?#]", url.partition("://")[2])[0]
     if "@" in authority:
-        return "Write the address without a user and a password."
+        return gettext_noop("Write the address without a user and a password.")
     if not url.isascii():
-        return "Write the address in plain letters; other alphabets have a form that begins with xn--."
-    return "Write a plain address, such as https://api.example.org/v1."
+        return gettext_noop("Write the address in plain letters; other alphabets have a form that begins with xn--.")
+    return gettext_noop("Write a plain address, such as https://api.example.org/v1.")

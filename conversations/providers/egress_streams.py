@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable
 import aiohttp
 import httpx2
 
+from conversations.core.filling import gettext_noop
+
 from .egress import EgressRefused
 from .egress_transport import UNDONE_HEADERS, AnswerTooLarge, EgressTransport
 
@@ -89,6 +91,6 @@ class _Pieces(httpx2.AsyncByteStream):
 
 def _require_plain(response: aiohttp.ClientResponse) -> None:
     if 300 <= response.status < 400:
-        raise EgressRefused(f"{response.url.host} sends requests elsewhere, which is not followed.")
+        raise EgressRefused(gettext_noop("It sends requests elsewhere, which is not followed."))
     if response.headers.get("content-encoding", "identity").lower() != "identity":  # a small one may become a huge one
-        raise EgressRefused(f"{response.url.host} compresses its answers, which was not asked for.")
+        raise EgressRefused(gettext_noop("It compresses its answers, which was not asked for."))

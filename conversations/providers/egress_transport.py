@@ -8,6 +8,8 @@ import aiohttp
 import httpx2
 from aiohttp.abc import AbstractResolver
 
+from conversations.core.filling import gettext_noop
+
 from .egress import PORTS, Destination, EgressRefused
 
 # What aiohttp has already undone.
@@ -56,7 +58,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
         host = url.raw_host.decode("ascii")  # as it is written: `host` would read out what a name in xn-- stands for
         asked = (url.scheme, host.removesuffix("."), url.port or PORTS.get(url.scheme))
         if asked != (allowed.scheme, allowed.host, allowed.port):
-            raise EgressRefused(f"{host} is not where this connection leads.")
+            raise EgressRefused(gettext_noop("It is not where this connection leads."))
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -34,6 +34,7 @@ from mcp_types import (
 )
 
 from conversations.core.errors import ToolError, ToolResultTooLarge, ToolTimedOut, ToolUnreachable
+from conversations.core.filling import gettext_noop
 from conversations.core.listed_tools import MOST_TOOLS, ListedTool, clean
 
 from .egress import EgressRefused, destination_of
@@ -46,7 +47,7 @@ CONNECT_SECONDS: Final = 10.0
 LONGEST_DETAIL: Final = 300
 LONGEST_COMPLAINT: Final = 3_000  # of a tool about its call, which the language model may mend
 CLIENT: Final = Implementation(name="windowseat", version="1")
-_NOT_UNDERSTOOD: Final = "Its answer was not understood."
+_NOT_UNDERSTOOD: Final = gettext_noop("Its answer was not understood.")
 
 
 @dataclass(slots=True)
@@ -187,7 +188,7 @@ def _error_of_server(error: MCPError, opened: _Opened) -> ToolError:
     if error.code == REQUEST_TIMEOUT:
         return ToolTimedOut()
     if opened.status >= 400 and error.code in (INTERNAL_ERROR, METHOD_NOT_FOUND):
-        return ToolUnreachable(detail=f"It answered with HTTP status {opened.status}.")
+        return ToolUnreachable(detail=f"HTTP {opened.status}.")
     if error.code == PARSE_ERROR:
         return ToolUnreachable(detail=_NOT_UNDERSTOOD)
     words = clean(error.message[:LONGEST_DETAIL])

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from chatsite.accounts.second_factors.sealing import unseal_or_none
 from conversations.core.errors import ToolError, ToolUnreachable
+from conversations.core.filling import gettext_noop
 from conversations.core.listed_tools import Listing
 from conversations.models import McpServer
 from conversations.providers.mcp_lines import McpConnection
@@ -19,7 +20,8 @@ def connection_to(server: McpServer) -> McpConnection:
     """Raises `ToolUnreachable` where the authorization was sealed with another key."""
     authorization = unseal_or_none(server.sealed_authorization) if server.sealed_authorization else ""
     if authorization is None:
-        raise ToolUnreachable(detail="Its authorization can't be read any more. An admin has to write it again.")
+        words = gettext_noop("Its authorization can't be read any more. An admin has to write it again.")
+        raise ToolUnreachable(detail=words)
     return McpConnection(
         server.url, authorization, timeout_seconds=server.timeout_seconds, named_hosts=settings.MCP_HOSTS
     )

@@ -37,6 +37,7 @@ class McpTool:
             parameters=self.listed.parameters,
             source=source_of(self.server),
             asks=not (self.listed.read_only and self.server.believes_read_only),
+            address=_address_of(self.server),
         )
 
     @property
@@ -62,6 +63,11 @@ class McpTool:
 def source_of(server: McpServer) -> str:
     """Return what people are told of where a call goes: consent is given to the host, too."""
     return f"{server.name} ({urlsplit(server.url).netloc})"[:100]
+
+
+def _address_of(server: McpServer) -> str:
+    """Return the whole address without what comes after the path: some put secrets there."""
+    return urlsplit(server.url)._replace(query="", fragment="").geturl()
 
 
 def tools_of(server: McpServer) -> list[McpTool]:

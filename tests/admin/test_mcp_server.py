@@ -73,9 +73,28 @@ def test_a_listing_that_fails_is_told_in_words_and_the_former_one_stays(admin_br
     admin_browser.post(list_url)
     McpServer.objects.update(url=server.nonsense_url("down"))
     page = admin_browser.post(list_url, follow=True).content.decode()
-    assert "The tool&#x27;s server could not be reached. It answered with HTTP status 503." in page
+    assert "The tool&#x27;s server could not be reached. HTTP 503." in page
     assert "What it listed before is kept." in page
     assert "sums__add" in page
+
+
+def test_why_an_address_is_refused_is_said_in_the_language_of_the_page(admin_browser, superuser, settings, db):
+    settings.MCP_HOSTS = []
+    type(superuser).objects.update(language="zh-hans")
+    page = admin_browser.post(ADD, form(url="http://127.0.0.1/mcp")).content.decode()
+    assert "内部网络" in page
+    assert "private network" not in page
+
+
+def test_so_is_why_it_could_not_be_listed(admin_browser, superuser, settings, server, stored):
+    settings.MCP_HOSTS = []
+    type(superuser).objects.update(language="zh-hans")
+    stored.url = "http://10.0.0.1/mcp"
+    stored.save()
+    list_url = reverse("admin:conversations_mcpserver_list_tools", args=[stored.pk])
+    page = admin_browser.post(list_url, follow=True).content.decode()
+    assert "内部网络" in page
+    assert "private network" not in page
 
 
 def test_what_was_not_taken_is_shown_with_its_reason(admin_browser, server, stored):

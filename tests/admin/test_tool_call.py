@@ -73,6 +73,17 @@ def test_it_is_filtered_and_found(admin_browser, reply, query, found):
     assert shown(admin_browser, query) == found
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "Failed: The tool did not answer in time."), ("zh-hans", "工具没有及时回答。")],
+)
+def test_why_it_failed_is_said_in_words(admin_browser, superuser, reply, language, words):
+    call = add_call(reply, state="failed", error_code="tool_timed_out")
+    type(superuser).objects.update(language=language)
+    assert words in admin_browser.get(LIST).text
+    assert words in page_of(admin_browser, call)
+
+
 def test_its_words_are_shown_in_a_reading_and_that_is_put_on_record(admin_browser, superuser, reply):
     call = add_call(reply, arguments=SUM, result="391")
     assert "17 * 23" not in page_of(admin_browser, call)

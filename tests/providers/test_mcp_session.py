@@ -46,7 +46,7 @@ async def called(url, name, arguments=None, **options):
 async def work_of(awaitable):
     """Return how long this thread, and no other, was at work until *awaitable* came to its end, in seconds."""
     began = time.thread_time()
-    await asyncio.wait([asyncio.ensure_future(awaitable)])
+    await asyncio.gather(awaitable, return_exceptions=True)
     return time.thread_time() - began
 
 

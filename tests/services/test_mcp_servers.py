@@ -57,7 +57,7 @@ def test_a_listing_that_fails_leaves_the_former_one(server, stored):
     stored.save()
     list_tools(stored)
     assert (stored.tools, stored.listed_at) == before
-    assert (stored.list_error, stored.list_error_detail) == ("tool_unreachable", "It answered with HTTP status 503.")
+    assert (stored.list_error, stored.list_error_detail) == ("tool_unreachable", "HTTP 503.")
 
 
 def test_a_listing_that_succeeds_forgets_the_error(stored):
@@ -120,7 +120,7 @@ def test_the_command_lists_them_and_says_what_asks(server, stored, capsys):
     assert capsys.readouterr().out == "eyes__look  asks\nnot taken: bomb  not_a_schema\n"
 
 
-@pytest.mark.parametrize(("name", "words"), [("eyes", "HTTP status 503"), ("ears", "no MCP server ears")])
+@pytest.mark.parametrize(("name", "words"), [("eyes", "HTTP 503"), ("ears", "no MCP server ears")])
 def test_the_command_fails_in_words(server, stored, name, words):
     McpServer.objects.update(url=server.nonsense_url("down"))
     with pytest.raises(CommandError, match=words):

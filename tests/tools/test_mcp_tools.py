@@ -119,11 +119,22 @@ class TestWhenItAsks:
         store(server, believes_read_only=believed)
         assert tool().spec.asks is asks
 
-    def test_consent_is_to_the_host_too(self, server):
-        row = store(server)
+    @pytest.mark.parametrize(
+        ("url", "is_the_same"),
+        [
+            ("https://elsewhere.example.org/mcp", False),
+            ("https://tools.example.org/other", False),
+            ("https://tools.example.org:8443/mcp", False),
+            ("http://tools.example.org/mcp", False),
+            ("https://tools.example.org/mcp?key=abc", True),
+        ],
+    )
+    def test_consent_is_to_the_whole_address_without_secrets(self, server, url, is_the_same):
+        store(server)
+        McpServer.objects.update(url="https://tools.example.org/mcp")
         before = tool().spec.digest_of_call("{}")
-        McpServer.objects.filter(pk=row.pk).update(url="https://elsewhere.example.org/mcp")
-        assert tool().spec.digest_of_call("{}") != before
+        McpServer.objects.update(url=url)
+        assert (tool().spec.digest_of_call("{}") == before) is is_the_same
 
 
 async def test_it_is_called(server, stored):
