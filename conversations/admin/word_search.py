@@ -19,7 +19,7 @@ from conversations.models import Reading
 from conversations.selectors.readings import search_that_holds, searched_words
 from conversations.selectors.word_search import MOST_CONVERSATIONS, conversations_with
 from conversations.sentences import reader_of, sentence_of
-from conversations.services.readings import MOST_DETAIL, RIGHT, open_search, require_reviewer
+from conversations.services.readings import MOST_DETAIL, RIGHT, log_hits, open_search, require_reviewer
 
 SEARCH = "conversations_reading_search"
 FEWEST_LETTERS = 3
@@ -79,6 +79,7 @@ def _hits(request: HttpRequest) -> dict[str, Any]:
     words = searched_words(reading)
     try:
         hits = conversations_with(words)
+        log_hits(reading, hits)
     except LookUpTooCostly:
         messages.error(request, _("There is too much to look through. Search for rarer words."))
         return {}

@@ -14,6 +14,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import migrations, models
 
+from chatsite.postgres.append_only import keep_rows
 from conversations.migrations._holds_given_back import GIVE_BACK, TAKE_BACK
 from conversations.migrations._ledger_stays import KEEP, LET_GO
 
@@ -705,6 +706,34 @@ class Migration(migrations.Migration):
             model_name='uploadcount',
             constraint=models.UniqueConstraint(fields=('user', 'day'), name='upload_count_one_a_day'),
         ),
+        migrations.CreateModel(
+            name='ExportLease',
+            fields=[
+                ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=settings.AUTH_USER_MODEL)),
+                ('token', models.UUIDField(default=uuid.uuid4)),
+                ('ends_at', models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='SearchHit',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('conversation_public_id', models.UUIDField()),
+                ('count', models.PositiveIntegerField()),
+                ('at', models.DateTimeField(auto_now_add=True)),
+                ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='conversations.conversation')),
+                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('reading', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='hits', to='conversations.reading')),
+            ],
+            options={
+                'ordering': ['pk'],
+                'indexes': [models.Index(fields=['owner', '-reading'], name='search_hit_of_owner')],
+                'constraints': [models.UniqueConstraint(fields=('reading', 'conversation_public_id'), name='search_hit_one_each')],
+            },
+        ),
         migrations.RunSQL(KEEP, reverse_sql=LET_GO),
         migrations.RunSQL(GIVE_BACK, reverse_sql=TAKE_BACK),
+        keep_rows('conversations_reading', forgets=['reviewer_id', 'conversation_id', 'owner_id']),
+        keep_rows('conversations_readingstep'),
+        keep_rows('conversations_searchhit', forgets=['conversation_id', 'owner_id']),
     ]

@@ -5,13 +5,14 @@ from .completion import Completion
 from .conversation import Conversation
 from .conversation_sum import ConversationSum
 from .document import Document, DocumentFile
+from .export_lease import ExportLease
 from .kept_text import KeptText
 from .ledger_sum import LedgerSum
 from .mcp_server import McpServer
 from .message import Message
 from .passage import Passage
 from .price import Price
-from .reading import Reading, ReadingStep, ReadWhat
+from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .rolled_up_sum import RolledUpSum
 from .run import Run
 from .running_sum import RunningSum
@@ -27,6 +28,7 @@ __all__ = [
     "ConversationSum",
     "Document",
     "DocumentFile",
+    "ExportLease",
     "KeptText",
     "LedgerSum",
     "McpServer",
@@ -41,6 +43,7 @@ __all__ = [
     "Run",
     "RunningSum",
     "Scenario",
+    "SearchHit",
     "Spending",
     "ToolCall",
     "UploadCount",

@@ -11,8 +11,8 @@ from django.utils.translation import pgettext_lazy
 class Reading(models.Model):
     """A reviewer's reason to read somebody's words, and for how long it holds.
 
-    Of one conversation, or of none where all were searched for words. Never edited, never deleted: who was read, and by
-    whom, is kept as text where the account or the conversation is gone.
+    Of one conversation, or of none where all were searched for words. Never edited, never deleted: the database sees to
+    it. Who was read, and by whom, is kept as text where the account or the conversation is gone.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -38,6 +38,8 @@ class Reading(models.Model):
     reason = models.CharField(_("reason"), max_length=500)
     began_at = models.DateTimeField(_("began at"), auto_now_add=True)
     ends_at = models.DateTimeField(_("ends at"))
+
+    own_hits: list[SearchHit]  # one owner's, where `selectors.readings.readings_about` has put them
 
     class Meta:
         verbose_name = _("reading")
@@ -75,3 +77,26 @@ class ReadingStep(models.Model):
 
     def __str__(self) -> str:
         return f"{self.what} {self.detail}".strip()
+
+
+class SearchHit(models.Model):
+    """A conversation that a search for words led its reviewer to, and how often they stand in it."""
+
+    reading = models.ForeignKey(Reading, on_delete=models.CASCADE, related_name="hits")
+    conversation = models.ForeignKey(
+        "conversations.Conversation", on_delete=models.SET_NULL, null=True, related_name="+"
+    )
+    conversation_public_id = models.UUIDField()
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    count = models.PositiveIntegerField()
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["reading", "conversation_public_id"], name="search_hit_one_each"),
+        ]
+        indexes = [models.Index(fields=["owner", "-reading"], name="search_hit_of_owner")]
+
+    def __str__(self) -> str:
+        return f"{self.conversation_public_id}: {self.count}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.models import Conversation, Reading, ReadingStep
+from conversations.models import Conversation, Reading, ReadingStep, SearchHit
 
 
 def reading_that_holds(reviewer: User, conversation: Conversation) -> Reading | None:
@@ -31,8 +32,8 @@ def reason_given(reviewer: User, public_id: uuid.UUID) -> str:
 
 
 def readings_of(conversation: Conversation) -> QuerySet[Reading]:
-    """Return who has read *conversation*, newest first, with all that each was shown."""
-    return Reading.objects.filter(conversation=conversation).prefetch_related("steps")
+    """Return who has read *conversation*, or found it by its words, newest first, with all that each was shown."""
+    return _readings_about(conversation=conversation).prefetch_related("steps")
 
 
 def searched_words(reading: Reading) -> str:
@@ -43,25 +44,40 @@ def searched_words(reading: Reading) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OwnersPage:
-    """Readings of one person's conversations, newest first; *next_before* is the id that the next page begins below."""
+    """Readings of one person's conversations, newest first; *next_before* is the id that the next page begins below.
+
+    A search has, as its `own_hits`, those of the person's conversations that it found.
+    """
 
     readings: Sequence[Reading]
     next_before: int | None
 
 
 def readings_of_owner(owner: User, *, before: int | None, limit: int) -> OwnersPage:
-    """Return the newest *limit* readings of the person's conversations, of those with an id below *before*."""
+    """Return the newest *limit* readings of the person's conversations, of those with an id below *before*.
+
+    Searches of all conversations that led to one of theirs are among them.
+    """
     older = Q(pk__lt=before) if before else Q()
-    found = list(
-        Reading.objects.filter(older, owner=owner)
-        .select_related("conversation")
-        .prefetch_related("steps")
-        .order_by("-pk")[: limit + 1]
-    )
+    found = list(readings_about(owner).filter(older).order_by("-pk")[: limit + 1])
     shown = found[:limit]
     return OwnersPage(shown, shown[-1].pk if len(found) > limit else None)
 
 
+def readings_about(owner: User) -> QuerySet[Reading]:
+    """Return the readings of *owner*'s conversations and the searches that found one, each with what was shown."""
+    hits = SearchHit.objects.filter(owner=owner).select_related("conversation")
+    readings = _readings_about(owner=owner).select_related("conversation")
+    return readings.prefetch_related("steps", Prefetch("hits", hits, to_attr="own_hits"))
+
+
+def _readings_about(**whose: Any) -> QuerySet[Reading]:
+    """Return the readings, and the searches with hits, of one conversation or one owner: by an index each."""
+    read = Reading.objects.filter(**whose).order_by().values("pk")
+    found = SearchHit.objects.filter(**whose).order_by().values("reading")
+    return Reading.objects.filter(pk__in=read.union(found))
+
+
 def newest_reading(conversation: Conversation) -> Reading | None:
-    """Return when somebody else last read *conversation*, where the site shows its owner; else nothing."""
-    return Reading.objects.filter(conversation=conversation).first() if settings.READINGS_SHOWN_TO_OWNERS else None
+    """Return when somebody else last read *conversation* or found it, where the site shows its owner; else nothing."""
+    return _readings_about(conversation=conversation).first() if settings.READINGS_SHOWN_TO_OWNERS else None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Model, Q, QuerySet
@@ -20,8 +21,9 @@ from chatsite.accounts.models import User
 from chatsite.accounts.own_data import account_data
 from conversations.core.csv_cells import EXCEL_READS_UTF_8, csv_lines
 from conversations.core.file_names import UNFIT
-from conversations.models import Completion, Conversation, Document, Reading, Scenario
+from conversations.models import Completion, Conversation, Document, Scenario
 from conversations.selectors.documents import read_piece
+from conversations.selectors.readings import readings_about
 
 from .conversation_json import as_json, conversation_json
 from .export_words import read_me
@@ -50,7 +52,7 @@ def exported_files(user: User, *, language_code: str) -> Iterator[File]:
         yield f"scenarios/{_fit(scenario.name)} ({scenario.pk}).json", [write_document(scenario).encode()]
     yield "usage.csv", _csv(("conversation", *USAGE), map(_usage_row, _slices(_own_completions(user))))
     if settings.READINGS_SHOWN_TO_OWNERS:
-        yield "readings.csv", _csv(READING_HEADER, map(_reading_row, _slices(_readings(user))))
+        yield "readings.csv", _csv(READING_HEADER, _reading_rows(user))
 
 
 def _slices(rows: QuerySet[M]) -> Iterator[M]:
@@ -138,14 +140,14 @@ def _usage_row(completion: Completion) -> list[Any]:
 READING_HEADER = ("from", "to", "conversation", "by", "reason", "what")
 
 
-def _readings(user: User) -> QuerySet[Reading]:
-    return Reading.objects.filter(owner=user).prefetch_related("steps")
-
-
-def _reading_row(reading: Reading) -> list[Any]:
-    what = "; ".join(str(step) for step in reading.steps.all())
-    by = reading.reviewer_email
-    return [reading.began_at, reading.ends_at, reading.conversation_public_id, by, reading.reason, what]
+def _reading_rows(user: User) -> Iterator[list[Any]]:
+    """Yield a row for each reading, and one for each conversation that a search led to."""
+    for reading in _slices(readings_about(user)):
+        found: list[UUID | None] = [hit.conversation_public_id for hit in reading.own_hits]
+        what = "; ".join(str(step) for step in reading.steps.all())
+        for conversation in found or [reading.conversation_public_id]:
+            times = reading.began_at, reading.ends_at
+            yield [*times, conversation, reading.reviewer_email, reading.reason, what]
 
 
 # How it is written

@@ -1,37 +1,37 @@
 """That a person's export is made once at a time: it is read from the database for as long as its reader takes.
 
-Held in the cache, as allauth's limits are. An export that nobody reads any more loses it after a while.
+The lease is a row, so it holds for all processes. An export that nobody reads any more loses it after a while.
 """
 
 from __future__ import annotations
 
-import secrets
-from dataclasses import dataclass
+import datetime as dt
 
-from django.core.cache import cache
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 
 from chatsite.accounts.models import User
+from conversations.models import ExportLease
 
-HELD_SECONDS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class ExportLease:
-    """The right to make one export; *token* tells it from a later one of the same person."""
-
-    key: str
-    token: str
-
-    def prolong(self) -> None:
-        cache.touch(self.key, HELD_SECONDS)
-
-    def give_back(self) -> None:
-        """Let another begin. Given back twice, it takes nothing from whoever has begun since."""
-        if cache.get(self.key) == self.token:
-            cache.delete(self.key)
+HELD_FOR = dt.timedelta(seconds=60)
 
 
 def take_lease(user: User) -> ExportLease | None:
     """Return the lease for an export of *user*; None while one is being made."""
-    lease = ExportLease(f"account-export-{user.pk}", secrets.token_hex())
-    return lease if cache.add(lease.key, lease.token, HELD_SECONDS) else None
+    ExportLease.objects.filter(user=user, ends_at__lt=Now()).delete()
+    lease = ExportLease(user=user, ends_at=Now() + HELD_FOR)
+    ExportLease.objects.bulk_create([lease], ignore_conflicts=True)
+    return lease if _held(lease).exists() else None
+
+
+def prolong_lease(lease: ExportLease) -> None:
+    _held(lease).update(ends_at=Now() + HELD_FOR)
+
+
+def give_lease_back(lease: ExportLease) -> None:
+    """Let another begin. Given back twice, it takes nothing from whoever has begun since."""
+    _held(lease).delete()
+
+
+def _held(lease: ExportLease) -> QuerySet[ExportLease]:
+    return ExportLease.objects.filter(user=lease.user_id, token=lease.token)

@@ -1,7 +1,7 @@
 """Reading what other people wrote: with a reason, for a while, and each page of it on record.
 
 A *reading* is of one conversation, or a search of all for words, which shows numbers and no words. It holds for half an
-hour, for the reviewer who opened it. Nothing here, and nothing elsewhere, edits or deletes one.
+hour, for the reviewer who opened it. Nothing edits or deletes one: the database refuses it.
 
 What stays when accounts go: the reviewer's address as it was then, the reason, the times and the conversation's public
 id. Of the owner nothing stays but that: a deleted person's readings are nobody's.
@@ -10,6 +10,7 @@ id. Of the owner nothing stays but that: a deleted person's readings are nobody'
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 
 from django.conf import settings
 from django.db import transaction
@@ -18,8 +19,9 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 from conversations.core.errors import ReadingOff, ReadingRefused, ReasonRequired
 from conversations.core.reasons import clean_reason
-from conversations.models import Conversation, Reading, ReadWhat
+from conversations.models import Conversation, Reading, ReadWhat, SearchHit
 from conversations.selectors.readings import reading_that_holds
+from conversations.selectors.word_search import Hits
 
 HOLDS_FOR = dt.timedelta(minutes=30)
 RIGHT = "conversations.view_conversation"
@@ -71,6 +73,22 @@ def require_reviewer(reviewer: User) -> None:
         raise ReadingOff
     if not reviewer.has_perm(RIGHT):
         raise ReadingRefused
+
+
+def log_hits(reading: Reading, hits: Iterable[Hits]) -> None:
+    """Put on record, for the owners, where a search led, before that is shown. One's own conversations are not."""
+    found = [
+        SearchHit(
+            reading=reading,
+            conversation=hit.conversation,
+            conversation_public_id=hit.conversation.public_id,
+            owner_id=hit.conversation.owner_id,
+            count=hit.count,
+        )
+        for hit in hits
+        if hit.conversation.owner_id != reading.reviewer_id
+    ]
+    SearchHit.objects.bulk_create(found, ignore_conflicts=True)
 
 
 def log_step(reading: Reading | None, what: ReadWhat, detail: str = "") -> None:

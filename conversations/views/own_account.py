@@ -21,10 +21,11 @@ from chatsite.accounts.confirming import confirmed
 from chatsite.accounts.forms import DeleteAccountForm
 from chatsite.accounts.goodbye import send_goodbye
 from conversations.core.zip_stream import zip_pieces
+from conversations.models import ExportLease
 from conversations.selectors.belongings import belongings_of
 from conversations.services.delete_account import delete_account as delete_for_good
 from conversations.services.export_account import exported_files
-from conversations.services.export_lease import ExportLease, take_lease
+from conversations.services.export_lease import give_lease_back, prolong_lease, take_lease
 from conversations.threads import in_thread
 
 from .errors import answers_errors
@@ -65,12 +66,12 @@ class _ExportStream:
             await in_thread(self.close)()
 
     def _next(self) -> bytes | None:
-        self._lease.prolong()
+        prolong_lease(self._lease)
         return next(self._pieces, None)
 
     def close(self) -> None:
         """Django's, at the end of a response, also of one that nobody has read."""
-        self._lease.give_back()
+        give_lease_back(self._lease)
 
 
 @require_http_methods(["GET", "POST"])

@@ -11,16 +11,16 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.models import Conversation, Message, Reading
+from conversations.models import Conversation, Message, Reading, SearchHit
 from conversations.selectors import exported_messages, word_search
 from conversations.services.delete_account import delete_account
 from conversations.services.readings import open_search
 from tests.admin.conftest import signed_in
 from tests.admin.readings import REASON, give_reason, page_of, read_by
 from tests.admin.stored import make_conversation, make_person, say
+from tests.log import end_readings
 from tests.tool_steps import add_call, end_step
 
 SEARCH = reverse("admin:conversations_reading_search")
@@ -192,6 +192,15 @@ def test_a_search_says_where_how_often_and_when_and_shows_no_word_around(reviewe
     assert steps(Reading.objects.get(reviewer=grace)) == [("search", "the budget")]
 
 
+def test_what_a_search_led_to_is_on_record_before_it_is_shown_once(reviewer_browser, grace, conversation):
+    make_conversation(grace, turns=1)
+    page = reviewer_browser.post(SEARCH, {"words": "question", "reason": REASON}, follow=True)
+    reviewer_browser.get(page.request["PATH_INFO"], {"reading": page.context["reading"].public_id})
+    [hit] = SearchHit.objects.all()
+    assert (hit.conversation, hit.owner, hit.count) == (conversation, conversation.owner, 1)
+    assert "found it by a search for words" in reviewer_browser.get(page_of(conversation)).text
+
+
 @pytest.mark.parametrize(
     ("words", "count"), [("question", 1), ("BOATS", 1), ("o", None), ("100%", 0), ("%%%", 0), ("___", 0)]
 )
@@ -217,7 +226,7 @@ def test_a_search_is_its_reviewer_s_and_ends(reviewer_browser, grace, conversati
     address = f"{SEARCH}?reading={search.public_id}"
     assert "hits" in reviewer_browser.get(address).context
     assert "hits" not in signed_in(make_person("heidi", role="reviewer")).get(address).context
-    Reading.objects.update(ends_at=timezone.now())
+    end_readings()
     assert "hits" not in reviewer_browser.get(address).context
 
 

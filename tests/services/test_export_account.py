@@ -14,12 +14,13 @@ from django.utils import timezone
 from chatsite.accounts.models import Session
 from conversations.core.file_names import clean_file_name
 from conversations.models import Completion, Conversation, Message, Reading, Scenario
+from conversations.selectors.word_search import conversations_with
 from conversations.services.conversations import delete_conversation, rename_conversation
 from conversations.services.edit_message import edit_message
 from conversations.services.end_reply import COMPLETE, STOPPED, end_reply
 from conversations.services.export_account import AT_ONCE, exported_files
 from conversations.services.mark_message import pin_message
-from conversations.services.readings import open_reading
+from conversations.services.readings import log_hits, open_reading, open_search
 from tests.admin.stored import make_completion
 from tests.documents import add
 from tests.people import begin, make_user, post
@@ -122,6 +123,14 @@ def test_readings_say_who_why_and_what_where_the_site_tells(alice, settings):
     assert (row["by"], row["reason"]) == ("grace@example.org", "Somebody complained about it")
     settings.READINGS_SHOWN_TO_OWNERS = False
     assert "readings.csv" not in exported(alice)
+
+
+def test_searches_that_led_to_a_conversation_are_among_the_readings(alice):
+    found = begin(alice)
+    answered(found, "Hello")
+    log_hits(open_search(make_user("grace", role="reviewer"), "hello", "A complaint"), conversations_with("hello"))
+    [row] = table_in(exported(alice), "readings.csv")
+    assert (row["conversation"], row["what"]) == (str(found.public_id), "search hello")
 
 
 def test_nothing_of_anybody_else_is_in_it(alice):

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
-from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ReadingOff, ReadingRefused, ReasonRequired, ReasonUnfit
 from conversations.models import Conversation, Reading, ReadWhat
 from conversations.services.readings import log_step, open_reading, open_search, require_reading
+from tests.log import end_readings
 from tests.people import begin, make_user
 
 REASON = "A customer asked for help"
@@ -57,7 +57,7 @@ def test_it_holds_for_its_reviewer_and_its_conversation_alone(grace, conversatio
 
 def test_it_ends(grace, conversation):
     open_reading(grace, conversation, REASON)
-    Reading.objects.update(ends_at=timezone.now())
+    end_readings()
     with pytest.raises(ReasonRequired):
         require_reading(grace, conversation)
 

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from zipfile import ZipFile
 
 import pytest
-from asgiref.sync import async_to_sync
+from asgiref.sync import async_to_sync, sync_to_async
 from django.core import mail
 from django.core.cache import cache
 from django.test import AsyncClient, Client
@@ -157,7 +157,7 @@ def test_whoever_breaks_off_may_begin_anew(alice, client_of):
     async def ask():
         response = await client.post(EXPORT)
         await anext(aiter(response))
-        response.close()
+        await sync_to_async(response.close)()
         again = await client.post(EXPORT)
         return again.status_code, await whole(again)
 

@@ -7,7 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from chatsite.accounts.models import User
-from conversations.services.readings import log_step, open_reading
+from conversations.selectors.word_search import conversations_with
+from conversations.services.readings import log_hits, log_step, open_reading, open_search
 from conversations.views import readings
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_conversation
@@ -44,6 +45,37 @@ def test_who_read_what_when_and_why_is_listed(browser, alice, grace):
     page = browser.get(PAGE).text
     for words in ("grace@example.org", "Boats", REASON, "Opened 1 page of it", address_of(conversation)):
         assert words in page
+
+
+def search_for(words, grace):
+    log_hits(open_search(grace, words, REASON), conversations_with(words))
+
+
+def test_a_search_that_led_to_a_conversation_is_listed_with_its_words(browser, alice, grace):
+    found, other = (make_conversation(alice, turns=0, title=title) for title in ("Boats", "Trains"))
+    search_for("boat", grace)
+    page = browser.get(PAGE).text
+    for words in ("grace@example.org", "“<bdi>boat</bdi>”", REASON, address_of(found)):
+        assert words in page
+    assert address_of(other) not in page
+    assert "Found by a reviewer’s search" in browser.get(address_of(found)).text
+    assert PAGE not in browser.get(address_of(other)).text
+
+
+def test_a_search_tells_each_owner_of_their_own_alone(browser, alice, grace):
+    bob = make_user("bob")
+    hers, his = make_conversation(alice, turns=0, title="Boats"), make_conversation(bob, turns=0, title="Boats of Bob")
+    search_for("boats", grace)
+    assert address_of(his) not in browser.get(PAGE).text
+    assert address_of(hers) not in signed_in(bob).get(PAGE).text
+    assert REASON in signed_in(bob).get(PAGE).text
+
+
+def test_a_search_that_led_nowhere_or_to_one_s_own_is_nobody_s(browser, alice, grace):
+    make_conversation(alice, turns=0, title="Boats")
+    make_conversation(grace, turns=0, title="Trains")
+    search_for("trains", grace)
+    assert [REASON in each.get(PAGE).text for each in (browser, signed_in(grace))] == [False, False]
 
 
 def test_nobody_sees_what_was_read_of_others(alice, grace):

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+
+
+class ExportLease(models.Model):
+    """That a person's export is being made: by whoever holds the *token*, until *ends_at* by the database's clock."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    token = models.UUIDField(default=uuid.uuid4)
+    ends_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"export until {self.ends_at:%Y-%m-%d %H:%M:%S} UTC"
