@@ -15,6 +15,7 @@ from django.db.models import Q
 from chatsite.accounts.gate.admission import Admission, lock_admission
 from chatsite.accounts.gate.unlocking import let_in
 from chatsite.accounts.models import User
+from chatsite.postgres.prepared import Prepared
 from conversations.core.errors import (
     AccessError,
     AccountBlocked,
@@ -36,6 +37,11 @@ REFUSALS: dict[Admission, type[AccessError]] = {
     Admission.WAITING: SeatsTaken,
     Admission.BLOCKED: AccountBlocked,
 }
+OWNED = Prepared(
+    Conversation.objects.select_related("scenario"),
+    "WHERE conversations_conversation.public_id = %s AND conversations_conversation.owner_id = %s "
+    "AND conversations_conversation.deleted_at IS NULL",
+)
 
 
 def require_admitted(user: Person) -> None:
@@ -61,14 +67,9 @@ def find_conversation(user: Person, public_id: uuid.UUID) -> Conversation:
 
     Raises `ConversationNotFound` also if it is someone else's.
     """
-    found = (
-        Conversation.objects.select_related("scenario")
-        .filter(public_id=public_id, owner_id=user.pk, deleted_at=None)
-        .first()
-    )
-    if found is None:
+    if (found := OWNED.first(public_id, user.pk)) is None:
         raise ConversationNotFound
-    found.owner = user  # who is in hand, and need not be read again
+    found.owner = user  # type: ignore[assignment]  # who is in hand, and need not be read again
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from django.db import connection, transaction
 
+from chatsite.postgres.prepared import Prepared
 from conversations.core.errors import ConversationError, ReplyInterrupted, ReplyShutOut
 from conversations.core.frames import Frame, ReplyDone, ReplyFailed
 from conversations.core.messages import PromptMessage
@@ -34,12 +35,15 @@ WITH ended AS (
 )
 SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'asking') FROM ended
 """
-READ = (
-    "position",
-    "content",
-    "conversation__public_id",
-    "conversation__owner_id",
-    "conversation__scenario__language_model",
+STREAMING = Prepared(
+    Message.objects.select_related("conversation__scenario").only(
+        "position",
+        "content",
+        "conversation__public_id",
+        "conversation__owner_id",
+        "conversation__scenario__language_model",
+    ),
+    "WHERE conversations_message.id = %s AND conversations_message.state = 'streaming'",
 )
 
 FinalState = Literal["complete", "stopped", "interrupted", "failed"]
@@ -69,9 +73,7 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> b
 
     Returns False, and changes nothing, if it has ended before: the first to end it wins.
     """
-    streaming = Message.objects.filter(pk=reply_id, state="streaming")
-    reply = streaming.select_related("conversation__scenario").only(*READ).first()
-    if reply is None:
+    if (reply := STREAMING.first(reply_id)) is None:
         return False
     if content is not None:
         reply.content = content

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from chatsite.postgres.prepared import Prepared
+from chatsite.postgres.together import store_together
 from conversations.core.errors import ConversationNotFound, ReplyInterrupted
 from conversations.models import Conversation, Message, Run
 
 from .language import Language
+
+LOCKED = Prepared(
+    Conversation.objects.select_related("scenario", "head"),
+    "WHERE conversations_conversation.id = %s AND conversations_conversation.deleted_at IS NULL "
+    "FOR NO KEY UPDATE OF conversations_conversation",
+)
+MOVE_HEAD = "UPDATE conversations_conversation SET head_id = %s, last_active_at = %s, title = %s WHERE id = %s"
 
 
 def lock_conversation(conversation: Conversation) -> Conversation:
@@ -18,13 +28,7 @@ def lock_conversation(conversation: Conversation) -> Conversation:
 
     A worker that stores a step of its reply does not: its rows only name the conversation, and it holds the reply.
     """
-    locked = (
-        Conversation.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("scenario", "head")
-        .filter(pk=conversation.pk, deleted_at=None)
-        .first()
-    )
-    if locked is None:
+    if (locked := LOCKED.first(conversation.pk)) is None:
         raise ConversationNotFound
     return locked
 
@@ -52,8 +56,11 @@ def enter_path(branch: Collection[int]) -> None:
 
 
 def add_reply(conversation: Conversation, message: Message, language: Language) -> Message:
-    """Store the empty reply to *message*, the run that will make it, and the conversation with its new head."""
-    reply = Message.objects.create(
+    """Store the empty reply to *message*, the run that will make it, and the conversation with its new head.
+
+    A message that is not stored yet is stored with them.
+    """
+    reply = Message(
         conversation=conversation,
         parent=message,
         position=message.position + 1,
@@ -61,8 +68,12 @@ def add_reply(conversation: Conversation, message: Message, language: Language) 
         state="streaming",
         encoding=language.language_model.encoding,
     )
-    Run.objects.create(reply=reply)
-    conversation.head = reply
-    conversation.last_active_at = timezone.now()
-    conversation.save(update_fields=["head", "last_active_at", "title"])
+    store_together(*([] if message.pk else [message]), reply, Run(reply=reply))
+    _move_head(conversation, reply)
     return reply
+
+
+def _move_head(conversation: Conversation, head: Message) -> None:
+    conversation.head, conversation.last_active_at = head, timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute(MOVE_HEAD, [head.pk, conversation.last_active_at, conversation.title, conversation.pk])

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db import transaction
-from django.db.models import Q
+from django.db import connection, transaction
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ReplyInProgress
@@ -27,6 +26,10 @@ from .conversations import title_from
 from .language import language_of
 from .limits import check_limits, check_message_length, check_money
 from .path import add_reply
+
+POSTED_OR_STREAMING = """
+SELECT client_id, id FROM conversations_message WHERE conversation_id = %s AND (client_id = %s OR state = 'streaming')
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,9 @@ class PostedMessage:
 
 def find_posted(conversation: Conversation, client_id: uuid.UUID) -> PostedMessage | None:
     """Return the message if it is stored already. Raises `ReplyInProgress` while another one is being answered."""
-    found = conversation.messages.filter(Q(client_id=client_id) | Q(state="streaming")).order_by()
-    by_client_id = {found_client_id: pk for pk, found_client_id in found.values_list("pk", "client_id")}
+    with connection.cursor() as cursor:
+        cursor.execute(POSTED_OR_STREAMING, [conversation.pk, client_id])
+        by_client_id = dict(cursor.fetchall())
     if client_id not in by_client_id:
         if by_client_id:
             raise ReplyInProgress
@@ -104,7 +108,7 @@ def _store(
     was_cleaned: bool,
 ) -> PostedMessage:
     language, content = language_of(conversation.scenario), draft.message.content
-    message = Message.objects.create(
+    message = Message(
         conversation=conversation,
         parent=conversation.head,
         position=draft.position,

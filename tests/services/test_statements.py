@@ -33,7 +33,7 @@ from tests.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STATEMENTS = {
-    "find": 4, "post": 12, "claim": 4, "look_up": 1, "begin": 1, "prepare": 1, "open": 7, "settle": 1, "end": 2,
+    "find": 3, "post": 10, "claim": 4, "look_up": 1, "begin": 1, "prepare": 1, "open": 7, "settle": 1, "end": 2,
 }  # fmt: skip
 ENDED = Outcome(text="Good morning.", usage=Usage(10, 3), finish_reason="stop")
 Taken = dict[str, list[str]]  # the statements of each step

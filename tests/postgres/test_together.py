@@ -1,0 +1,87 @@
+"""Rows stored by one statement are those that Django stores by several."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from chatsite.postgres.together import store_together
+from conversations.models import Completion, Message, Run
+from tests.people import begin, make_user
+
+pytestmark = pytest.mark.django_db
+FILLED_IN = {"id", "created_at"}
+
+
+def values_of(row):
+    return {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+
+
+@pytest.fixture
+def conversation():
+    return begin(make_user("alice"))
+
+
+@pytest.fixture
+def question(conversation) -> Message:
+    grounding = [{"text": "100 %s", "source": "of a note"}]
+    return Message(
+        conversation=conversation, position=0, role="user", content="Good morning?", grounding=grounding,
+        encoding="o200k_base", client_id=uuid.uuid4(),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def reply(conversation, question) -> Message:
+    return Message(
+        conversation=conversation, parent=question, position=1, role="assistant", state="streaming", encoding=""
+    )
+
+
+def test_they_name_one_another(question, reply, django_assert_num_queries):
+    run = Run(reply=reply)
+    with django_assert_num_queries(1):
+        store_together(question, reply, run)
+    stored = Run.objects.select_related("reply__parent").get()
+    assert (stored, stored.reply, stored.reply.parent) == (run, reply, question)
+    assert (run.reply_id, reply.parent_id) == (reply.pk, question.pk)
+
+
+def test_they_have_afterwards_what_is_stored(question, reply):
+    store_together(question, reply)
+    assert values_of(question) == values_of(Message.objects.get(pk=question.pk))
+    assert values_of(reply) == values_of(Message.objects.get(pk=reply.pk))
+
+
+def test_each_column_holds_what_django_would_write(conversation, question):
+    store_together(question)
+    ours, djangos = Message.objects.get(), Message(**{**values_of(question), "id": None, "client_id": uuid.uuid4()})
+    djangos.active = False
+    djangos.save()
+    differ = {name for name, value in values_of(ours).items() if value != values_of(djangos)[name]}
+    assert differ == {"id", "created_at", "client_id", "active"}
+
+
+def test_what_the_database_fills_in_is_known_afterwards(conversation):
+    completion = Completion(conversation=conversation, language_model="letters", estimated_input_tokens=3)
+    with transaction.atomic():
+        store_together(completion)
+        assert completion.created_at <= timezone.now()
+    assert values_of(completion) == values_of(Completion.objects.get())
+
+
+def test_a_row_that_is_refused_leaves_none_behind(question, reply):
+    reply.parent, reply.position = None, 1
+    with pytest.raises(IntegrityError, match="message_root_is_at_position_0"), transaction.atomic():
+        store_together(question, reply)
+    assert not Message.objects.exists()
+
+
+def test_what_has_been_stored_is_changed_and_not_stored_again(question):
+    store_together(question)
+    question.pinned = True
+    question.save()
+    assert [message.pinned for message in Message.objects.all()] == [True]
