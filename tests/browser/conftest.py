@@ -9,25 +9,13 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.faults.databases import Database, new_database
+from tests.patience import PATIENCE_SECONDS
 
 from .sites import Site, running_site
 
 TOKENS_PER_SECOND = 100
-PATIENCE_MS = 60_000
+PATIENCE_MS = PATIENCE_SECONDS * 1_000
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-MAKE_PEOPLE = """
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from chatsite.accounts.session_store import SessionStore
-from chatsite.accounts.models import User
-for number in range(400):
-    user = User.objects.create(email=f"person{number}@example.org", password="!")
-    session = SessionStore()
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.save()
-    print(session.session_key)
-"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -92,18 +80,12 @@ def _note_violation(text: str, complaints: list[str]) -> None:
         complaints.append(text)
 
 
-@pytest.fixture(scope="session")
-def sessions(site: Site) -> Iterator[str]:
-    """The sessions of new people, one for each test: signing all of them up by hand meets the limit on attempts."""
-    return iter(site.run(MAKE_PEOPLE).split())
-
-
 @pytest.fixture
-def signed_in(site: Site, sessions: Iterator[str], open_page: Callable[..., Page]) -> Callable[..., Page]:
+def signed_in(site: Site, open_page: Callable[..., Page]) -> Callable[..., Page]:
     """Open the page of a new person, at a conversation that has not begun."""
 
     def sign_in(**options: object) -> Page:
-        cookie = {"name": "sessionid", "value": next(sessions), "domain": "127.0.0.1", "path": "/", "expires": -1}
+        cookie = {"name": "sessionid", "value": next(site.sessions), "domain": "127.0.0.1", "path": "/", "expires": -1}
         return open_page("/", storage_state={"cookies": [cookie], "origins": []}, **options)
 
     return sign_in

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tests.chatsite.test_serve import environment, serving
@@ -16,6 +17,19 @@ from tests.faults.databases import Database
 from tests.ports import free_port
 from tests.source import PROJECT
 
+MAKE_PEOPLE = """
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from chatsite.accounts.session_store import SessionStore
+from chatsite.accounts.models import User
+for number in range(400):
+    user = User.objects.create(email=f"person{number}@example.org", password="!")
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save()
+    print(session.session_key)
+"""
 SHELL = [sys.executable, "-m", "tests.browser.shell_process"]
 
 
@@ -58,6 +72,11 @@ class Site:
         link = re.search(r"\S+/first-admin/#\S+", self.banner)
         assert link, self.banner
         return link[0]
+
+    @cached_property
+    def sessions(self) -> Iterator[str]:
+        """The sessions of new people, one for each test: signing all of them up by hand meets the limit on attempts."""
+        return iter(self.run(MAKE_PEOPLE).split())
 
     def run(self, code: str) -> str:
         return self.shell.run(code)

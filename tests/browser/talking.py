@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
+
+from tests.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
 CONVERSATION_PATH = re.compile(r"/c/[0-9a-f-]{36}/")
 
@@ -42,11 +45,20 @@ def say(page: Page, content: str) -> Locator:
     return replies(page).last
 
 
-def begin_long_reply(page: Page) -> Locator:
-    """Ask for a reply that takes seconds and return it when its first words are there."""
-    write(page, "count to 120")
-    expect(streaming(page)).to_contain_text("5")
-    return streaming(page)
+def scroller(page: Page) -> Locator:
+    return page.locator('[data-part="scroller"]')
+
+
+def is_at_end(page: Page) -> bool:
+    return bool(scroller(page).evaluate("e => e.scrollHeight - e.scrollTop - e.clientHeight < 3"))
+
+
+def wait_until(page: Page, condition: Callable[[], object]) -> None:
+    """Return once *condition* is true, for what `expect` has no words for. The page goes on meanwhile."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"{condition} did not come true"
+        page.wait_for_timeout(LOOK_AGAIN_SECONDS * 1_000)
 
 
 def content_of(reply: Locator) -> str:
@@ -90,8 +102,7 @@ def hold_frames(page: Page, kind: str) -> Callable[[], None]:
 
     def let_come() -> None:
         nonlocal is_open
-        while not held:
-            page.wait_for_timeout(20)
+        wait_until(page, lambda: held)
         is_open = True
         for send in held:
             send()

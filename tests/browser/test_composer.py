@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from .talking import begin_long_reply, composer, draft_kept, lose_next_answer, messages, replies, say, write
+from .talking import composer, draft_kept, lose_next_answer, messages, replies, say, write
 
 TOO_LONG = "window " * 5_000
 
@@ -56,14 +56,6 @@ def test_a_message_that_is_too_long_is_refused_by_its_tokens_and_stays(page):
     expect(page.get_by_role("alert")).to_contain_text("tokens too long")
     expect(composer(page)).to_have_value(TOO_LONG)
     expect(messages(page)).to_have_count(0)
-
-
-def test_a_second_message_is_refused_while_a_reply_is_written_and_stays(page):
-    begin_long_reply(page)
-    write(page, "too early")
-    expect(page.get_by_role("alert")).to_contain_text("A reply is still being written")
-    expect(composer(page)).to_have_value("too early")
-    expect(messages(page)).to_have_count(2)
 
 
 def test_a_message_stays_while_the_server_is_away(page):

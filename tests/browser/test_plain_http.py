@@ -1,11 +1,11 @@
-"""Without the socket, and without JavaScript: the page still loads, sends, follows and stops."""
+"""Without the socket, and without JavaScript: the page still loads, sends and follows."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import expect
 
-from .talking import begin_long_reply, block_socket, composer, messages, replies, say, streaming, write
+from .talking import block_socket, composer, messages, replies, say, write
 
 
 @pytest.fixture
@@ -20,13 +20,6 @@ def test_a_conversation_goes_on_without_the_socket_and_the_page_says_so(page_wit
     say(page, "My name is Andrew")
     expect(say(page, "What is my name?")).to_contain_text("Andrew")
     expect(page.get_by_text("No live connection right now")).to_be_visible()
-
-
-def test_a_reply_is_stopped_without_the_socket(page_without_socket):
-    page = page_without_socket
-    begin_long_reply(page)
-    page.get_by_role("button", name="Stop the reply").click()
-    expect(page.locator('[data-state="stopped"]')).to_be_visible()
 
 
 def test_the_socket_is_used_again_once_it_connects(page):
@@ -70,14 +63,6 @@ def test_a_message_is_sent_and_its_reply_followed_without_javascript(page_withou
     page.get_by_role("button", name="Send").click()
     expect(messages(page)).to_have_count(2)
     expect(page.locator('[data-role="assistant"][data-state="complete"]')).to_contain_text("quote")
-
-
-def test_a_reply_is_stopped_without_javascript(page_without_script):
-    page = page_without_script
-    composer(page).fill("count to 120")
-    page.get_by_role("button", name="Send").click()
-    streaming(page).get_by_role("button", name="Stop").click()
-    expect(page.locator('[data-state="stopped"]')).to_be_visible()
 
 
 def test_a_refused_message_stays_in_the_form_without_javascript(page_without_script):

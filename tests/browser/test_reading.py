@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from .talking import begin_long_reply, composer, lose_frames, messages, replies, say, streaming, write
+from .talking import composer, is_at_end, messages, replies, say, wait_until, write
 
 MAKE_LONG = """
 import datetime as dt
@@ -40,15 +40,11 @@ def make_long(site, page: Page, *, messages: int) -> None:
     site.run(MAKE_LONG.format(public_id=page.url.rstrip("/").rpartition("/")[2], end=messages))
 
 
-def is_at_end(page: Page) -> bool:
-    return page.locator('[data-part="scroller"]').evaluate("e => e.scrollHeight - e.scrollTop - e.clientHeight < 3")
-
-
 def test_a_long_conversation_opens_at_its_end(long_conversation):
     page = long_conversation
     expect(replies(page).last).to_be_in_viewport()
     expect(messages(page)).to_have_count(30)
-    assert is_at_end(page)
+    wait_until(page, lambda: is_at_end(page))
 
 
 def test_older_messages_come_in_above_and_what_is_read_stays_in_place(long_conversation):
@@ -79,29 +75,6 @@ def test_a_line_shows_where_the_view_of_the_language_model_ends(long_conversatio
     first_seen = int(page.locator("[data-horizon] + [data-message]").get_attribute("data-position"))
     replies(page).last.get_by_role("link", name="What the model saw").click()
     expect(page.get_by_text(f"{first_seen} earlier messages are out of view.")).to_be_visible()
-
-
-def test_a_person_who_has_scrolled_up_is_left_there_and_can_jump_back(page):
-    page.set_viewport_size({"width": 1280, "height": 500})
-    say(page, "show me markdown")
-    begin_long_reply(page)
-    page.locator('[data-part="scroller"]').evaluate("e => { e.scrollTop = 0 }")
-    jump = page.get_by_role("button", name="Jump to the newest message")
-    expect(jump).to_be_visible()
-    expect(page.locator('[data-state="streaming"]')).to_have_count(0)
-    assert page.locator('[data-part="scroller"]').evaluate("e => e.scrollTop") == 0
-    jump.click()
-    expect(jump).to_be_hidden()
-    assert is_at_end(page)
-
-
-def test_a_reply_whose_last_frame_is_lost_does_not_stay_unfinished(page):
-    lost = lose_frames(page, "reply.done")
-    page.reload()
-    reply = begin_long_reply(page)
-    expect(reply).to_contain_text("119, 120")
-    expect(streaming(page)).to_have_count(0)
-    assert lost
 
 
 def test_only_code_and_tables_are_wider_than_a_small_screen(signed_in):
@@ -161,13 +134,6 @@ def test_the_first_tab_leads_past_the_list_to_the_content(page):
     page.goto("/account/")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
-
-
-def test_a_screen_reader_hears_the_finished_reply_once(page):
-    begin_long_reply(page)
-    announcer = page.locator('[data-part="announcer"]')
-    expect(announcer).to_be_empty()
-    expect(announcer).to_contain_text("119, 120")
 
 
 def test_light_or_dark_is_remembered(signed_in):

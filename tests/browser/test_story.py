@@ -1,4 +1,4 @@
-"""The main job, as a person does it: sign up, talk, stop, reload, look into the window, review."""
+"""The main job, as a person does it: sign up, talk, look into the window, review."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.people import PASSWORD
 
-from .talking import CONVERSATION_PATH, begin_long_reply, content_of, messages, replies, say, streaming, write
+from .talking import CONVERSATION_PATH, content_of, messages, replies, say, streaming, write
 
 WITHOUT_AN_ADMIN = "from chatsite.accounts.models import User; User.objects.update(role='user')"
 
@@ -45,26 +45,6 @@ def test_a_reply_arrives_rendered_with_code_that_can_be_copied(page):
     code.get_by_role("button", name="Copy").click()
     expect(code.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == code.locator("code").inner_text()
-
-
-def test_a_stopped_reply_keeps_what_it_had_and_can_be_made_again(page):
-    begin_long_reply(page)
-    page.get_by_role("button", name="Stop the reply").click()
-    stopped = page.locator('[data-state="stopped"]')
-    expect(stopped).to_contain_text("You stopped this reply.")
-    assert "5" in content_of(stopped)
-    assert "120" not in content_of(stopped)
-    stopped.get_by_role("button", name="Try again").click()
-    expect(streaming(page)).to_be_visible()
-    expect(replies(page)).to_have_count(1)
-
-
-def test_a_reload_in_the_middle_of_a_reply_goes_on_where_it_is(page):
-    begin_long_reply(page)
-    page.reload()
-    expect(streaming(page)).to_contain_text("5")
-    expect(page.locator('[data-state="complete"][data-role="assistant"]')).to_contain_text("120")
-    assert [int(n) for n in re.findall(r"\d+", content_of(replies(page)))][:120] == list(range(1, 121))
 
 
 def test_a_second_tab_sees_the_same(page):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 
 from conversations.core.budget import content_tokens
 from conversations.core.cutting import CUT_MARK, cut_text
@@ -74,10 +76,13 @@ def only_results_are_cut_and_marked(case: Case, window: Window) -> None:
 
 def _level(wanted: list[int], room_tokens: int) -> int:
     """Return how far the room fills up if all that is wanted is poured into it side by side."""
-    level = max(wanted, default=0)
-    while sum(min(tokens, level) for tokens in wanted) > room_tokens:
-        level -= 1
-    return level
+    levels = range(min(0, room_tokens), max(wanted, default=0) + 1)
+    poured = partial(_poured, wanted)
+    return levels[bisect_right(levels, room_tokens, key=poured) - 1]
+
+
+def _poured(wanted: list[int], level: int) -> int:
+    return sum(min(tokens, level) for tokens in wanted)
 
 
 def results_are_cut_only_where_needed_the_largest_first(case: Case, window: Window) -> None:
