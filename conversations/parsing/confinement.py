@@ -1,8 +1,13 @@
 """What the child gives up before it looks at a file: memory, time, writing, other programs, the network.
 
-The operating system enforces the limits of memory and time, and the network where it lets a process leave its own. The
-audit hook only sees what goes through Python: it stops a parser that is led astray, not machine code that a file has
-brought with it. So the child also has nothing worth taking: no secrets, no open files, no connection.
+limits           memory, time, size of files, descriptors     by every Unix, whoever the child runs as
+seccomp          all calls of the kernel that reading does not take: sockets, processes, signals to others
+Landlock         all files but the code that parsing is made of     both: on Linux, where they are built in
+a network of its own, with nothing in it     on Linux, where a process may leave the one it is in
+an audit hook    all of that once more, for what goes through Python: everywhere
+
+The hook alone would stop a parser that is led astray, not machine code that a file has brought with it. So the child
+also has nothing worth taking: no secrets, no open files, no connection. What a system does not have is done without.
 """
 
 from __future__ import annotations
@@ -15,7 +20,9 @@ import signal
 import sys
 from pathlib import Path
 
+from conversations.parsing.landlock import read_only_beneath
 from conversations.parsing.parsed import ParsingLimits
+from conversations.parsing.seccomp import WRITING, refuse_other_calls
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NO_NEW_PRIVS = 38
@@ -46,8 +53,8 @@ REFUSED = (
     "ftplib.",
     "smtplib.",
 )
-WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 OUR_CODE = Path(__file__).resolve().parents[1]
+LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")  # in C, which Python's own modules need
 
 
 class Refused(PermissionError):
@@ -58,9 +65,14 @@ def confine(limits: ParsingLimits) -> None:
     """Give up whatever is not needed to read one document. There is no way back."""
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
-    if sys.platform == "linux":
-        _leave_what_linux_lets_go()
+    libc = ctypes.CDLL(None, use_errno=True)
+    is_linux = sys.platform == "linux"
+    if is_linux:
+        _leave_what_linux_lets_go(libc)
     _limit_resources(limits)
+    if is_linux:
+        read_only_beneath(libc, {*READABLE, *map(Path, LIBRARIES)})
+        refuse_other_calls(libc)
     sys.addaudithook(_refuse)
 
 
@@ -77,12 +89,8 @@ def _limit_resources(limits: ParsingLimits) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def _leave_what_linux_lets_go() -> None:
-    """End with the parent, gain no rights, and see a network without any interface.
-
-    In many containers a process may not leave its network: then only the audit hook and the empty environment stand.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
+def _leave_what_linux_lets_go(libc: ctypes.CDLL) -> None:
+    """End with the parent, gain no rights, and see a network without any interface, where that may be left."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):

@@ -1,0 +1,69 @@
+"""Landlock: what of the file system this process may still read, whoever it runs as, and nothing else it may reach.
+
+Linux has it from 5.13 on, some more of it later, and may be built without. See `linux/landlock.h` and
+https://docs.kernel.org/userspace-api/landlock.html (read in 2026).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same on every architecture
+TELL_VERSION = 1
+BENEATH_A_PATH = 1
+READ_FILE, READ_FOLDER = 1 << 2, 1 << 3
+# From which version on the kernel knows how many rights of files; what is known and not granted is refused.
+RIGHTS_OF_FILES = ((5, 16), (3, 15), (2, 14), (1, 13))
+RIGHTS_OF_TCP = 0b11  # to bind, to connect: from version 4 on
+SCOPES = 0b11  # abstract sockets and signals only to processes that are held as this one: from version 6 on
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("files", ctypes.c_uint64), ("tcp", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
+
+
+class _BeneathAPath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32))
+
+
+def read_only_beneath(libc: ctypes.CDLL, folders: Iterable[Path]) -> bool:
+    """Let nothing be opened any more but for reading beneath *folders*. Returns whether the kernel has seen to it.
+
+    The process must not be able to gain rights (`PR_SET_NO_NEW_PRIVS`).
+    """
+    version = libc.syscall(CREATE_RULESET, None, 0, TELL_VERSION)
+    if version < 1:
+        return False
+    ruleset = _ruleset_for(version)
+    rules = libc.syscall(CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(_size_for(version)), 0)
+    if rules < 0:
+        return False
+    for folder in folders:
+        _allow(libc, rules, folder)
+    restricted = libc.syscall(RESTRICT_SELF, rules, 0) == 0
+    os.close(rules)
+    return restricted
+
+
+def _ruleset_for(version: int) -> _Ruleset:
+    rights = next(rights for since, rights in RIGHTS_OF_FILES if version >= since)
+    return _Ruleset((1 << rights) - 1, RIGHTS_OF_TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)
+
+
+def _size_for(version: int) -> int:
+    """Return how much of a ruleset the kernel knows: it refuses one that is longer and not empty there."""
+    return 24 if version >= 6 else 16 if version >= 4 else 8
+
+
+def _allow(libc: ctypes.CDLL, rules: int, folder: Path) -> None:
+    try:
+        descriptor = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+    except OSError:  # it is not there: nothing is beneath it
+        return
+    rule = _BeneathAPath(READ_FILE | READ_FOLDER, descriptor)
+    libc.syscall(ADD_RULE, rules, BENEATH_A_PATH, ctypes.byref(rule), 0)
+    os.close(descriptor)
