@@ -72,10 +72,12 @@ LATERAL (
   SELECT abs(hashint8extended(conversation.id, sitting) %% 1000) / 1000.0 AS later
 ) AS sat,
 LATERAL (
-  SELECT least(
-    conversation.created_at + floor(20 * power(later, 3)) * INTERVAL '1 day' + later * INTERVAL '6 hours'
-    + random() * INTERVAL '12 minutes' + 0 * number * INTERVAL '1 day', %(now)s
-  ) AS at, floor(tokens * 0.7)::int AS cached
+  SELECT conversation.created_at + floor(20 * power(later, 3)) * INTERVAL '1 day' + later * INTERVAL '6 hours'
+    + random() * INTERVAL '12 minutes' + 0 * number * INTERVAL '1 day' AS planned, floor(tokens * 0.7)::int AS cached
+) AS plan,
+LATERAL (
+  SELECT CASE WHEN planned < %(now)s THEN planned
+              ELSE conversation.created_at + random() * (%(now)s - conversation.created_at) END AS at
 ) AS time,
 LATERAL (
   SELECT CASE WHEN conversation.id %% 50 > 0 THEN round((tokens - cached) * 2.5e-6 + cached * 2.5e-7 + 2e-3, 10) END
