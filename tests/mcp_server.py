@@ -172,8 +172,11 @@ class Nonsense:
         await answer(self._send, 200, body, "application/json")
 
     async def notices(self) -> None:
-        """Very small events without an end."""
-        await self._stream(b'data: {"jsonrpc": "2.0", "method": "notifications/x"}\n\n' * 100)
+        """Very many small events, and then nothing."""
+        notices = b'data: {"jsonrpc": "2.0", "method": "notifications/x"}\n\n' * 6_000
+        await self._begin_stream()
+        await self._send({"type": "http.response.body", "body": notices, "more_body": True})
+        await self.silent()
 
     async def come_again(self) -> None:
         """An end of the stream that asks to be connected to again, at once."""
@@ -191,9 +194,12 @@ class Nonsense:
     async def endless_event(self) -> None:
         await self._stream(b"data: " + b"x" * 50_000 + b"\n")
 
-    async def _stream(self, piece: bytes) -> None:
+    async def _begin_stream(self) -> None:
         headers = [(b"content-type", b"text/event-stream")]
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
+
+    async def _stream(self, piece: bytes) -> None:
+        await self._begin_stream()
         gone = asyncio.create_task(self.silent())
         while not gone.done():
             await self._send({"type": "http.response.body", "body": piece, "more_body": True})

@@ -71,6 +71,7 @@ def limit_work(*, cpu_seconds: int) -> None:
 
 async def _talk(parent: socket.socket) -> None:
     reader, writer = await asyncio.open_unix_connection(sock=parent, limit=LONGEST_LINE_BYTES)
+    writer.write(write_line({}))
     if line := await reader.readline():
         members = read_line(line)
         connection = McpConnection(**members)

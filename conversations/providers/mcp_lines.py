@@ -1,5 +1,6 @@
 """What goes between this process and the one that talks with an MCP server: one JSON object a line.
 
+                                                    ← {} ⏎, once it is there
 McpConnection ⏎                                     to it, first of all
 {"list": name of the server} ⏎                      → {"kept": [tool …], "refused": [[name, reason] …]} ⏎
 {"call": name of the tool, "arguments": {…}} ⏎      → {"text": …} ⏎

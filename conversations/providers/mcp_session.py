@@ -23,6 +23,7 @@ from threading import BoundedSemaphore, Lock
 from typing import Any, Final
 
 from conversations.core.errors import ToolBusy, ToolError, ToolResultTooLarge, ToolTimedOut
+from conversations.core.filling import gettext_noop
 from conversations.core.listed_tools import Listing
 
 from .mcp_lines import LONGEST_LINE_BYTES, McpConnection, as_error, as_listing, read_line, write_line
@@ -32,7 +33,9 @@ CHILD: Final = "conversations.providers.mcp_child"
 logger = logging.getLogger(__name__)
 KEPT_OF_ENVIRONMENT: Final = ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH")  # and no secrets
 MOST_AT_ONCE: Final = 32
-START_SECONDS: Final = 20.0  # for the process to be there, beside what the server may take
+_NOT_STARTED: Final = gettext_noop("The process that talks with servers could not be started.")
+START_SECONDS: Final = 30.0  # for the process to be there, which takes one of them on an idle machine
+GRACE_SECONDS: Final = 5.0  # beyond the time of the connection, which the process keeps by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +76,11 @@ async def open_session(connection: McpConnection) -> AsyncIterator[McpSession]:
     try:
         reader, writer = await _connected()
         try:
+            await _greeted(reader)
             writer.write(write_line(connection.to_json()))
-            async with asyncio.timeout(connection.timeout_seconds + START_SECONDS):
+            async with asyncio.timeout(connection.timeout_seconds + GRACE_SECONDS):
                 yield McpSession(reader, writer)
-        except TimeoutError as error:  # the server's own time is over before
+        except TimeoutError as error:
             raise ToolTimedOut from error
         finally:
             writer.close()
@@ -88,8 +92,19 @@ async def _connected() -> tuple[StreamReader, StreamWriter]:
     try:
         return await asyncio.open_unix_connection(sock=_waiting.connect(), limit=LONGEST_LINE_BYTES)
     except OSError as error:
-        logger.exception("the process that talks with MCP servers could not be started")
-        raise ToolError(detail=type(error).__name__) from error
+        raise _not_started() from error
+
+
+async def _greeted(reader: StreamReader) -> None:
+    """Wait for the process to be there. Raises `ToolError` if it ends instead."""
+    async with asyncio.timeout(START_SECONDS):
+        if not await reader.readline():
+            raise _not_started()
+
+
+def _not_started() -> ToolError:
+    logger.error("the process that talks with MCP servers could not be started", exc_info=True)
+    return ToolError(detail=_NOT_STARTED)
 
 
 class _Waiting:

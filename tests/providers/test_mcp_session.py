@@ -18,8 +18,8 @@ from conversations.providers import mcp_client, mcp_session
 from conversations.providers.mcp_lines import LONGEST_LINE_BYTES, MOST_BYTES, McpConnection
 from conversations.providers.mcp_session import open_session
 from tests.mcp_server import NUMBERS, add, hang, said, serve_tools
-
-LONGEST_WAIT_SECONDS = 60
+from tests.patience import PATIENCE_SECONDS
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def server():
         yield server
 
 
-def connection_to(url, *, seconds=LONGEST_WAIT_SECONDS, **options):
+def connection_to(url, *, seconds=PATIENCE_SECONDS, **options):
     return McpConnection(url, timeout_seconds=seconds, **{"named_hosts": ["127.0.0.1"], **options})
 
 
@@ -109,20 +109,18 @@ async def test_a_call_that_takes_too_long_says_how_far_it_came(server):
 async def test_a_stopped_call_is_stopped_there_too(server):
     server.offer("hang", hang)
     calling = asyncio.create_task(called(server.url, "hang"))
-    while not server.calls:
-        await asyncio.sleep(0.01)
+    await wait_until(lambda: server.calls)
     calling.cancel()
     await asyncio.wait([calling])
     assert calling.cancelled()
-    assert await asyncio.to_thread(server.ended.wait, LONGEST_WAIT_SECONDS)
+    assert await asyncio.to_thread(server.ended.wait, PATIENCE_SECONDS)
 
 
 async def test_a_session_of_an_old_server_ends_with_its_connection():
     with serve_tools(is_old=True) as server:
         server.offer("add", add, NUMBERS)
         await called(server.url, "add", {"a": 1, "b": 2})
-        while "DELETE" not in [method for method, _ in server.requests]:
-            await asyncio.sleep(0.01)
+        await wait_until(lambda: "DELETE" in [method for method, _ in server.requests])
 
 
 async def test_of_what_is_judged_there_hardly_any_is_work_here(server):
@@ -160,15 +158,20 @@ def test_what_takes_too_much_work_is_ended():
     assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 
 
-async def test_one_that_was_ended_has_answered_too_much(monkeypatch):
-    def broken():
+@pytest.mark.parametrize(
+    ("said", "error"), [(b"{}\n", errors.ToolResultTooLarge), (b"", errors.ToolError)], ids=["later", "at once"]
+)
+async def test_a_process_that_ends_is_an_error_by_what_it_came_to(monkeypatch, said, error):
+    def ended():
         ours, theirs = socket.socketpair()
+        theirs.sendall(said)
         theirs.close()
         return ours
 
-    monkeypatch.setattr(mcp_session._waiting, "connect", broken)
-    with pytest.raises(errors.ToolResultTooLarge):
+    monkeypatch.setattr(mcp_session._waiting, "connect", ended)
+    with pytest.raises(errors.ToolError) as raised:
         await listed("https://tools.example.org/mcp")
+    assert type(raised.value) is error
 
 
 async def test_it_is_started_again_once_it_is_gone(server):
