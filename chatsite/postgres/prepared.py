@@ -22,7 +22,7 @@ class Prepared(Generic[M]):
     """The rows of *queryset*, with all that it selects and joins; *tail* is SQL that begins with WHERE.
 
     A queryset joins by `select_related`. What it filters or orders by itself is not meant to be in it: the tail says
-    that, with a `%s` for each argument of `all` and `first`.
+    that, with a `%s` for each argument.
     """
 
     def __init__(self, queryset: QuerySet[M], tail: str) -> None:
@@ -31,6 +31,12 @@ class Prepared(Generic[M]):
 
     def first(self, *arguments: Any) -> M | None:
         return next(iter(self.all(*arguments)), None)
+
+    def get(self, *arguments: Any) -> M:
+        """Raises the model's `DoesNotExist`."""
+        if (found := self.first(*arguments)) is None:
+            raise self._queryset.model.DoesNotExist  # type: ignore[attr-defined]  # each model has one
+        return found
 
     def all(self, *arguments: Any) -> list[M]:
         written = self._written

@@ -17,7 +17,6 @@ from enum import Enum, auto
 from functools import partial
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
 
 from conversations.core.errors import ToolStepsUsedUp
 from conversations.grounding.look_up import LookedUp, look_up, looked_up_before
@@ -30,7 +29,7 @@ from conversations.tools.withdrawn import withdrawn_tools
 
 from .attempts import insist, see_through
 from .complete_step import Progress, ReplySink, complete_step
-from .prepare_reply import PreparedReply, prepare_reply, replies_to_be_made
+from .prepare_reply import TO_BE_MADE, PreparedReply, prepare_reply
 from .reply_steps import as_asked, store_step
 from .run_calls import Running, run_calls
 from .tool_calls import calls_of_step, store_calls
@@ -52,7 +51,8 @@ class _Loop:
 
     *reply* is as it was read before the first request; *position* is where it is now. Of the *told* tools, which go
     with each request, those in the *toolbox* may be called, as long as there is *time*. What a step learned about the
-    window of a provider that names no limit holds for those after it: *tightening*.
+    window of a provider that names no limit holds for those after it: *tightening*. Where nothing is to be looked up,
+    the *first* window is chosen as soon as the reply is read.
     """
 
     reply: Message
@@ -64,6 +64,7 @@ class _Loop:
     calls: list[ToolCall]
     time: ToolTime = field(default_factory=ToolTime)
     tightening: Decimal = Decimal(1)
+    first: PreparedReply | None = None
 
     @property
     def context(self) -> ToolContext:
@@ -98,7 +99,7 @@ async def make_reply(
     find_tools = find_tools or _scenarios_tools
     loop = await insist(partial(_begin, reply_id, find_tools))
     running = Running(partial(_tools_of_now, reply_id, find_tools), loop.context, loop.time)
-    looked_up = await (insist(partial(looked_up_before, reply_id)) if loop.goes_on else look_up(reply_id))
+    looked_up = await _looked_up(loop)
     loop.time.begin(clock)
     sink.begin_step(loop.at, position=loop.position, text=loop.text)
     while True:
@@ -117,17 +118,18 @@ async def make_reply(
 
 
 def _begin(reply_id: int, find_tools: FindTools) -> _Loop:
-    """Return the loop of a reply as it is stored: at its first step, or where it had to wait."""
-    calls = ToolCall.objects.filter(reply_id=OuterRef("pk"))
-    reply = replies_to_be_made().annotate(has_called=Exists(calls)).get(pk=reply_id)
+    """Return the loop of a reply as it is stored: at its first step, or where it had to wait. Raises `PromptError`."""
+    reply = TO_BE_MADE.get(reply_id)
     toolbox = find_tools(reply)
     loop = _Loop(reply, toolbox, told=toolbox, at=1, position=reply.position, text=reply.content, calls=[])
-    if reply.has_called:
+    if reply.has_called:  # type: ignore[attr-defined]  # annotated
         loop.at += reply.steps.filter(role="assistant").count()
         loop.calls = calls_of_step(reply_id, loop.at)
         loop.time.used_before_seconds, loop.tightening = _kept(reply_id)
         if not toolbox.tools:  # somebody has taken them away while it waited
             loop.told = withdrawn_tools(call.name for call in map(as_asked, loop.calls))
+    elif not reply.may_be_looked_up:  # type: ignore[attr-defined]  # annotated
+        loop.first = prepare_reply(reply_id, toolbox=toolbox, reply=reply)
     return loop
 
 
@@ -151,11 +153,21 @@ def _tools_of_now(reply_id: int, find_tools: FindTools) -> Toolbox:
     return find_tools(replies.get(pk=reply_id))
 
 
+async def _looked_up(loop: _Loop) -> LookedUp | None:
+    """Return what was looked up for the question; None where there was nothing to look in."""
+    if loop.first:
+        return None
+    if loop.goes_on:
+        return await insist(partial(looked_up_before, loop.reply.pk))
+    return await look_up(loop.reply.pk)
+
+
 async def _prepare(loop: _Loop, looked_up: LookedUp | None) -> PreparedReply:
-    """Choose the window of a step. The first one, where nothing was looked up, needs only what has just been read."""
-    reply = loop.reply if loop.at == 1 and looked_up is None else None
-    prepare = partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.told, tightening=loop.tightening)
-    return await insist(partial(prepare, reply=reply))
+    """Choose the window of a step, unless that has been done."""
+    first, loop.first = loop.first, None
+    if first:
+        return first
+    return await insist(partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.told, tightening=loop.tightening))
 
 
 def _is_answer(progress: Progress) -> bool:

@@ -7,15 +7,16 @@ import logging
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q
 
+from chatsite.postgres.prepared import Prepared
 from conversations.core.calibration import RefusedPrompt
 from conversations.core.errors import ContextTooLong, PromptError
 from conversations.core.prompt import Passage
 from conversations.core.record import Withheld
 from conversations.core.window import Window
 from conversations.grounding.look_up import LookedUp
-from conversations.models import Conversation, Message, Scenario
+from conversations.models import Conversation, Document, Message, Scenario, ToolCall
 from conversations.providers.context_length import is_about_context
 from conversations.selectors.sent_request import passage_of
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, toolbox_of
@@ -26,6 +27,17 @@ from .language import language_of, policy_of
 from .reply_steps import steps_of
 
 logger = logging.getLogger(__name__)
+CALLS = ToolCall.objects.filter(reply=OuterRef("pk"))
+DOCUMENTS = Document.objects.filter(
+    Q(conversation=OuterRef("conversation")) | Q(scenario=OuterRef("conversation__scenario"))
+)
+# A reply by its id, with all that its windows are made of, and what its making begins with.
+TO_BE_MADE = Prepared(
+    Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").annotate(
+        has_called=Exists(CALLS), may_be_looked_up=Exists(DOCUMENTS)
+    ),
+    "WHERE conversations_message.id = %s",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +60,6 @@ class PreparedReply:
         return bool(self.toolbox.tools or self.step > 1 or self.window.record.tools_withheld)
 
 
-def replies_to_be_made() -> QuerySet[Message]:
-    """Return replies with all that their windows are made of."""
-    return Message.objects.select_related("parent", "conversation__scenario", "conversation__owner")
-
-
 def prepare_reply(
     reply_id: int,
     looked_up: LookedUp | None = None,
@@ -64,9 +71,9 @@ def prepare_reply(
 ) -> PreparedReply:
     """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`.
 
-    Without a *toolbox* its tools are the scenario's of now. *reply*, one of `replies_to_be_made`, spares reading it.
+    Without a *toolbox* its tools are the scenario's of now. *reply*, from `TO_BE_MADE`, spares reading it.
     """
-    reply = reply or replies_to_be_made().get(pk=reply_id)
+    reply = reply or TO_BE_MADE.get(reply_id)
     newest, conversation = reply.answered_message, reply.conversation
     language = language_of(conversation.scenario)
     toolbox = toolbox or toolbox_of(conversation.scenario)

@@ -50,5 +50,8 @@ def test_what_a_queryset_adds_comes_with_each_row(reply):
     assert [message.is_answered for message in prepared.all()] == [True, False]
 
 
-def test_where_nothing_is_found_first_is_none(reply):
-    assert Prepared(Conversation.objects.all(), "WHERE id = %s").first(0) is None
+def test_where_nothing_is_found_first_is_none_and_get_raises(reply):
+    prepared = Prepared(Conversation.objects.all(), "WHERE id = %s")
+    assert prepared.first(0) is None
+    with pytest.raises(Conversation.DoesNotExist):
+        prepared.get(0)
