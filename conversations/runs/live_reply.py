@@ -89,7 +89,10 @@ class LiveReply:
         )
 
     def append(self, text: str) -> None:
+        """Take a further piece of text. The first one is sent at once: somebody waits for it."""
         self._fresh.append(text)
+        if not self._sent_length:
+            self.flush()
 
     def flush(self) -> None:
         """Send the text that came since the last time as one delta."""

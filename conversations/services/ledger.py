@@ -11,6 +11,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from chatsite.accounts.models import User
+from chatsite.postgres.together import store_together
 from conversations.core.digest import digest_of, digest_of_text
 from conversations.core.errors import PriceUnknown
 from conversations.core.memory_price import cost_without_history_usd
@@ -106,7 +107,7 @@ def open_completion(new: NewCompletion) -> Completion:
     try:
         with transaction.atomic():
             _keep_texts(completion, new.body)
-            completion.save(force_insert=True)
+            store_together(completion)
             if completion.reserved_usd is not None:
                 _reserve(completion, new.loop_usd, limits)
     except NotCovered:

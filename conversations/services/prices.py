@@ -10,20 +10,20 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
+from chatsite.postgres.prepared import Prepared
 from conversations.core.usage import UnitPrices
 from conversations.models import Completion, Price
 from conversations.providers.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.providers.language_models import language_models
 
-# In SQL: it is asked for each request.
-NEWEST = """
-SELECT * FROM conversations_price WHERE language_model = %s AND valid_from <= %s ORDER BY valid_from DESC LIMIT 1
-"""
+NEWEST = Prepared(
+    Price.objects.all(), "WHERE language_model = %s AND valid_from <= %s ORDER BY valid_from DESC LIMIT 1"
+)
 
 
 def unit_prices_of(language_model: str, at: dt.datetime) -> UnitPrices | None:
     """Return the prices that hold for it at *at*, with one statement."""
-    price = next(iter(Price.objects.raw(NEWEST, [language_model, _day(at)])), None)
+    price = NEWEST.first(language_model, _day(at))
     return unit_prices_set(price) if price else _listed(language_model, at)
 
 

@@ -44,6 +44,14 @@ async def heard(live):
     unsubscribe(live._topic, subscriber)
 
 
+async def test_the_first_piece_is_sent_at_once_and_what_follows_together(live, heard):
+    live.begin_step(2, position=3, text="")
+    for piece in ("A", " garden", "."):
+        live.append(piece)
+    live.flush()
+    assert [frame["text"] for frame in heard if frame["type"] == "reply.delta"] == ["A", " garden."]
+
+
 async def test_with_each_step_the_text_begins_anew(live, heard):
     live.append(" around.")
     live.begin_step(2, position=3, text="")
