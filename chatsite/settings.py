@@ -247,6 +247,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "chatsite.accounts.doors.AdminDoorMiddleware",
     "chatsite.accounts.doors.SecondFactorDoorMiddleware",
+    "chatsite.accounts.doors.ProviderDoorMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "chatsite.body_limit.refuse_large_bodies",
 ]

@@ -80,7 +80,7 @@ class IdentityProvider:
         now = int(time.time())
         claims = {"iss": self.address, "aud": CLIENT_ID, "iat": now, "exp": now + LIFE_SECONDS, "nonce": nonce}
         told = {} if self.fault in ("email in userinfo", "userinfo of another") else self.person.claims
-        claims |= {"sub": self.person.subject, **told}
+        claims |= {"sub": self.person.subject, **told, **self._when(now)}
         claims |= {
             "wrong nonce": {"nonce": "another"},
             "wrong issuer": {"iss": "https://evil.example"},
@@ -93,6 +93,10 @@ class IdentityProvider:
             return jwt.encode(claims, CLIENT_SECRET, algorithm="HS256", headers={"kid": KEY_ID})
         key = rsa.generate_private_key(65537, 2048) if self.fault == "wrong signature" else self._key
         return jwt.encode(claims, key, algorithm="RS256", headers={"kid": KEY_ID})
+
+    def _when(self, now: int) -> dict[str, int]:
+        """Return when the person signed in there: now, or an hour ago where it takes its own session for that."""
+        return {} if self.fault == "no auth_time" else {"auth_time": now - 3_600 if self.fault == "silent" else now}
 
     def userinfo(self) -> dict[str, Any]:
         subject = "another" if self.fault == "userinfo of another" else self.person.subject

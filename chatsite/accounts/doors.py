@@ -13,6 +13,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from chatsite.accounts.gate.admission import Admission
 from chatsite.accounts.gate.unlocking import let_in
+from chatsite.accounts.openid_connect.confirmation import confirmation_there_url, must_confirm_there
 from chatsite.accounts.second_factors.factors import (
     confirmation_url,
     has_second_factor,
@@ -22,6 +23,9 @@ from chatsite.accounts.second_factors.factors import (
 
 # Pages that ask for a second factor themselves: everything else of allauth's `mfa_…` changes or shows one.
 ASKING = {"mfa_authenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_login_webauthn"}
+
+
+WAYS_IN = {"account_email", "account_set_password", "socialaccount_connections"}
 
 
 class AdminDoorMiddleware(MiddlewareMixin):
@@ -54,6 +58,20 @@ class SecondFactorDoorMiddleware(MiddlewareMixin):
             return None
         if has_second_factor(request.user) and not showed_second_factor(request):
             return redirect(confirmation_url(request.user, _address(request)))
+        return None
+
+
+class ProviderDoorMiddleware(MiddlewareMixin):
+    """Sends who signs in at an identity provider only there once more, before they make another way in.
+
+    allauth asks them nothing: whoever found their browser open could choose a password.
+    """
+
+    def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
+        page = request.resolver_match.url_name or ""
+        makes_a_way_in = page.startswith("mfa_") and page not in ASKING
+        if (makes_a_way_in or page in WAYS_IN) and must_confirm_there(request):
+            return redirect(confirmation_there_url(request.user, _address(request)))
         return None
 
 

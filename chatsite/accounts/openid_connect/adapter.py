@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models import User
 from chatsite.accounts.openid_connect.adoption import adopt, drop_unproved_claims, may_be_adopted
+from chatsite.accounts.openid_connect.confirmation import CONFIRM, confirm
 from chatsite.accounts.sign_up.policy import complete_sign_up, is_open_to, may_sign_up
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,8 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Decide about an account that was found by its address only, before anything of it is given away."""
         drop_unproved_claims(_verified(sociallogin))
+        if sociallogin.state.get("process") == CONFIRM:
+            raise ImmediateHttpResponse(confirm(request, sociallogin))
         found_by_address = sociallogin.is_existing and sociallogin.account._state.adding
         if not found_by_address or sociallogin.state.get("process") == AuthProcess.CONNECT:
             return

@@ -43,6 +43,13 @@ def verify_id_token(token: str, *, keys: Mapping[str, Any], issuer: str, client_
     return claims
 
 
+def require_sign_in_since(claims: Mapping[str, Any], asked_at: int) -> None:
+    """Raise `IdTokenRefused` if the token says that the person signed in before *asked_at* (Unix time)."""
+    signed_in_at = claims.get("auth_time", asked_at)
+    if not isinstance(signed_in_at, int | float) or signed_in_at < asked_at - CLOCKS_DIFFER_SECONDS:
+        raise IdTokenRefused("the person was not asked to sign in again")
+
+
 def _key_of(token: str, keys: Mapping[str, Any]) -> Any:
     """Return the key that *token* names, or the only one there is."""
     name = jwt.get_unverified_header(token).get("kid")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,15 +21,20 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from requests import RequestException
 
-from chatsite.accounts.openid_connect.id_token import IdTokenRefused, verify_id_token
+from chatsite.accounts.openid_connect.confirmation import ASKED_ANEW, CONFIRM
+from chatsite.accounts.openid_connect.id_token import IdTokenRefused, require_sign_in_since, verify_id_token
 
 Claims = dict[str, Any]
 
 
 class Exchange(OpenIDConnectOAuth2Adapter):
-    """The requests to the provider in one sign-in. *nonce* is what this site had sent with the person."""
+    """The requests to the provider in one sign-in.
+
+    *nonce* is what this site had sent with the person, *asked_at* the Unix time of a question whether it is still they.
+    """
 
     nonce = ""
+    asked_at: int | None = None
 
     @property
     def openid_config(self) -> dict[str, Any]:
@@ -46,6 +52,8 @@ class Exchange(OpenIDConnectOAuth2Adapter):
             client_id=app.client_id,
             nonce=self.nonce,
         )
+        if self.asked_at is not None:
+            require_sign_in_since(claims, self.asked_at)
         if "email" not in claims and "userinfo_endpoint" in self.openid_config:
             claims = {**self._userinfo(token.token, claims["sub"]), **claims}
         return self.get_provider().sociallogin_from_response(request, claims)
@@ -84,8 +92,11 @@ class OpenIDConnectProvider(AllauthProvider):
         The policy of our pages lets a form go nowhere else, which browsers also ask of where its answer redirects to.
         """
         nonce = secrets.token_urlsafe(24)
+        auth_params, state = {"nonce": nonce}, {"nonce": nonce}
+        if process == CONFIRM:
+            auth_params, state = auth_params | ASKED_ANEW, state | {"asked_at": int(time.time())}
         try:
-            response = super().redirect(request, process, auth_params={"nonce": nonce}, nonce=nonce, **kwargs)
+            response = super().redirect(request, process, auth_params=auth_params, **state, **kwargs)
         except OAuth2Error as error:
             return render_authentication_error(request, self, exception=error)
         context = {"provider": self, "redirect_to": response.headers["Location"]}

@@ -33,6 +33,7 @@ class CallbackView(OAuth2CallbackView):
     def _get_state(self, request: HttpRequest, provider: Provider) -> tuple[dict[str, Any] | None, HttpResponse | None]:
         state, response = super()._get_state(request, provider)
         self.adapter.nonce = (state or {}).get("nonce", "")
+        self.adapter.asked_at = (state or {}).get("asked_at")
         return state, response
 
 

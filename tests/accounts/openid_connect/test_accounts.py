@@ -13,7 +13,7 @@ from chatsite.accounts.models import User
 from tests.accounts.conftest import PASSWORD
 from tests.identity_provider import person
 
-from .visitors import confirm, sign_in_there
+from .visitors import confirm, confirm_there, sign_in_there
 
 pytestmark = pytest.mark.django_db
 
@@ -123,6 +123,7 @@ def test_connecting_asks_whether_it_is_you(client, provider, ada, sign_in):
 
 def test_the_only_way_in_is_not_disconnected(client, provider):
     sign_in_there(client)
+    confirm_there(client)
     response = client.post("/accounts/3rdparty/", {"account": SocialAccount.objects.get().pk})
     assert "Choose a password first" in response.content.decode()
     assert SocialAccount.objects.exists()

@@ -38,6 +38,12 @@ def sign_in_there(client: Client, **wanted: str):
     return client.get(come_back(leave(client, **wanted)))
 
 
+def confirm_there(client: Client, page: str = "/account/export/"):
+    """Go the way that *page* sends who has to show that it is still they, and come back."""
+    url = client.get(page).headers["Location"]
+    return client.get(come_back(client.post(url).context["redirect_to"]))
+
+
 def confirm(user: User) -> User:
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=True)
     return user
