@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -34,7 +35,7 @@ class CompletionAdmin(ReviewAdmin):
         "created_at",
         "user",
         "language_model",
-        "purpose",
+        "what_for",
         "input",
         "output_tokens",
         "cost",
@@ -64,6 +65,14 @@ class CompletionAdmin(ReviewAdmin):
             ),
             *super().get_urls(),
         ]
+
+    @display(description=_("purpose"), ordering="purpose")
+    def what_for(self, completion: Completion) -> str:
+        """Say which step of its reply it is, too: the first says nothing, because most replies have no other."""
+        purpose = completion.get_purpose_display()
+        if completion.step == 1:
+            return purpose
+        return gettext("%(purpose)s, step %(step)s") % {"purpose": purpose, "step": figures.count(completion.step)}
 
     @display(description=_("input (cached)"), ordering="input_tokens")
     def input(self, completion: Completion) -> str:

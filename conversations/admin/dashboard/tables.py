@@ -39,6 +39,11 @@ class ShownTable:
     rows: list[Row]
     file: str
 
+    @property
+    def counts_requests(self) -> bool:
+        """Whether requests are counted and not replies, which may take several of different purposes."""
+        return self.key == "purpose"
+
 
 def tables(shown: Figures, address: Address) -> list[ShownTable]:
     """Return all tables, those that need the whole width first."""
