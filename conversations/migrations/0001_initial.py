@@ -44,6 +44,7 @@ class Migration(migrations.Migration):
                 ('error_params', models.JSONField(default=dict)),
                 ('passage_count', models.PositiveIntegerField(default=0, verbose_name='passage count')),
                 ('tokens', models.PositiveIntegerField(default=0, verbose_name='tokens')),
+                ('unread', models.JSONField(default=dict)),
                 ('encoding', models.CharField(blank=True, max_length=50, verbose_name='encoding')),
                 ('search_language', models.CharField(blank=True, max_length=50, verbose_name='search language')),
                 ('embedding_model', models.CharField(blank=True, max_length=200, verbose_name='embedding model')),

@@ -8,6 +8,7 @@ from conversations.parsing.parsed import (
     ParsedPassage,
     ParsingLimits,
     Progress,
+    Unread,
 )
 
-__all__ = ["Kind", "KindFound", "Parsed", "ParsedPassage", "ParsingLimits", "Progress", "parse_document"]
+__all__ = ["Kind", "KindFound", "Parsed", "ParsedPassage", "ParsingLimits", "Progress", "Unread", "parse_document"]

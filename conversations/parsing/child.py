@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -16,7 +17,7 @@ from conversations.core.errors import (
     DocumentTooCostly,
     DocumentTooLong,
 )
-from conversations.core.splitting import PassageSize, split_blocks
+from conversations.core.splitting import Block, PassageSize, split_blocks
 from conversations.parsing.confinement import confine
 from conversations.parsing.kinds import open_document
 from conversations.parsing.lines import END, End, read_order, write_line
@@ -30,7 +31,9 @@ from conversations.parsing.parsed import (
     ParsedPassage,
     ParsingLimits,
     Progress,
+    Unread,
 )
+from conversations.parsing.reading import Read
 from conversations.parsing.texts import clean
 from conversations.providers.tokenizer import count_text
 
@@ -52,9 +55,8 @@ def parse(content: bytes, *, name: str, encoding: str, answer: Answer) -> None:
     """Tell what is in a file. Raises a `DocumentError`, or whatever a parser raises."""
     kind, read = open_document(content, name=name)
     answer.tell(KindFound(kind))
-    blocks = (replace(block, text=clean(block.text)) for block in read(answer.report))
     passages = characters = 0
-    for passage in split_blocks(blocks, count_text=count_text(encoding), size=SIZE):
+    for passage in split_blocks(_blocks(read, answer), count_text=count_text(encoding), size=SIZE):
         passages += 1
         characters += len(passage.text)
         if passages > MOST_PASSAGES or characters > MOST_CHARACTERS:
@@ -63,6 +65,14 @@ def parse(content: bytes, *, name: str, encoding: str, answer: Answer) -> None:
         answer.tell(ParsedPassage(heading, passage.text, passage.tokens))
     if not passages:
         raise DocumentEmpty
+
+
+def _blocks(read: Read, answer: Answer) -> Iterator[Block]:
+    for piece in read(answer.report):
+        if isinstance(piece, Unread):
+            answer.tell(piece)
+        else:
+            yield replace(piece, text=clean(piece.text))
 
 
 class Answer:

@@ -18,8 +18,18 @@ from docx.text.paragraph import Paragraph
 
 from conversations.core.errors import DocumentTooCostly
 from conversations.core.splitting import Block
-from conversations.parsing.docx_xml import Element, Notes, lines_of, notes_in, settle, text_of
+from conversations.parsing.docx_xml import (
+    Element,
+    Notes,
+    comments_in,
+    lines_of,
+    notes_in,
+    pictures_in,
+    settle,
+    text_of,
+)
 from conversations.parsing.headings import Headings
+from conversations.parsing.parsed import Unread
 from conversations.parsing.reading import Report
 from conversations.parsing.tables import row_lines
 
@@ -31,7 +41,7 @@ NOTES = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES)
 MARGINS = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
 
 
-def read_docx(content: bytes, report: Report) -> Iterator[Block]:
+def read_docx(content: bytes, report: Report) -> Iterator[Block | Unread]:
     _check_sizes(content)
     document = docx.Document(BytesIO(content))
     settle(document.element.body, _notes(document))
@@ -42,6 +52,7 @@ def read_docx(content: bytes, report: Report) -> Iterator[Block]:
         report(number, len(parts))
     yield from reader.headings.leave()
     yield from _margins(document)
+    yield Unread(pictures=len(pictures_in(document.element.body)), comments=len(comments_in(document.element.body)))
 
 
 def _notes(document: Document) -> Notes:

@@ -13,6 +13,9 @@ Element = Any  # of lxml, which has no types
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+OLD_DRAWING = "{urn:schemas-microsoft-com:vml}"
+RELATIONSHIPS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 MARKUP = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
 PARAGRAPH, BOX = f"{W}p", f"{W}txbxContent"
@@ -81,3 +84,15 @@ def text_of(paragraph: Element) -> str:
 def lines_of(place: Element) -> list[str]:
     """Return the paragraphs of a cell, a header or a footer that is settled, those of tables in it too."""
     return [line for paragraph in place.iter(PARAGRAPH) if (line := text_of(paragraph).strip())]
+
+
+def pictures_in(root: Element) -> set[str]:
+    """Return the pictures of a part that is settled, by the ids of its relationships to them."""
+    modern = (picture.get(f"{RELATIONSHIPS}embed", "") for picture in root.iter(f"{DRAWING}blip"))
+    old = (picture.get(f"{RELATIONSHIPS}id", "") for picture in root.iter(f"{OLD_DRAWING}imagedata"))
+    return {*modern, *old} - {""}
+
+
+def comments_in(root: Element) -> set[str]:
+    """Return the ids of the comments that hang on a part that is settled."""
+    return {reference.get(f"{W}id", "") for reference in root.iter(f"{W}commentReference")}

@@ -26,6 +26,7 @@ from conversations.parsing.parsed import (
     Parsed,
     ParsedPassage,
     Progress,
+    Unread,
 )
 
 ERRORS: Mapping[str, type[DocumentError]] = {
@@ -42,6 +43,7 @@ ERRORS: Mapping[str, type[DocumentError]] = {
 }
 # A character outside the basic plane is written as two escapes of six bytes; the rest is names and numbers.
 LONGEST_LINE_BYTES = 12 * (LONGEST_PASSAGE_CHARACTERS + LONGEST_HEADING_CHARACTERS) + 200
+MOST_UNREAD = 1_000_000
 MOST_TOKENS = 4 * LONGEST_PASSAGE_CHARACTERS  # no token is less than a byte of UTF-8
 
 
@@ -65,6 +67,8 @@ def _members(parsed: Parsed | End | DocumentError) -> dict[str, object]:
             return {"percent": percent}
         case ParsedPassage(heading, text, tokens):
             return {"heading": heading, "text": text, "tokens": tokens}
+        case Unread(pictures, pages, comments):
+            return {"unread": {"pictures": pictures, "pages": pages, "comments": comments}}
         case DocumentError():
             return {"error": parsed.code}
         case End():
@@ -87,6 +91,10 @@ def read_line(line: bytes) -> Parsed | End:
             return Progress(percent)
         case {"heading": str(heading), "text": str(text), "tokens": int(tokens)} if _is_storable(heading, text, tokens):
             return ParsedPassage(heading, text, tokens)
+        case {"unread": {"pictures": int(pictures), "pages": int(pages), "comments": int(comments)}} if all(
+            0 <= count <= MOST_UNREAD for count in (pictures, pages, comments)
+        ):
+            return Unread(int(pictures), int(pages), int(comments))
         case {"end": True}:
             return END
         case {"error": str(code)} if code in ERRORS:

@@ -45,4 +45,13 @@ class ParsedPassage:
     tokens: int
 
 
-Parsed = KindFound | Progress | ParsedPassage
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """How much of the document nobody reads here: *pictures*, *pages* without a word, and *comments* on it."""
+
+    pictures: int = 0
+    pages: int = 0
+    comments: int = 0
+
+
+Parsed = KindFound | Progress | ParsedPassage | Unread

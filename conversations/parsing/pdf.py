@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 
 from pypdf import PageObject, PdfReader
-from pypdf.errors import FileNotDecryptedError, LimitReachedError, PyPdfError
+from pypdf.errors import FileNotDecryptedError, LimitReachedError
 
 from conversations.core.errors import (
     DocumentDamaged,
@@ -20,7 +20,8 @@ from conversations.core.errors import (
 )
 from conversations.core.splitting import Block
 from conversations.parsing.outline import OutlineEntry, read_outline
-from conversations.parsing.parsed import MOST_CHARACTERS
+from conversations.parsing.parsed import MOST_CHARACTERS, Unread
+from conversations.parsing.pdf_extras import DAMAGE, filled_in, pictures_on, remarks_on
 from conversations.parsing.reading import Report
 
 EDGE_LINES = 2
@@ -33,21 +34,31 @@ BROKEN_WORD = re.compile(r"(?<=[^\W\d_])(?:\u00ad|-)\n(?=[^\W\d_A-Z])")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The lines of a page; *number* counts from 1."""
+    """The *lines* of a page and the *remarks* that people have made on it; *number* counts from 1."""
 
     number: int
     lines: Sequence[str]
+    remarks: Sequence[str] = ()
+
+    @property
+    def has_words(self) -> bool:
+        return any(line.strip() for line in self.lines)
 
 
-def read_pdf(content: bytes, report: Report) -> Iterator[Block]:
-    """Read page by page. Raises if there is no page, or none with text; what can be read of a damaged file counts."""
+def read_pdf(content: bytes, report: Report) -> Iterator[Block | Unread]:
+    """Read page by page. Raises if there is no page, or none with text; what can be read of a damaged file counts.
+
+    A form that was filled in comes last.
+    """
     try:
         reader = _open(content)
         pages = _pages(reader, report)
         outline = read_outline(reader)
+        fields = filled_in(reader)
+        pictures = {picture for page in reader.pages for picture in pictures_on(page)}
     except LimitReachedError as error:
         raise DocumentTooCostly from error
-    if not any(line.strip() for page in pages for line in page.lines):
+    if not any(page.has_words or page.remarks for page in pages) and not fields:
         raise DocumentScanned
     running = _running_lines(pages)
     path: tuple[str, ...] = ()
@@ -57,6 +68,9 @@ def read_pdf(content: bytes, report: Report) -> Iterator[Block]:
             path = entry.path if entry else path
             if text := _joined(lines):
                 yield Block(text, path, page=page.number)
+        yield from (Block(remark, path, page=page.number) for remark in page.remarks)
+    yield from (Block(field, lines=True) for field in fields)
+    yield Unread(pictures=len(pictures), pages=sum(not page.has_words for page in pages))
 
 
 def _open(content: bytes) -> PdfReader:
@@ -77,7 +91,7 @@ def _pages(reader: PdfReader, report: Report) -> list[Page]:
         characters += len(text or "")
         if characters > MOST_CHARACTERS:
             raise DocumentTooLong
-        pages.append(Page(number, (text or "").split("\n")))
+        pages.append(Page(number, (text or "").split("\n"), remarks_on(page)))
         report(number, count)
     if damaged == len(pages):
         raise DocumentDamaged
@@ -90,7 +104,7 @@ def _text(page: PageObject) -> str | None:
         return page.extract_text()
     except (LimitReachedError, FileNotDecryptedError, MemoryError, RecursionError):
         raise
-    except (PyPdfError, ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError):
+    except DAMAGE:
         return None
 
 
@@ -112,7 +126,7 @@ def _masked(line: str) -> str:
 
 def _without_edges(page: Page, running: frozenset[str]) -> Page:
     left_out = {place for place in _edges(page) if _masked(page.lines[place]) in running}
-    return Page(page.number, [line for place, line in enumerate(page.lines) if place not in left_out])
+    return replace(page, lines=[line for place, line in enumerate(page.lines) if place not in left_out])
 
 
 def _sections(

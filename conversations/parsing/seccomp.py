@@ -111,7 +111,8 @@ def refuse_other_calls(libc: ctypes.CDLL) -> bool:
     program = b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
     held = ctypes.create_string_buffer(program, len(program))
     described = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(instructions), ctypes.addressof(held)))
-    return libc.prctl(PR_SET_SECCOMP, MODE_FILTER, described, 0, 0) == 0
+    refused: int = libc.prctl(PR_SET_SECCOMP, MODE_FILTER, described, 0, 0)
+    return refused == 0
 
 
 def _filter(architecture: Architecture, *, own_pid: int) -> Iterator[Instruction]:

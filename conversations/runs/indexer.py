@@ -23,7 +23,7 @@ from django.db import DataError, InterfaceError, OperationalError
 
 from conversations.core.errors import CompletionError, ConversationError, DocumentError, MalformedEmbeddings
 from conversations.fanout import DOCUMENTS, Subscriber, subscribe, unsubscribe
-from conversations.parsing import KindFound, Parsed, ParsedPassage, ParsingLimits, Progress, parse_document
+from conversations.parsing import KindFound, Parsed, ParsedPassage, ParsingLimits, Progress, Unread, parse_document
 from conversations.providers.embedding_models import embedding_model
 from conversations.services import embed_document, index_document
 from conversations.services.embed_texts import embed_texts
@@ -192,6 +192,8 @@ class Reading:
             await in_indexer_thread(index_document.store_kind)(self._held, piece.kind)
         elif isinstance(piece, Progress):
             self._percent = piece.percent
+        elif isinstance(piece, Unread):
+            await in_indexer_thread(index_document.store_unread)(self._held, piece)
         else:
             self._unstored.append(piece)
             if len(self._unstored) == PASSAGES_AT_ONCE:

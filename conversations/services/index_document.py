@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from django.db import connection, transaction
@@ -20,7 +20,7 @@ from conversations.grounding.lexemes import search_language
 from conversations.grounding.passages import insert_passages
 from conversations.models import Document, DocumentFile, Passage, Scenario
 from conversations.models.document import DocumentState
-from conversations.parsing import ParsedPassage
+from conversations.parsing import ParsedPassage, Unread
 
 from .language import language_of
 
@@ -95,7 +95,7 @@ def _begin(document_id: int, worker: str) -> HeldDocument:
         search_language=search_language(),
     )
     columns = {"encoding": held.encoding, "search_language": held.search_language}
-    Document.objects.filter(pk=document.pk).update(passage_count=0, tokens=0, **columns)
+    Document.objects.filter(pk=document.pk).update(passage_count=0, tokens=0, unread={}, **columns)
     return held
 
 
@@ -116,6 +116,11 @@ def read_file(held: HeldDocument) -> bytes:
 
 def store_kind(held: HeldDocument, kind: str) -> None:
     _update(held, {"kind": kind})
+
+
+def store_unread(held: HeldDocument, unread: Unread) -> None:
+    """Write down how much of the document is not read. Raises `DocumentLost`."""
+    _update(held, {"unread": {part: count for part, count in asdict(unread).items() if count}})
 
 
 def keep_document(held: HeldDocument, *, percent: int) -> None:

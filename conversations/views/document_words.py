@@ -61,6 +61,23 @@ def _together(words: str) -> str:
 
 
 def note_on(shown: ShownDocument) -> str:
+    """Return what else there is to know: how it is found, and what of it is not read."""
+    return " · ".join(filter(None, (_why_by_words(shown), _unread(shown.document))))
+
+
+def _unread(document: Document) -> str:
+    """Return of which parts how many are not read, in words."""
+    counts = {part: document.unread.get(part, 0) for part in ("pages", "pictures", "comments")}
+    sentences = {
+        "pages": ngettext("%(count)s page without text", "%(count)s pages without text", counts["pages"]),
+        "pictures": ngettext("%(count)s picture", "%(count)s pictures", counts["pictures"]),
+        "comments": ngettext("%(count)s comment", "%(count)s comments", counts["comments"]),
+    }
+    parts = [_together(sentences[part] % {"count": _figure(count)}) for part, count in counts.items() if count]
+    return gettext("Not read: %(parts)s") % {"parts": ", ".join(parts)} if document.is_ready and parts else ""
+
+
+def _why_by_words(shown: ShownDocument) -> str:
     """Return why it is found by its words only, where that is about this document and not about the site."""
     match shown.why_by_words:
         case "failed":

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from conversations.core.splitting import Block
 from conversations.parsing.kinds import open_document
+from conversations.parsing.parsed import Unread
 
 
 def blocks_of(content: bytes | str, name: str = "file") -> list[Block]:
     content = content.encode() if isinstance(content, str) else content
     _, read = open_document(content, name=name)
-    return list(read(lambda done, of: None))
+    return [piece for piece in read(lambda done, of: None) if isinstance(piece, Block)]
+
+
+def unread_of(content: bytes, name: str = "file") -> Unread:
+    """Return what the reader says that it does not read."""
+    _, read = open_document(content, name=name)
+    [unread] = (piece for piece in read(lambda done, of: None) if isinstance(piece, Unread))
+    return unread
 
 
 def texts_of(content: bytes | str, name: str = "file") -> list[str]:

@@ -10,7 +10,8 @@ from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
 
-from tests.parsing.blocks import blocks_of, texts_of
+from conversations.parsing import Unread
+from tests.parsing.blocks import blocks_of, texts_of, unread_of
 
 NAMES = (
     'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -18,6 +19,10 @@ NAMES = (
     ' xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
 )
 NOTE = '<w:footnote w:id="{id}"><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:footnote>'
+PICTURE = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
+)
 BOX = "<w:txbxContent>{}</w:txbxContent>"
 
 
@@ -142,3 +147,17 @@ def test_what_stands_in_a_box_is_under_its_heading():
     document.element.body.append(parse_xml(f"<w:p {NAMES}><w:r>{BOX.format(paragraph(word('Deep.')))}</w:r></w:p>"))
     [block] = blocks_of(saved(document))
     assert (block.headings, block.text) == (("Sea",), "Deep.")
+
+
+def test_pictures_and_comments_are_said_not_to_be_read():
+    document = docx.Document()
+    run = document.add_paragraph("Herons.").add_run()
+    for _ in range(2):
+        run.add_picture(BytesIO(PICTURE))
+    document.add_comment(run, text="Really?", author="Ada")
+    assert texts_of(saved(document)) == ["Herons."]
+    assert unread_of(saved(document)) == Unread(pictures=1, comments=1)
+
+
+def test_of_a_document_that_is_read_as_a_whole_nothing_is_said():
+    assert unread_of(saved(document_of(paragraph(word("Herons."))))) == Unread()

@@ -69,3 +69,14 @@ def test_a_size_is_told_as_limits_are(size_bytes, words):
 def test_a_list_is_summed_up_by_what_can_be_done_about_it():
     looks = [Look.FAILED, Look.READY, Look.MOVING, Look.READY]
     assert [words for _, words in summary_of(looks)] == ["2 ready", "1 is being read", "1 could not be read"]
+
+
+def test_parts_that_are_not_read_are_said():
+    unread = ready(unread={"pages": 2, "pictures": 1})
+    assert plain(note_on(unread)) == "Not read: 2 pages without text, 1 picture"
+    assert plain(note_on(ready(unread={"comments": 1}))) == "Not read: 1 comment"
+
+
+def test_they_are_said_beside_how_it_is_found():
+    both = ready(embedding_model="m", embedded_count=303, unread={"pictures": 3})
+    assert plain(note_on(both)) == "Learning its meaning: 303 of 1,212 · Not read: 3 pictures"

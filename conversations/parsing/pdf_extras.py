@@ -1,0 +1,66 @@
+"""What a PDF has beside the text of its pages: remarks on them, forms that were filled in, and pictures.
+
+Whatever of it is damaged is passed over: it says nothing of the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any, ParamSpec
+
+from pypdf import PageObject, PdfReader
+from pypdf.errors import LimitReachedError, PyPdfError
+from pypdf.generic import IndirectObject
+
+DAMAGE = (PyPdfError, ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError)
+# The words of a link or a field are on the page, and a window that pops up has those of the remark it belongs to.
+WITHOUT_WORDS = ("/Link", "/Widget", "/Popup")
+
+P = ParamSpec("P")
+
+
+def _as_far_as_undamaged(read: Callable[P, Iterator[str]]) -> Callable[P, list[str]]:
+    @wraps(read)
+    def reading(*args: P.args, **kwargs: P.kwargs) -> list[str]:
+        found: list[str] = []
+        try:
+            found.extend(read(*args, **kwargs))
+        except LimitReachedError:
+            raise
+        except DAMAGE:
+            pass
+        return found
+
+    return reading
+
+
+@_as_far_as_undamaged
+def remarks_on(page: PageObject) -> Iterator[str]:
+    """Return what people have noted on a page."""
+    for reference in page.annotations or ():
+        remark: Any = reference.get_object()
+        if remark.get("/Subtype") not in WITHOUT_WORDS:
+            text = remark.get("/Contents")
+            if isinstance(text, str) and text.strip():
+                yield text.strip()
+
+
+@_as_far_as_undamaged
+def filled_in(reader: PdfReader) -> Iterator[str]:
+    """Return the fields of a form that have a value, as `name: value`."""
+    for name, field in (reader.get_fields() or {}).items():
+        value = field.get("/V")
+        if isinstance(value, str) and value.strip() and value != "/Off":
+            yield f"{name}: {value.removeprefix('/').strip()}"
+
+
+@_as_far_as_undamaged
+def pictures_on(page: PageObject) -> Iterator[str]:
+    """Return the ids of the pictures that a page shows: one that stands on many has the same on each."""
+    resources: Any = page.get("/Resources")
+    objects: Any = resources.get_object().get("/XObject") if resources else None
+    for name, reference in (objects.get_object() if objects else {}).items():
+        shown: Any = reference.get_object()
+        if shown.get("/Subtype") == "/Image":
+            yield str(reference.idnum) if isinstance(reference, IndirectObject) else f"{page.page_number} {name}"
