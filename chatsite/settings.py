@@ -168,6 +168,12 @@ DATABASE_URL = ENV.text(
 DATABASE_POOL_SIZE = ENV.integer(
     "DATABASE_POOL_SIZE", default=16, minimum=2, help="Most connections of one process to PostgreSQL."
 )
+DATABASE_WAIT_SECONDS = ENV.integer(
+    "DATABASE_WAIT_SECONDS",
+    default=5,
+    minimum=1,
+    help="Longest wait for one of them; then people are told to try again.",
+)
 REDIS_URL = ENV.text("REDIS_URL", help="Redis, needed only with more than one process.")
 
 if DATABASE_URL:
@@ -181,7 +187,7 @@ _database.setdefault("OPTIONS", {})["pool"] = {
     "min_size": 1,
     "max_size": DATABASE_POOL_SIZE,
     # While the database is away people are told so this soon, and this long after its return it is found again.
-    "timeout": 5,
+    "timeout": DATABASE_WAIT_SECONDS,
     "reconnect_timeout": 5,
 }
 DATABASES = {"default": {**_database, "CONN_HEALTH_CHECKS": True}}
