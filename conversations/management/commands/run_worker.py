@@ -10,7 +10,7 @@ import uvloop
 from django.core.management.base import BaseCommand
 
 from conversations.runs.indexer import Indexer
-from conversations.runs.worker import Worker
+from conversations.runs.worker import DRAIN_SECONDS, Worker
 
 
 class Command(BaseCommand):
@@ -28,5 +28,7 @@ async def work() -> None:
         await worker.start()
     print("Making replies. Stop it with Ctrl-C.", flush=True)
     await told_to_stop.wait()
-    for worker in workers:
-        await worker.drain()
+    draining = [asyncio.create_task(worker.drain()) for worker in workers]
+    await asyncio.sleep(0)  # from here on nothing more is taken
+    print(f"Stopping. Replies that are being made may finish, for up to {DRAIN_SECONDS:g} seconds.", flush=True)
+    await asyncio.gather(*draining)
