@@ -12,8 +12,31 @@ from pathlib import Path
 
 from conversations.tools.registry import tool
 
-NOTES_FILE = "NOTES_FILE"
-LONGEST_WAIT_SECONDS = 60
+NOTES_FILE, HOLD = "NOTES_FILE", ".wait"
+LONGEST_WAIT_SECONDS = 600  # for who is never told to go on, because the test has failed
+
+
+class Notes:
+    """What the tools have written into a file, seen from the test."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._hold = path.with_suffix(HOLD)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.path.read_text().splitlines() if self.path.exists() else []
+
+    def hold(self) -> None:
+        """Let no tool return from now on that is told to wait."""
+        self._hold.touch()
+
+    def let_go(self) -> None:
+        self._hold.unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        self.path.unlink(missing_ok=True)
+        self.let_go()
 
 
 @tool(asks=True)
@@ -33,7 +56,7 @@ def _write(note: str, *, waits: bool) -> str:
     with path.open("a", encoding="utf-8") as notes:
         notes.write(f"{note}\n")
     if waits:
-        _wait_while(path.with_suffix(".wait"))
+        _wait_while(path.with_suffix(HOLD))
     return f"Written down: {note}"
 
 

@@ -10,6 +10,8 @@ import uuid
 from http.cookiejar import CookieJar
 from typing import Any
 
+from tests.patience import PATIENCE_SECONDS
+
 PASSWORD = "correct-horse-battery"
 
 
@@ -17,12 +19,14 @@ class Browser:
     """Somebody's cookies, and requests with them to the site at *address*."""
 
     def __init__(self, address: str, *, cookies: Browser | None = None) -> None:
-        """*cookies* is the browser to share them with: another process of the same site knows them too."""
+        """*cookies* is the browser to share them with, at another process of the site: they do not know of ports."""
         self.address = address
+        self.person = cookies.person if cookies else ""  # their email address
         self._cookies = cookies._cookies if cookies else CookieJar()
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self._cookies))
 
     def sign_up(self, email: str) -> None:
+        self.person = email
         self.request("/accounts/signup/")
         status, _ = self.request("/accounts/signup/", email=email, password1=PASSWORD, password2=PASSWORD)
         assert "sessionid" in self.cookies, f"signing up gave {status}"
@@ -34,11 +38,6 @@ class Browser:
 
     def sign_out(self) -> None:
         self.request("/accounts/logout/", really="yes")
-
-    def take_cookies_of(self, other: Browser) -> None:
-        """Be the same browser at another process of the site: cookies do not know of ports."""
-        for cookie in other._cookies:
-            self._cookies.set_cookie(cookie)
 
     @property
     def cookies(self) -> dict[str, str]:
@@ -57,7 +56,7 @@ class Browser:
         headers = {"Accept": accept, "X-CSRFToken": self.cookies.get("csrftoken", "")}
         request = urllib.request.Request(self.address + path, data=body and body.encode(), headers=headers)
         try:
-            with self._opener.open(request, timeout=30) as response:
+            with self._opener.open(request, timeout=PATIENCE_SECONDS) as response:
                 return response.status, response.read().decode()
         except urllib.error.HTTPError as refusal:
             return refusal.code, refusal.read().decode()

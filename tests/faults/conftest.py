@@ -1,7 +1,9 @@
 """Fixtures for faults: real processes, a fake provider, and the oracles after every test.
 
 site          one for all tests that leave its processes alone
-new_site      a function that makes a site of one's own, whose processes may be killed
+mortal_site   one whose process a test may kill and start again; it is served when the test begins
+parted_site   one whose web process makes no replies; a test starts the workers that it needs
+new_site      a function that makes a site of one's own, with other settings
 FAULT_ROUNDS  how often the tests that kill, resend and leave are repeated; 1 unless told otherwise
 """
 
@@ -11,14 +13,17 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
 from random import Random
 
 import pytest
 
+from tests.side_effects import NOTES_FILE, Notes
 from tests.upstream import Upstream, serve_upstream
 
 from .browsers import Browser
 from .databases import Database, new_database
+from .goals import GOALS
 from .oracles import check_everything
 from .pages import Page
 from .sites import Site
@@ -32,6 +37,12 @@ MakeSite = Callable[..., AbstractContextManager[Site]]
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "chance" in metafunc.fixturenames:
         metafunc.parametrize("chance", [Random(seed) for seed in range(ROUNDS)], ids=lambda _: "")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for goal in GOALS:
+        if goal.measured:
+            terminalreporter.write_line(str(goal))
 
 
 @pytest.fixture(scope="session")
@@ -50,22 +61,24 @@ def make_site(
     def make(**settings: str) -> Iterator[Site]:
         with new_database(postgres, template=template.name) as database:
             site = Site(database, upstream, tmp_path_factory.mktemp("site"), **settings)
-            yield site
-            site.end()
+            try:
+                yield site
+            finally:
+                site.end()
 
     return make
 
 
 @pytest.fixture(scope="session")
 def shared_site(make_site: MakeSite) -> Iterator[Site]:
-    with make_site(OPENAI_TIMEOUT_SECONDS="1") as site:
-        site.process = site.serve()
+    with make_site() as site:
+        site.serve()
         yield site
 
 
 @pytest.fixture(scope="session")
 def shared_browser(shared_site: Site) -> Browser:
-    return shared_site.sign_up()
+    return shared_site.browser
 
 
 @pytest.fixture
@@ -84,6 +97,54 @@ def page(site: Site, shared_browser: Browser) -> Page:
     return site.open_page(shared_browser)
 
 
+@pytest.fixture(scope="session")
+def notes_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tools") / "notes"
+
+
+@pytest.fixture
+def notes(notes_file: Path) -> Iterator[Notes]:
+    """What the tools of the mortal and of the parted site write, and what keeps them from returning."""
+    notes = Notes(notes_file)
+    notes.clear()
+    yield notes
+    notes.clear()
+
+
+@pytest.fixture(scope="session")
+def lasting_mortal_site(make_site: MakeSite, notes_file: Path) -> Iterator[Site]:
+    with make_site(**with_tools(notes_file)) as site:
+        yield site
+
+
+@pytest.fixture
+def mortal_site(lasting_mortal_site: Site) -> Iterator[Site]:
+    """A site that a test may kill: the tools of tests/side_effects.py are there."""
+    if not lasting_mortal_site.is_served:
+        lasting_mortal_site.serve()
+    with checked(lasting_mortal_site):
+        yield lasting_mortal_site
+
+
+@pytest.fixture(scope="session")
+def lasting_parted_site(make_site: MakeSite, notes_file: Path) -> Iterator[Site]:
+    with make_site(RUN_WORKER="off", **with_tools(notes_file)) as site:
+        site.serve()
+        yield site
+
+
+@pytest.fixture
+def parted_site(lasting_parted_site: Site) -> Iterator[Site]:
+    """A site whose replies are made by the workers that a test starts."""
+    with checked(lasting_parted_site):
+        yield lasting_parted_site
+    lasting_parted_site.end_workers()
+
+
+def with_tools(notes_file: Path) -> dict[str, str]:
+    return {"TOOL_MODULES": "tests.side_effects", NOTES_FILE: str(notes_file)}
+
+
 @pytest.fixture
 def new_site(make_site: MakeSite) -> Iterator[Callable[..., Site]]:
     """A function that makes a site for one test, with the oracles."""
@@ -95,8 +156,10 @@ def new_site(make_site: MakeSite) -> Iterator[Callable[..., Site]]:
 def checked(site: Site) -> Iterator[Site]:
     """Let a test use *site*, and ask the oracles once nothing streams there any more."""
     site.upstream.reset()
+    site.give_tools()
     before = site.newest_message()
     yield site
+    site.upstream.release()
     site.wait_until_quiet()
     check_everything(site, site.pages, after_message=before)
     for page in site.pages:

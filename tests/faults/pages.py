@@ -9,7 +9,7 @@ import socket
 import struct
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from socket import SO_LINGER, SO_RCVBUF, SOL_SOCKET
 from types import MappingProxyType
@@ -18,9 +18,10 @@ from typing import Any
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from tests.patience import PATIENCE_SECONDS
+
 from .browsers import Browser
 
-PATIENCE_SECONDS = 20
 TAIL = re.compile(r'data-tail data-at="(\d+)">(.*?)</div>', re.DOTALL)
 STEP = re.compile(r'data-step="(\d+)"')
 TAGS = re.compile(r"<[^>]*>")
@@ -114,9 +115,10 @@ class Page:
 
     def answer(self) -> dict[str, Any]:
         """Return the acknowledgement of this page's newest message, or its refusal."""
-        while (frame := self.wait_for("message.stored", "error"))["client_id"] != self._newest:
-            pass
-        return frame
+        answers = ("message.stored", "error")
+        return self.read_until(
+            lambda frame: frame["type"] in answers and frame["client_id"] == self._newest, "an answer to what was sent"
+        )
 
     def stop(self, reply: int) -> None:
         self.send("reply.stop", reply=reply)
@@ -127,45 +129,51 @@ class Page:
 
     # What the page hears
 
-    def next(self, *, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
-        frame = json.loads(self.socket.recv(timeout=max(seconds, 0)))
+    def next(self) -> dict[str, Any]:
+        frame = json.loads(self.socket.recv(timeout=PATIENCE_SECONDS))
         self.frames.append(frame)
         if handle := getattr(self, f"_on_{frame['type'].replace('.', '_')}", None):
             handle(frame)
         return frame
 
-    def wait_for(self, *types: str, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
-        """Read on until a frame of one of *types* comes, and return it."""
-        deadline = time.monotonic() + seconds
-        while (frame := self.next(seconds=deadline - time.monotonic()))["type"] not in types:
-            pass
+    def read_until(self, condition: Callable[[dict[str, Any]], object], what: str) -> dict[str, Any]:
+        """Read on until a frame makes *condition* true, and return it."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not condition(frame := self.next()):
+            assert time.monotonic() < deadline, f"{what} never came"
         return frame
+
+    def wait_for(self, *types: str) -> dict[str, Any]:
+        """Read on until a frame of one of *types* comes, and return it."""
+        return self.read_until(lambda frame: frame["type"] in types, f"a frame of {types}")
 
     def wait_for_text(self, reply: int, length: int = 1) -> str:
         """Read on until *length* characters of *reply* are known."""
-        while len(self.texts.setdefault(reply, KnownText()).text) < length:
-            assert reply not in self.ends, f"it ended before: {self.ends[reply]}"
-            self.next()
+        known = self.texts.setdefault(reply, KnownText())
+        if len(known.text) < length:
+            self.read_until(lambda _: self._knows(reply, length), f"{length} characters of reply {reply}")
         return self.texts[reply].text
 
-    def wait_for_end(self, reply: int, *, seconds: float = PATIENCE_SECONDS) -> dict[str, Any]:
+    def _knows(self, reply: int, length: int) -> bool:
+        is_known = len(self.texts[reply].text) >= length
+        assert is_known or reply not in self.ends, f"it ended before: {self.ends[reply]}"
+        return is_known
+
+    def wait_for_end(self, reply: int) -> dict[str, Any]:
         """Read on until *reply* has ended, and return the frame or the snapshot's message that says how."""
-        deadline = time.monotonic() + seconds
-        while reply not in self.ends:
-            self.next(seconds=deadline - time.monotonic())
+        if reply not in self.ends:
+            self.read_until(lambda _: reply in self.ends, f"the end of reply {reply}")
         while reply in self.texts and self.texts[reply].waiting:
             self.sync()
             self.wait_for("conversation.snapshot")
         return self.ends[reply]
 
-    def listen(self, *, seconds: float) -> list[dict[str, Any]]:
-        """Return the frames that come within *seconds*."""
-        before, deadline = len(self.frames), time.monotonic() + seconds
-        try:
-            while True:
-                self.next(seconds=deadline - time.monotonic())
-        except TimeoutError:
-            return self.frames[before:]
+    def hear_out(self) -> list[dict[str, Any]]:
+        """Return what the server still had to say: it answers in order, so it is asked for one thing more."""
+        before = len(self.frames)
+        self.post(" ")
+        assert self.answer()["code"] == "message_empty"
+        return self.frames[before:-1]
 
     def wait_until_closed(self) -> int | None:
         """Read on until the server closes the socket, and return its code."""
@@ -226,8 +234,10 @@ def open_socket(
         compression=None,
         max_size=None,
         proxy=None,
+        open_timeout=PATIENCE_SECONDS,
         close_timeout=1,
-        **options,
+        ping_interval=None,
+        **{"max_queue": None, **options},  # what comes is read meanwhile, and the server's pings are answered
         legacy=True,  # as a test holds it for longer than a block
     )
 

@@ -7,26 +7,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
 
+from tests.patience import PATIENCE_SECONDS, wait_for
 from tests.ports import free_port
 from tests.source import PROJECT
-
-T = TypeVar("T")
-START_SECONDS = 60
-
-
-def wait_for(condition: Callable[[], T], *, seconds: float = 20, what: str = "") -> T:
-    """Return what *condition* says as soon as that is true."""
-    deadline = time.monotonic() + seconds
-    while not (result := condition()):
-        assert time.monotonic() < deadline, f"{what or condition} did not come true in {seconds} s"
-        time.sleep(0.02)
-    return result
 
 
 class SiteProcess:
@@ -44,12 +30,19 @@ class SiteProcess:
                 stderr=output,
                 start_new_session=True,
             )
-        wait_for(self._is_ready, seconds=START_SECONDS, what=f"{command} is ready")
+        wait_for(self._is_ready, f"{command} is ready")
 
     def _is_ready(self) -> bool:
-        said = self.log.read_bytes()[self._said_before :]
-        assert self.process.poll() is None, said.decode()
-        return b"Stop it with" in said
+        assert self.lives, self.log.read_text()
+        return self.has_said("Stop it with")
+
+    @property
+    def lives(self) -> bool:
+        return self.process.poll() is None
+
+    def has_said(self, words: str) -> bool:
+        """Tell whether *words* are in the log since this process was started."""
+        return words.encode() in self.log.read_bytes()[self._said_before :]
 
     def kill(self) -> None:
         """End the process as a power cut would."""
@@ -59,22 +52,21 @@ class SiteProcess:
     def terminate(self) -> None:
         self.process.send_signal(signal.SIGTERM)
 
-    def wait(self, *, seconds: float) -> int:
-        return self.process.wait(timeout=seconds)
+    def wait(self) -> int:
+        return self.process.wait(timeout=PATIENCE_SECONDS)
 
     def end(self) -> None:
         with suppress(ProcessLookupError):
             self.kill()
 
-    def is_idle(self) -> bool:
-        """Tell whether the process uses less than a fifth of a core, looking for a moment."""
-        before = self._cpu_ticks()
-        time.sleep(0.3)
-        return (self._cpu_ticks() - before) / os.sysconf("SC_CLK_TCK") < 0.06
+    def forget_peak(self) -> None:
+        """Let the most memory that the process has taken be what it takes now."""
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
 
-    def _cpu_ticks(self) -> int:
-        times = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return int(times[11]) + int(times[12])
+    @property
+    def peak_memory_mb(self) -> float:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
     @property
     def memory_mb(self) -> float:
@@ -96,11 +88,11 @@ class RedisProcess:
     def start(self) -> None:
         options = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
         self.process = subprocess.Popen([self._path, *options], stdout=subprocess.DEVNULL, cwd="/")
-        wait_for(self._answers, what="Redis answers")
+        wait_for(self._answers, "Redis answers")
 
     def _answers(self) -> bool:
         try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_SECONDS) as connection:
                 connection.sendall(b"PING\r\n")
                 return connection.recv(16).startswith(b"+PONG")
         except OSError:

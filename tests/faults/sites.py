@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 import uuid
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from tests.patience import wait_for
 from tests.ports import free_port
 from tests.upstream import Upstream
 
 from .browsers import Browser
 from .databases import Database
 from .pages import Page
-from .processes import SiteProcess, wait_for
+from .processes import SiteProcess
 
 # The default scenario's language model is changed by `answer_with`; any that is named here can be.
 LANGUAGE_MODELS = (
-    "ok", "echo", "slow", "endless", "hang-before", "tokens-500", "tokens-20000", "paced-60-20",
-    "paced-200-10", "paced-250-20", "paced-500-20", "paced-1000-40", "held-60",
+    "ok", "endless", "endless-20", "endless-40", "hang-before", "tokens-20000", "held-60",
     "cut-after-5", "cut-before", "eof-after-5", "no-finish",
     "bad-json-after-3", "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200",
     "status-401", "status-503", "status-503-times-1", "huge-line", "surrogates", "length",
@@ -32,8 +33,6 @@ SELECT %s, account.id, scenario.id, '', false, false, false, now(), now()
 FROM accounts_user account, conversations_scenario scenario WHERE account.email = %s AND scenario.is_default
 """
 ENDED = "SELECT state, content, error_code FROM conversations_message WHERE id = %s AND state <> 'streaming'"
-
-
 NOTHING_STREAMS = "SELECT NOT EXISTS (SELECT FROM conversations_message WHERE state = 'streaming')"
 
 
@@ -46,6 +45,7 @@ class Site:
         port = free_port()
         self.address = f"http://127.0.0.1:{port}"
         self.pages: list[Page] = []
+        self.process: SiteProcess | None = None  # the newest that serves it at its address
         self._processes: list[SiteProcess] = []
         self.settings = {
             "DATABASE_URL": database.url,
@@ -59,21 +59,41 @@ class Site:
             ),
             "MESSAGES_PER_MINUTE": "0",
             "REPLIES_PER_PERSON": "0",
+            # What a test holds is held for as long as the test takes.
+            "OPENAI_TIMEOUT_SECONDS": "600",
+            "TOOL_CALL_SECONDS": "600",
+            "TOOL_SECONDS": "600",
             **settings,
         }
 
     # Processes
 
-    def serve(self, **settings: str) -> SiteProcess:
-        return self._start("serve", settings)
+    def serve(self) -> SiteProcess:
+        self.process = self._start("serve")
+        return self.process
 
-    def run_worker(self, **settings: str) -> SiteProcess:
-        return self._start("run_worker", settings)
+    @property
+    def is_served(self) -> bool:
+        return self.process is not None and self.process.lives
 
-    def _start(self, command: str, settings: dict[str, str]) -> SiteProcess:
+    def serve_beside(self) -> str:
+        """Start a second web process and return its address."""
+        port = str(free_port())
+        self._start("serve", PORT=port)
+        return f"http://127.0.0.1:{port}"
+
+    def run_worker(self) -> SiteProcess:
+        return self._start("run_worker")
+
+    def _start(self, command: str, **settings: str) -> SiteProcess:
         process = SiteProcess(command, self.settings | settings, self.log)
         self._processes.append(process)
         return process
+
+    def end_workers(self) -> None:
+        for process in self._processes:
+            if process is not self.process:
+                process.end()
 
     def end(self) -> None:
         for page in self.pages:
@@ -83,20 +103,25 @@ class Site:
 
     # People
 
+    @cached_property
+    def browser(self) -> Browser:
+        """That of somebody who has signed up here."""
+        return self.sign_up()
+
     def sign_up(self) -> Browser:
-        self.person = f"{uuid.uuid4().hex[:8]}@example.org"
         browser = Browser(self.address)
-        browser.sign_up(self.person)
+        browser.sign_up(f"{uuid.uuid4().hex[:8]}@example.org")
         return browser
 
-    def begin(self) -> str:
-        """Begin a conversation of the person who signed up last, and return its id."""
+    def begin(self, browser: Browser | None = None) -> str:
+        """Begin a conversation of the browser's person, and return its id."""
         public_id = str(uuid.uuid4())
-        self.database.rows(BEGIN, public_id, self.person)
+        self.database.rows(BEGIN, public_id, (browser or self.browser).person)
         return public_id
 
-    def open_page(self, browser: Browser, conversation: str | None = None, **options: bool) -> Page:
-        page = Page(browser, conversation or self.begin(), **options)
+    def open_page(self, browser: Browser | None = None, conversation: str | None = None, **options: bool) -> Page:
+        browser = browser or self.browser
+        page = Page(browser, conversation or self.begin(browser), **options)
         page.wait_for("conversation.snapshot")
         self.pages.append(page)
         return page
@@ -109,27 +134,36 @@ class Site:
         self.database.rows("UPDATE conversations_scenario SET language_model = %s", language_model)
 
     def give_tools(self, *names: str) -> None:
-        """Let the language model call the tools of these *names* from now on."""
+        """Let the language model call the tools of these *names*, and no others, from now on."""
         self.database.rows("UPDATE conversations_scenario SET tools = %s", json.dumps(names))
 
     def ask(self, page: Page, language_model: str) -> int:
         """Let *page* ask for a reply of *language_model*; returns its id once the provider has the request."""
         self.answer_with(language_model)
-        before = len(self.upstream.log())
-        reply = page.ask()
-        self.upstream.wait_for_requests(before + 1)
+        content = page.post()
+        reply: int = page.answer()["reply"]
+        wait_for(lambda: self.requests_about(content), f"reply {reply} is asked for")
         return reply
 
-    def wait_for_end(self, reply: int, *, seconds: float = 20) -> dict[str, Any]:
+    def let_end(self, reply: int) -> dict[str, Any]:
+        """Let the provider end what it holds, or what is endless, and wait for the end of *reply*."""
+        self.upstream.release()
+        return self.wait_for_end(reply)
+
+    def wait_for_end(self, reply: int) -> dict[str, Any]:
         """Return state, content and error code of *reply* once it has ended, as they are stored."""
-        return wait_for(lambda: self.database.rows(ENDED, reply), seconds=seconds, what=f"reply {reply} has ended")[0]
+        return wait_for(lambda: self.database.rows(ENDED, reply), f"reply {reply} has ended")[0]
+
+    def emitted(self) -> str:
+        """Return what the provider has said so far to its newest request."""
+        return "".join(self.upstream.log()[-1]["emitted"])
 
     def newest_message(self) -> int:
         return self.database.value("SELECT coalesce(max(id), 0) FROM conversations_message")
 
     def wait_until_quiet(self) -> None:
         """Return once nothing streams any more: also a killed worker's lease is over by then."""
-        wait_for(lambda: self.database.value(NOTHING_STREAMS), seconds=20, what="nothing streams any more")
+        wait_for(lambda: self.database.value(NOTHING_STREAMS), "nothing streams any more")
 
     def ledger(self, reply: int) -> list[dict[str, Any]]:
         return self.database.rows("SELECT * FROM conversations_completion WHERE reply_id = %s ORDER BY id", reply)

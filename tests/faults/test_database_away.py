@@ -13,17 +13,15 @@ import pytest
 from chatsite.postgres.data_folder import ROLE
 from chatsite.postgres.paths import PORT
 from chatsite.postgres.server import DATABASE, EmbeddedServer
+from tests.patience import wait_for
 from tests.postgres.processes import SeenServer
-from tests.side_effects import NOTES_FILE
 
-from .conftest import checked
+from .conftest import checked, with_tools
 from .databases import Database, prepare
-from .processes import wait_for
 from .sites import Site
 
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
 COUNT = {"name": "count_up", "arguments": {"note": "a", "waits": True}}
-FULL_TEXT = " ".join(f"word{number}" for number in range(200))
 
 
 class FrailServer:
@@ -55,12 +53,10 @@ def frail_server():
 
 
 @pytest.fixture(scope="module")
-def frail_site(frail_server, upstream, tmp_path_factory):
+def frail_site(frail_server, upstream, tmp_path_factory, notes_file):
     folder = tmp_path_factory.mktemp("site")
-    settings = {"TOOL_MODULES": "tests.side_effects", NOTES_FILE: str(folder / "notes")}
-    site = Site(frail_server.database, upstream, folder, **settings)
+    site = Site(frail_server.database, upstream, folder, **with_tools(notes_file))
     site.serve()
-    site.browser = site.sign_up()
     yield site
     site.end()
 
@@ -73,16 +69,28 @@ def site(frail_site):
 
 @pytest.fixture
 def page(site):
-    return site.open_page(site.browser)
+    return site.open_page()
+
+
+def begin(site, page, chance):
+    """Return a reply that goes on until it is let end, and how much of its text is known."""
+    site.answer_with("endless")
+    reply = page.ask()
+    return reply, len(page.wait_for_text(reply, chance.randint(1, 400)))
+
+
+def check_all_is_there(site, page, reply):
+    """Let the reply end; all that the provider has said is stored and shown."""
+    assert site.let_end(reply)["state"] == "complete"
+    assert page.wait_for_end(reply)["state"] == "complete"
+    assert page.texts[reply].text == site.wait_for_end(reply)["content"] == site.emitted()
 
 
 def test_a_reply_survives_the_end_of_all_connections(site, page, chance):
-    site.answer_with("paced-200-10")
-    reply = page.ask()
-    page.wait_for_text(reply, chance.randint(1, 400))
+    reply, length = begin(site, page, chance)
     site.database.rows(TERMINATE, site.database.name)
-    assert page.wait_for_end(reply)["state"] == "complete"
-    assert page.texts[reply].text == site.wait_for_end(reply)["content"] == FULL_TEXT
+    page.wait_for_text(reply, length + 600)
+    check_all_is_there(site, page, reply)
 
 
 def test_messages_can_be_sent_after_the_end_of_all_connections(site, page):
@@ -93,42 +101,40 @@ def test_messages_can_be_sent_after_the_end_of_all_connections(site, page):
 
 
 def test_a_reply_survives_a_killed_database(site, page, frail_server, chance):
-    site.answer_with("paced-200-10")
-    reply = page.ask()
-    page.wait_for_text(reply, chance.randint(1, 400))
+    reply, length = begin(site, page, chance)
     frail_server.kill()
-    page.wait_for_text(reply, 600)
+    page.wait_for_text(reply, length + 600)
     frail_server.start()
-    assert page.wait_for_end(reply)["state"] == "complete"
-    assert page.texts[reply].text == site.wait_for_end(reply)["content"] == FULL_TEXT
+    check_all_is_there(site, page, reply)
 
 
-def test_a_reply_that_ends_while_the_database_is_away_is_written_down_later(site, page, frail_server):
-    site.answer_with("paced-200-10")
-    reply = page.ask()
-    page.wait_for_text(reply)
+def test_a_reply_that_ends_while_the_database_is_away_is_written_down_later(site, page, frail_server, chance):
+    reply, _ = begin(site, page, chance)
     frail_server.kill()
-    page.wait_for_text(reply, len(FULL_TEXT))
+    site.upstream.release()
+    assert site.upstream.wait_until_ended()["ended"] == "complete"
+    page.wait_for_text(reply, len(site.emitted()))
     frail_server.start()
-    assert page.wait_for_end(reply)["state"] == "complete"
-    assert site.wait_for_end(reply)["content"] == FULL_TEXT
+    check_all_is_there(site, page, reply)
     assert site.ledger(reply)[0]["usage_estimated"] is False
 
 
-def test_a_call_that_ends_while_the_database_is_away_is_written_down_later_and_not_run_again(site, page, frail_server):
-    notes = Path(site.settings[NOTES_FILE])
-    notes.with_suffix(".wait").touch()
+def test_a_call_that_ends_while_the_database_is_away_is_written_down_later_and_not_run_again(
+    site, page, frail_server, notes
+):
+    notes.hold()
     site.give_tools("count_up")
     site.answer_with("tools-script")
     reply = page.ask(json.dumps({"calls": [[COUNT], [COUNT | {"arguments": {"note": "b"}}]], "answer": "That is two."}))
-    wait_for(notes.exists)
+    wait_for(lambda: notes.lines, "the first call is running")
     frail_server.kill()
-    notes.with_suffix(".wait").unlink()
-    wait_for(lambda: "the database did not answer" in site.log.read_text())
+    said_before = site.log.stat().st_size
+    notes.let_go()
+    wait_for(lambda: b"database did not answer" in site.log.read_bytes()[said_before:], "its end could not be stored")
     frail_server.start()
     ended = site.wait_for_end(reply)
     assert (ended["state"], ended["content"]) == ("complete", "That is two.")
-    assert notes.read_text().split() == ["a", "b"]
+    assert notes.lines == ["a", "b"]
 
 
 def test_a_message_sent_while_the_database_is_away_is_refused_and_can_be_sent_again(site, page, frail_server):
@@ -138,6 +144,13 @@ def test_a_message_sent_while_the_database_is_away_is_refused_and_can_be_sent_ag
     content = page.post(client_id=client_id)
     assert page.answer()["code"] == "error"
     frail_server.start()
-    page.post(content, client_id=client_id)
-    assert page.wait_for_end(page.answer()["reply"])["state"] == "complete"
+    stored = wait_for(lambda: sent_again(page, content, client_id), "the database is found again")
+    assert page.wait_for_end(stored["reply"])["state"] == "complete"
     assert site.database.value("SELECT count(*) FROM conversations_message WHERE content = %s", content) == 1
+
+
+def sent_again(page, content, client_id):
+    """Send it once more; returns the acknowledgement, or None as long as it is refused."""
+    page.post(content, client_id=client_id)
+    answer = page.answer()
+    return answer if answer["type"] == "message.stored" else None

@@ -7,6 +7,8 @@ import socket
 import pytest
 from websockets.exceptions import InvalidStatus
 
+from tests.patience import PATIENCE_SECONDS
+
 from .pages import open_socket
 
 FOREIGN = [
@@ -78,6 +80,6 @@ def test_two_origins_are_not_the_sites_own(site, shared_browser):
         "X-Forwarded-Host: evil.example",
         "X_Origin: 127.0.0.1",
     ]
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
         connection.sendall("\r\n".join([*lines, "", ""]).encode())
         assert connection.recv(100).startswith(b"HTTP/1.1 403")

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import pytest
 
-from .processes import wait_for
+from tests.held_reading import HELD_AT, held_reading
+from tests.patience import wait_for
 
-RECORDS = 2_000
-MANY_RECORDS = 6_000  # so that they are read for longer than the second process takes to look for some
+from .processes import SiteProcess
+
+RECORDS = 6_000  # more than lies ready anywhere between the one that reads and the one that stores
 ADD = """
 WITH place AS (SELECT id, owner_id FROM conversations_conversation WHERE public_id = %s),
 document AS (
@@ -30,9 +31,9 @@ STATE = "SELECT state, attempt, passage_count, worker, error_code FROM conversat
 NUMBERS = "SELECT number FROM conversations_passage WHERE document_id = %s ORDER BY number"
 
 
-def add(site: Any, name: str, *, records: int = RECORDS) -> int:
-    """Bring a document of many records to a conversation of the person who signed up last."""
-    content = json.dumps([{"title": f"{name} {number}", "about": "trains and ships"} for number in range(records)])
+def add(site: Any, name: str) -> int:
+    """Bring a document of many records to a conversation of the site's person."""
+    content = json.dumps([{"title": f"{name} {number}", "about": "trains and ships"} for number in range(RECORDS)])
     return site.database.value(ADD, site.begin(), name, content.encode())
 
 
@@ -41,12 +42,13 @@ def state_of(site: Any, document: int) -> dict[str, Any]:
     return row
 
 
-def wait_for_passages(site: Any, document: int) -> None:
-    wait_for(lambda: state_of(site, document)["passage_count"], what="passages are stored")
+def wait_until_held(site: Any, document: int) -> None:
+    """Return once all is stored of the document that comes before where its reading is held."""
+    wait_for(lambda: state_of(site, document)["passage_count"] == HELD_AT, "passages are stored")
 
 
 def wait_until_ready(site: Any, document: int) -> dict[str, Any]:
-    wait_for(lambda: state_of(site, document)["state"] in ("ready", "failed"), seconds=120, what="it has been read")
+    wait_for(lambda: state_of(site, document)["state"] in ("ready", "failed"), "it has been read")
     return state_of(site, document)
 
 
@@ -59,6 +61,10 @@ def readers(site: Any, documents: list[int]) -> set[str]:
     return {state_of(site, document)["worker"] for document in documents} - {""}
 
 
+def children_that_read(process: SiteProcess) -> list[int]:
+    return [child.pid for child in psutil.Process(process.process.pid).children() if is_reading(child.pid)]
+
+
 def is_reading(pid: int) -> bool:
     """Tell whether the process lives and reads a document; one that has ended has no command any more."""
     with suppress(OSError):
@@ -66,42 +72,28 @@ def is_reading(pid: int) -> bool:
     return False
 
 
-@pytest.fixture
-def killed(new_site):
-    """A site that was killed in the middle of a document; the document, and the child that read it."""
-    site = new_site()
-    process = site.serve()
-    site.sign_up()
-    document = add(site, "talk")
-    wait_for_passages(site, document)
-    children = [child.pid for child in psutil.Process(process.process.pid).children() if is_reading(child.pid)]
-    process.kill()
-    return site, document, children
-
-
-def test_a_document_whose_reader_was_killed_is_read_anew_and_whole(killed):
-    site, document, _ = killed
-    assert 0 < len(numbers(site, document)) < RECORDS
-    site.serve()
-    assert wait_until_ready(site, document) == {
+def test_a_document_whose_reader_was_killed_is_read_anew_and_whole(mortal_site):
+    with held_reading(mortal_site.database):
+        document = add(mortal_site, "talk")
+        wait_until_held(mortal_site, document)
+        [child] = children_that_read(mortal_site.process)
+        mortal_site.process.kill()
+        wait_for(lambda: not is_reading(child), "the child does not outlive the process that it reads for")
+    assert numbers(mortal_site, document) == list(range(HELD_AT))
+    mortal_site.serve()
+    assert wait_until_ready(mortal_site, document) == {
         "state": "ready", "attempt": 0, "passage_count": RECORDS, "worker": "", "error_code": ""
     }  # fmt: skip
-    assert numbers(site, document) == list(range(RECORDS))
+    assert numbers(mortal_site, document) == list(range(RECORDS))
 
 
-def test_a_child_does_not_outlive_the_process_that_it_reads_for(killed):
-    _, _, children = killed
-    assert len(children) == 1
-    wait_for(lambda: not any(map(is_reading, children)), what="the child has ended")
-
-
-def test_two_processes_read_one_document_each(new_site):
-    site = new_site(RUN_WORKER="off")
-    site.serve()
-    site.sign_up()
-    site.run_worker()
-    site.run_worker()
-    documents = [add(site, name, records=MANY_RECORDS) for name in ("one", "two")]
-    wait_for(lambda: len(readers(site, documents)) == 2, what="both are read at once")
+def test_two_processes_read_one_document_each(parted_site):
+    workers = [parted_site.run_worker() for _ in range(2)]
+    with held_reading(parted_site.database):
+        documents = [add(parted_site, name) for name in ("one", "two")]
+        for document in documents:
+            wait_until_held(parted_site, document)
+        assert len(readers(parted_site, documents)) == len(workers)
     for document in documents:
-        assert wait_until_ready(site, document)["passage_count"] == MANY_RECORDS == len(numbers(site, document))
+        assert wait_until_ready(parted_site, document)["state"] == "ready"
+        assert numbers(parted_site, document) == list(range(RECORDS))

@@ -4,33 +4,42 @@ from __future__ import annotations
 
 import time
 
-GONE_WITHIN_SECONDS = 30
+from tests.patience import wait_for
+
+from .goals import GONE
+
+UNCLAIMED = "SELECT state = 'waiting' AND worker = '' FROM conversations_run WHERE reply_id = %s"
 
 
-def test_the_server_lets_replies_end_and_marks_those_that_take_too_long(new_site):
-    site = new_site()
-    process = site.serve()
-    browser = site.sign_up()
-    short = [site.ask(site.open_page(browser), "paced-200-10") for _ in range(7)]
-    long = [site.ask(site.open_page(browser), "endless") for _ in range(3)]
+def tell_to_stop(process):
     process.terminate()
+    wait_for(lambda: process.has_said("Stopping."), "it has heard that it is to stop")
+
+
+def test_the_server_lets_replies_end_and_marks_those_that_take_too_long(mortal_site):
+    short = [mortal_site.ask(mortal_site.open_page(), "held-60") for _ in range(7)]
+    long = [mortal_site.ask(mortal_site.open_page(), "hang-after-3") for _ in range(3)]
     told_at = time.monotonic()
-    process.wait(seconds=GONE_WITHIN_SECONDS + 5)
-    assert time.monotonic() - told_at < GONE_WITHIN_SECONDS
-    assert {site.wait_for_end(reply)["state"] for reply in short} == {"complete"}
-    assert {site.wait_for_end(reply)["state"] for reply in long} == {"interrupted"}
+    tell_to_stop(mortal_site.process)
+    mortal_site.upstream.release()
+    mortal_site.process.wait()
+    GONE.measure(time.monotonic() - told_at)
+    assert {mortal_site.wait_for_end(reply)["state"] for reply in short} == {"complete"}
+    for reply in long:
+        ended = mortal_site.wait_for_end(reply)
+        assert (ended["state"], ended["content"]) == ("interrupted", "word0 word1 word2")
 
 
-def test_a_worker_on_its_own_ends_what_it_makes_and_leaves_what_comes_after(new_site):
-    site = new_site(RUN_WORKER="off")
-    site.serve()
-    worker = site.run_worker()
-    browser = site.sign_up()
-    pages = [site.open_page(browser) for _ in range(4)]
-    begun = [site.ask(page, "paced-200-10") for page in pages[:3]]
-    worker.terminate()
+def test_a_worker_on_its_own_ends_what_it_makes_and_leaves_what_comes_after(parted_site):
+    worker = parted_site.run_worker()
+    pages = [parted_site.open_page() for _ in range(4)]
+    begun = [parted_site.ask(page, "held-60") for page in pages[:3]]
+    tell_to_stop(worker)
     later = pages[3].ask()
-    assert worker.wait(seconds=GONE_WITHIN_SECONDS) == 0
-    assert {site.wait_for_end(reply)["state"] for reply in begun} == {"complete"}
-    site.run_worker()
-    assert site.wait_for_end(later)["state"] == "complete"
+    parted_site.upstream.release()
+    assert worker.wait() == 0
+    assert {parted_site.wait_for_end(reply)["state"] for reply in begun} == {"complete"}
+    assert parted_site.database.value(UNCLAIMED, later)
+    parted_site.answer_with("ok")
+    parted_site.run_worker()
+    assert parted_site.wait_for_end(later)["state"] == "complete"

@@ -9,13 +9,15 @@ from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.talking import replies, streaming, write
+from tests.patience import PATIENCE_SECONDS, wait_for
 
 from .conftest import checked
+from .goals import STOPPED_AT_PROVIDER
 from .pages import shown_text
-from .processes import RedisProcess, wait_for
+from .processes import RedisProcess
 
-FULL_TEXT = " ".join(f"word{number}" for number in range(250))
-LONG_TEXT = " ".join(f"word{number}" for number in range(500))
+PATIENCE_MILLISECONDS = PATIENCE_SECONDS * 1000
+
 REDIS = pytest.param("with Redis", marks=pytest.mark.redis)
 WITH_REDIS = pytest.mark.parametrize("split_site", [REDIS], indirect=True)
 
@@ -26,8 +28,8 @@ def split_site(request, make_site):
     redis = RedisProcess(request.getfixturevalue("redis_server_path")) if request.param == "with Redis" else None
     with make_site(RUN_WORKER="off", **({"REDIS_URL": redis.url} if redis else {})) as site:
         site.redis = redis
-        site.web, site.worker = site.serve(), site.run_worker()
-        site.browser = site.sign_up()
+        site.serve()
+        site.run_worker()
         yield site
     if redis:
         redis.kill()
@@ -41,7 +43,7 @@ def site(split_site):
 
 @pytest.fixture
 def page(site):
-    return site.open_page(site.browser)
+    return site.open_page()
 
 
 def stored_length(site, page):
@@ -52,14 +54,14 @@ def wait_for_some_text(site, page, reply, length):
     """Live, if the processes have Redis between them; else by asking, as a page does."""
     if site.redis:
         page.wait_for_text(reply, length)
-    wait_for(lambda: stored_length(site, page) >= length)
+    wait_for(lambda: stored_length(site, page) >= length, "some text is stored")
 
 
 def test_the_reply_comes_from_the_other_process(site, page):
-    site.answer_with("paced-60-20")
+    site.answer_with("endless-20")
     reply = page.ask()
     wait_for_some_text(site, page, reply, 50)
-    assert site.wait_for_end(reply)["state"] == "complete"
+    assert site.let_end(reply)["state"] == "complete"
     page.sync()
     assert page.wait_for_end(reply)["state"] == "complete"
 
@@ -70,54 +72,59 @@ def test_stop_reaches_the_other_process_within_a_second(site, page):
     wait_for_some_text(site, page, reply, 50)
     asked_at = time.time()
     page.stop(reply)
-    assert site.upstream.wait_until_ended()["ended_at"] - asked_at < 1
+    STOPPED_AT_PROVIDER.measure(site.upstream.wait_until_ended()["ended_at"] - asked_at)
     assert site.wait_for_end(reply)["state"] == "stopped"
 
 
 def test_a_killed_web_process_does_not_end_the_reply(site, page, chance):
-    site.answer_with("paced-250-20")
+    site.answer_with("endless-20")
     reply = page.ask()
     wait_for_some_text(site, page, reply, chance.randint(1, 500))
-    site.web.kill()
-    site.web = site.serve()
+    site.process.kill()
+    site.serve()
     page.open()
-    assert site.wait_for_end(reply)["content"] == FULL_TEXT
+    assert site.let_end(reply)["content"] == site.emitted()
     page.sync()
     assert page.wait_for_end(reply)["state"] == "complete"
-    assert shown_text(site.browser.sync(page.conversation)[-1]).startswith(FULL_TEXT)
+    assert shown_text(site.browser.sync(page.conversation)[-1]).startswith(site.emitted())
     assert len(site.ledger(reply)) == 1
 
 
 @pytest.mark.browser
 def test_a_page_shows_the_reply_of_a_process_that_its_socket_cannot_hear(site, page, chromium_path):
-    site.answer_with("paced-60-20")
+    site.answer_with("held-60")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
         context = chromium.new_context(base_url=site.address)
         context.add_cookies([{"name": n, "value": v, "url": site.address} for n, v in site.browser.cookies.items()])
         shown = context.new_page()
+        shown.set_default_timeout(PATIENCE_MILLISECONDS)
         shown.goto(f"/c/{page.conversation}/")
         write(shown, "Tell me about silence")
-        expect(replies(shown)).to_contain_text("word59", timeout=15_000)
-        expect(streaming(shown)).to_have_count(0, timeout=15_000)
+        expect(streaming(shown)).to_contain_text("word59", timeout=PATIENCE_MILLISECONDS)
+        site.upstream.release()
+        expect(streaming(shown)).to_have_count(0, timeout=PATIENCE_MILLISECONDS)
+        expect(replies(shown)).to_contain_text("word59")
         chromium.close()
 
 
 @WITH_REDIS
 def test_a_killed_redis_loses_nothing(site, page):
-    site.answer_with("paced-500-20")
+    site.answer_with("endless-20")
     reply = page.ask()
     page.wait_for_text(reply, 50)
     site.redis.kill()
     before = stored_length(site, page)
-    wait_for(lambda: stored_length(site, page) > before + 50)
+    wait_for(lambda: stored_length(site, page) > before + 50, "the reply goes on")
     site.redis.start()
-    page.sync()
-    for _ in range(3):  # live again: both processes come back to Redis within seconds, long before the reply ends
-        page.wait_for("reply.delta")
-    assert reply not in page.ends
+    wait_for(lambda: heard_live(page), "both processes have come back to Redis")
+    site.upstream.release()
     assert page.wait_for_end(reply)["state"] == "complete"
-    assert page.texts[reply].text == site.wait_for_end(reply)["content"] == LONG_TEXT
+    assert page.texts[reply].text == site.wait_for_end(reply)["content"] == site.emitted()
+
+
+def heard_live(page):
+    return [frame for frame in page.hear_out() if frame["type"] == "reply.delta"]
 
 
 @WITH_REDIS

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_SECONDS
+
 GIGABYTE = 10**9
 PIECE = b"x" * 2**20
 MEGABYTES = 2  # of one document at the site of these tests, so 10 in one request
@@ -43,12 +45,12 @@ class Sender:
 
     def __init__(self, site, process):
         self.site, self.process = site, process
-        self.browser = site.sign_up()
+        self.browser = site.browser
         self.path = f"/c/{uuid.uuid4()}/documents/add/"
 
     def send(self, body, *, path="", signed_in=True, **headers):
         """POST what *body* yields until the site wants no more; return the answer and its JSON."""
-        connection = http.client.HTTPConnection("127.0.0.1", int(self.site.settings["PORT"]), timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", int(self.site.settings["PORT"]), timeout=PATIENCE_SECONDS)
         connection.putrequest("POST", path or self.path)
         cookies = {"Cookie": self.browser.cookie_header, "X-CSRFToken": self.browser.cookies["csrftoken"]}
         sent = {"Accept": "application/json", "Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
@@ -158,7 +160,7 @@ def test_who_goes_on_sending_is_cut_off(sender):
     with bounded(sender), socket.create_connection(("127.0.0.1", int(sender.site.settings["PORT"]))) as connection:
         head = f"POST {sender.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {10**15}\r\n\r\n"
         connection.sendall(head.encode())
-        connection.settimeout(60)
+        connection.settimeout(PATIENCE_SECONDS)
         with pytest.raises(ConnectionError):
             send_for_ever(connection)
 

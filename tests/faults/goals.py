@@ -1,0 +1,44 @@
+"""Goals that name a time. What was measured is printed at the end of a run, beside the goal.
+
+How long something takes says as much about the machine as about the site. So a test fails only beyond what a machine
+needs that is three times as slow and on which the site, its provider and the test itself each stand still for seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+TIMES_AS_SLOW = 3
+STANDSTILL_SECONDS = 10
+
+
+@dataclass
+class Goal:
+    """*what* is at most so much: seconds, or things of which *a_second* come in a second."""
+
+    what: str
+    most: float
+    unit: str = "s"
+    a_second: float = 1
+    measured: list[float] = field(default_factory=list)
+
+    def measure(self, figure: float) -> None:
+        self.measured.append(figure)
+        assert figure < self.most * TIMES_AS_SLOW + STANDSTILL_SECONDS * self.a_second, str(self)
+
+    def __str__(self) -> str:
+        worst = max(self.measured, default=0.0)
+        verdict = "met" if worst <= self.most else "missed"
+        return f"{self.what}: at most {worst:.3g} {self.unit} of {len(self.measured)} (goal: {self.most:g}, {verdict})"
+
+
+LAST_DELTA = Goal("From a lost right to the last delta", 2)
+LAST_SOCKET = Goal("From a lost right to the last socket's end", 2)
+LAST_CONNECTION = Goal("From a lost right to the end of the last connection to the provider", 2)
+STOPPED_AT_PROVIDER = Goal("From Stop to the end of the connection to the provider", 1)
+STOPPED_WITH_TOOLS = Goal("From Stop to the end of a reply that calls tools", 1)
+DELETED_AT_PROVIDER = Goal("From an account's deletion to the end of its connection to the provider", 2)
+INTERRUPTED = Goal("From the new start of a killed server to the end of its last reply", 30)
+WORDS_LOST = Goal("Words that were seen and not stored when the server was killed", 200, "words", a_second=200)
+GONE = Goal("From SIGTERM to the end of the process", 30)
+GOALS = [each for each in vars().values() if isinstance(each, Goal)]
