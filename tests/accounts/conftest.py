@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 
 import pytest
@@ -25,6 +26,22 @@ def site_hashers(settings) -> list[str]:
 def _quick_hashes_and_fresh_limits(settings, site_hashers):
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     cache.clear()
+
+
+class StandingTime:
+    """The time of a watch that stands."""
+
+    def __init__(self) -> None:
+        self._now = time.time()
+
+    def time(self) -> float:
+        return self._now
+
+
+@pytest.fixture(autouse=True)
+def _the_codes_of_apps_stay_right(monkeypatch):
+    """They change every half minute, and some test would be there when they do."""
+    monkeypatch.setattr("allauth.mfa.totp.internal.auth.time", StandingTime())
 
 
 @pytest.fixture
