@@ -30,10 +30,10 @@ def letters():
     return open_request()
 
 
-def open_request(language_model="letters", prices=PRICES):
+def open_request(language_model="letters", prices=PRICES, purpose=Purpose.TITLE, step=1):
     return open_completion(
         NewCompletion(
-            purpose=Purpose.TITLE,
+            purpose=purpose,
             user=None,
             language_model=language_model,
             body={"messages": []},
@@ -41,6 +41,7 @@ def open_request(language_model="letters", prices=PRICES):
             prompt_tokens=1_100_000,
             most_prompt_tokens=1_100_000,
             max_output_tokens=10,
+            step=step,
         )
     )
 
@@ -83,6 +84,21 @@ def test_two_that_agree_end_well(letters, file):
     printed, end = run(file(row(day_of(letters))))
     assert end == 0
     assert "agree in all 1 days and models" in printed
+
+
+def test_each_step_of_a_reply_that_calls_tools_is_a_request_that_the_provider_bills(file):
+    steps = [open_request(purpose=Purpose.REPLY, step=step) for step in (1, 2, 3)]
+    for step in steps:
+        used(step, called_tools=step is not steps[-1])
+    days = [day_of(step) for step in steps]
+    lines = [f"{day},letters,{n},{n}000000,{n * 400_000},{n * 200_000},{n * Decimal('2.8')}" for day, n in count(days)]
+    printed, end = run(file(*lines))
+    assert end == 0, printed
+
+
+def count(days):
+    """Return how often each of them is there: a test may go on over midnight."""
+    return [(day, days.count(day)) for day in sorted(set(days))]
 
 
 def test_a_difference_is_printed_with_its_day_and_model(letters, file):

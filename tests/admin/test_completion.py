@@ -39,6 +39,14 @@ def test_the_list_takes_the_same_queries_for_5_and_for_50(queries_for, alice):
     assert queries_for(LIST) == few <= 6
 
 
+def test_the_list_says_which_step_of_its_reply_a_request_is(admin_browser, alice):
+    for step, purpose in ((1, "tool_step"), (2, "reply")):
+        make_completion(alice, step=step, purpose=purpose)
+    page = admin_browser.get(LIST).content.decode()
+    assert "Reply, step 2" in page
+    assert "Tool step, step" not in page
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [

@@ -94,6 +94,20 @@ def test_every_table_and_every_file_adds_up_to_the_ledger(client, alice, seed):
         assert sum(int(row["unknown_costs"]) for row in rows) == own.filter(cost_usd=None).count()
 
 
+def test_a_reply_of_several_steps_is_one_reply_of_several_requests(client, alice):
+    conversation = make_conversation(alice, turns=0)
+    reply = say(conversation, "assistant", "So.")
+    for step, purpose in ((1, "tool_step"), (2, "tool_step"), (3, "reply")):
+        make_completion(alice, reply=reply, step=step, purpose=purpose, cost_usd=Decimal("0.5"))
+    (row,) = file_of(client, "conversation")
+    assert (row["replies"], row["completions"], Decimal(row["cost_usd"])) == ("1", "3", Decimal("1.5"))
+    assert {row.name: row.totals.completions for row in context_of(client)["by_purpose"]} == {
+        "Tool step": 2,
+        "Reply": 1,
+    }
+    assert "takes several requests" in page_of(client)
+
+
 def test_somebody_elses_usage_is_not_there(client, alice):
     talk(make_person("bob"), "Bob’s secret", "7")
     assert context_of(client)["total"] == Totals()

@@ -54,6 +54,22 @@ def test_a_file_has_all_rows_and_adds_up_to_the_ledger(rows, by):
     assert len(written) == {"day": 30, "user": 25, "language_model": 25}.get(by, 1)
 
 
+@pytest.mark.parametrize(
+    ("by", "counted"),
+    [
+        ("user", {("3", "1", "0.0600000000")}),
+        ("language_model", {("2", "1", "0.0300000000"), ("1", "0", "0.0300000000")}),
+        ("purpose", {("2", "1", "0.0300000000"), ("1", "0", "0.0300000000")}),
+    ],
+)
+def test_a_reply_of_several_steps_is_one_reply_and_has_the_cost_of_all_its_requests(rows, alice, by, counted):
+    make_completion(alice, step=1, purpose="tool_step", cost_usd=Decimal("0.01"), language_model="first")
+    make_completion(alice, step=2, purpose="tool_step", cost_usd=Decimal("0.02"), language_model="first")
+    make_completion(alice, step=3, purpose="reply", cost_usd=Decimal("0.03"), language_model="second")
+    written = rows(by)
+    assert {(row["completions"], row["replies"], row["cost (USD)"]) for row in written} == counted
+
+
 def test_a_file_is_of_the_days_and_filters_of_the_page(rows, alice):
     make_completion(alice, error_code="rate_limited")
     make_completion(make_person("bob"), error_code="provider_timed_out")

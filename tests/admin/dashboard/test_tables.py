@@ -43,6 +43,15 @@ def test_a_row_s_share_is_of_the_cost_and_of_tokens_where_nothing_has_one(overvi
     assert [row.share for row in table_of(overview(), "user").rows] == [750, 250]
 
 
+def test_of_purposes_requests_are_counted_because_a_reply_with_tools_has_several(overview, page, alice):
+    for step, purpose in ((1, "tool_step"), (2, "tool_step"), (3, "reply")):
+        make_completion(alice, step=step, purpose=purpose)
+    table = table_of(overview(), "purpose")
+    assert {row.ways.name: row.totals.completions for row in table.rows} == {"Tool step": 2, "Reply": 1}
+    assert [each.key for each in overview().tables if each.counts_requests] == ["purpose"]
+    assert "takes several requests" in page()
+
+
 def test_the_site_s_own_scenario_is_called_in_the_reader_s_language(admin_browser, alice):
     make_completion(alice, scenario=Scenario.objects.create(name=PLAIN))
     page = admin_browser.get(reverse("admin:index"), headers={"accept-language": "zh-hans"}).content.decode()
