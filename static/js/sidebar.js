@@ -10,6 +10,7 @@ export class Sidebar {
     Object.assign(this, { element, conversation, onAsks });
     this.title = document.querySelector("[data-conversation-title]").textContent;
     this.asking = this.#listedAsAsking;
+    this.untold = new Set();
     element.addEventListener("htmx:afterRequest", ({ detail }) => detail.requestConfig.verb === "post" && this.#close());
     element.addEventListener("htmx:load", ({ target }) => this.#arrived(target));
   }
@@ -32,9 +33,13 @@ export class Sidebar {
   /** Show which conversations wait for the person's answer, and no others. */
   showAsking(conversations) {
     const news = conversations.filter((conversation) => !this.asking.has(conversation));
+    this.untold = new Set([...news, ...conversations.filter((conversation) => this.untold.has(conversation))]);
     this.asking = new Set(conversations);
     this.#draw();
-    news.forEach((conversation) => this.#tell(conversation));
+    this.#tell();
+    if (news.some((conversation) => !this.#entry(conversation))) {
+      this.#reload(); // begun in another tab: it has to be in the list to be found
+    }
   }
 
   /** Take a `conversation.asks`. */
@@ -57,6 +62,7 @@ export class Sidebar {
       this.asking = this.#listedAsAsking;
     }
     this.#draw();
+    this.#tell();
   }
 
   #draw() {
@@ -71,14 +77,14 @@ export class Sidebar {
     document.title = `${count}${this.title} · ${this.element.dataset.site}`;
   }
 
-  /** What the page itself shows says so itself; what is not in the list yet has to be there to be found. */
-  #tell(conversation) {
-    const entry = this.#entry(conversation);
-    if (!entry) {
-      this.#reload();
-    } else if (conversation !== this.conversation) {
-      const title = entry.querySelector("[data-entry-title]").textContent;
-      this.onAsks(this.element.dataset.textAsks.replace("%(title)s", () => title));
+  /** Tell of each that has begun to ask and is in the list. The one that the page shows speaks for itself. */
+  #tell() {
+    for (const conversation of [...this.untold].filter((each) => this.#entry(each))) {
+      this.untold.delete(conversation);
+      if (conversation !== this.conversation) {
+        const title = this.#entry(conversation).querySelector("[data-entry-title]").textContent;
+        this.onAsks(this.element.dataset.textAsks.replace("%(title)s", () => title));
+      }
     }
   }
 

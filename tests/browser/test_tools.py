@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
-from .talking import CONVERSATION_PATH, composer, content_of, lose_frames, messages, replies, say, streaming, write
+from .calling import ask_to_write_down, calls_in, choose_all_tools, end_of
+from .talking import CONVERSATION_PATH, composer, content_of, lose_frames, messages, replies, say, write
 
 CALL_ALL = """
 from conversations.models import Conversation
@@ -26,6 +26,15 @@ from conversations.models import Conversation
 from tests.tool_steps import add_call
 add_call(Conversation.objects.get(public_id="{public_id}").head, "{tool}", source="shop (shop.example)")
 """
+OFFER_TWO = """
+from conversations.models import McpServer
+tools = [{"name": name, "description": "", "parameters": {"type": "object"}} for name in ("pay", "order")]
+McpServer.objects.create(name="shop", url="https://shop.example/mcp", offered=True, tools=tools)
+"""
+OFFER_NONE = """
+from conversations.models import McpServer
+McpServer.objects.all().delete()
+"""
 XSS = '<img src=x onerror="document.title=\'broken in\'"><script>document.title="broken in"</script>'
 
 
@@ -35,32 +44,12 @@ def with_tools(page):
     return choose_all_tools(page)
 
 
-def choose_all_tools(page: Page) -> Page:
-    page.goto("/scenarios/new/")
-    page.get_by_label("Name", exact=True).fill("Tools of all kinds")
-    for box in page.locator("[data-tool-choice] input[type=checkbox]").all():
-        box.check()
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Start a conversation with Tools of all kinds").click()
-    expect(composer(page)).to_be_visible()
-    return page
-
-
-def calls_in(reply: Locator) -> Locator:
-    return reply.locator("details[data-call]")
-
-
-def ask_to_write_down(page: Page, note: str = "Pay the invoice") -> Locator:
-    """Have the model call the tool that asks first, and return the card that does so."""
-    write(page, f"call write_down with {json.dumps({'note': note}, ensure_ascii=False)}")
-    card = page.locator("[data-asks]")
-    expect(card).to_be_visible()
-    return card
-
-
-def end_of(page: Page) -> Locator:
-    expect(streaming(page)).to_have_count(0)
-    return replies(page).last
+@pytest.fixture
+def shop(site):
+    """A server whose two tools are offered to people."""
+    site.run(OFFER_TWO)
+    yield
+    site.run(OFFER_NONE)
 
 
 def test_the_form_says_what_the_chosen_tools_cost_together(page):
@@ -69,6 +58,18 @@ def test_the_form_says_what_the_chosen_tools_cost_together(page):
     expect(total).to_be_empty()
     page.get_by_label("Calculator").check()
     expect(total).to_contain_text(re.compile(r"about \d+ tokens"))
+
+
+def test_what_is_chosen_twice_is_counted_once(shop, page):
+    page.goto("/scenarios/new/")
+    page.locator("[value=shop__\\*]").check()
+    total = page.locator("[data-tool-sum]")
+    expect(total).to_contain_text(re.compile(r"about \d+ tokens"))
+    of_all = total.inner_text()
+    page.locator("[value=shop__pay]").check()
+    page.get_by_label("Calculator").check()
+    page.get_by_label("Calculator").uncheck()
+    expect(total).to_have_text(of_all)
 
 
 def test_the_page_says_which_tools_there_are(with_tools):
