@@ -1,12 +1,17 @@
 /** Older messages come in above; what a person reads stays where it is. */
 
+/** @param {() => void} onArrived called once for all that came together */
 export function keepPlaceWhenOlderArrive(scroller, onArrived) {
-  let below = 0;
+  let below;
   scroller.addEventListener("htmx:beforeSwap", () => {
     below = scroller.scrollHeight - scroller.scrollTop;
   });
+  // htmx tells of each element that came in, though all of them are there by the first time.
   scroller.addEventListener("htmx:afterSwap", () => {
-    scroller.scrollTop = scroller.scrollHeight - below;
-    onArrived();
+    if (below !== undefined) {
+      scroller.scrollTop = scroller.scrollHeight - below;
+      below = undefined;
+      onArrived();
+    }
   });
 }

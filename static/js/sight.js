@@ -50,11 +50,11 @@ export class Sight {
   }
 
   get #articles() {
-    return [...this.list.querySelectorAll("[data-message]")];
+    return [...this.list.children].filter(({ dataset }) => "message" in dataset);
   }
 
   #article(message) {
-    return this.list.querySelector(`[data-message="${message}"]`);
+    return document.getElementById(`message-${message}`);
   }
 
   #heal(pins, excluded) {

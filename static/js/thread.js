@@ -21,11 +21,11 @@ export class Thread {
   }
 
   get articles() {
-    return [...this.list.querySelectorAll("[data-message]")];
+    return [...this.list.children].filter(({ dataset }) => "message" in dataset);
   }
 
   get streamingArticle() {
-    return this.list.querySelector('[data-message][data-state="streaming"]');
+    return this.articles.findLast(({ dataset }) => dataset.state === "streaming") ?? null;
   }
 
   get lastReply() {
@@ -52,7 +52,7 @@ export class Thread {
   /** Take a piece of a streaming reply; return whether something before it is missing. */
   takePiece(frame) {
     if (this.reply?.article.dataset.message !== String(frame.reply)) {
-      return !this.list.querySelector(`[data-message="${frame.reply}"]`);
+      return !document.getElementById(`message-${frame.reply}`);
     }
     this.reply.take(frame);
     return this.reply.hasGap;
@@ -116,7 +116,7 @@ export class Thread {
   }
 
   #put({ id, state, html }) {
-    const old = this.list.querySelector(`[data-message="${id}"]`);
+    const old = document.getElementById(`message-${id}`);
     if (old && this.shown.get(old) === html) {
       return;
     }

@@ -9,12 +9,12 @@ export function rememberTimeZone() {
 
 /** Write every `<time datetime>` in *root* in the viewer's words, the whole date as its tooltip. */
 export function localiseTimes(root) {
-  const language = viewersLanguage();
+  const words = wordsFor(viewersLanguage());
   for (const element of root.querySelectorAll("time[datetime]:not([data-localised])")) {
     const moment = new Date(element.dateTime);
     element.dataset.localised = "";
-    element.textContent = shortForm(moment, language);
-    element.title = moment.toLocaleString(language, { dateStyle: "full", timeStyle: "short" });
+    element.textContent = shortForm(moment, words);
+    element.title = words.whole.format(moment);
   }
 }
 
@@ -24,10 +24,19 @@ function viewersLanguage() {
   return navigator.languages.find((language) => language.split("-")[0] === lang.split("-")[0]) ?? lang;
 }
 
-function shortForm(moment, language) {
-  const clock = moment.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" });
+/** What is made once for all times of a page: it costs far more to make than to use. */
+function wordsFor(language) {
+  return {
+    clock: new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" }),
+    day: new Intl.DateTimeFormat(language, { day: "numeric", month: "short" }),
+    whole: new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "short" }),
+  };
+}
+
+function shortForm(moment, words) {
+  const clock = words.clock.format(moment);
   if (moment.toDateString() === new Date().toDateString()) {
     return clock;
   }
-  return `${moment.toLocaleDateString(language, { day: "numeric", month: "short" })}, ${clock}`;
+  return `${words.day.format(moment)}, ${clock}`;
 }
