@@ -38,6 +38,7 @@ class ToolCallAdmin(ReviewAdmin):
         "shown_source",
         "step",
         "shown_state",
+        "shown_error",
         "shown_asked",
         "seconds",
     ]
@@ -66,8 +67,11 @@ class ToolCallAdmin(ReviewAdmin):
 
     @display(description=_("state"), ordering="state", label=STATES)
     def shown_state(self, call: ToolCall) -> tuple[str, str]:
-        state = call.get_state_display()
-        return call.state, f"{state}: {sentence_for(call.error_code, translate=gettext)}" if call.error_code else state
+        return call.state, call.get_state_display()
+
+    @display(description=_("error"), ordering="error_code")
+    def shown_error(self, call: ToolCall) -> str:
+        return sentence_for(call.error_code, translate=gettext) if call.error_code else "–"
 
     @display(description=_("asked"), ordering="asked")
     def shown_asked(self, call: ToolCall) -> str:
@@ -86,6 +90,7 @@ class ToolCallAdmin(ReviewAdmin):
             "tool": shown_tool(obj),
             "source": shown_source(obj),
             "outcome": self.shown_state(obj),
+            "reason": self.shown_error(obj),
             "seconds": self.seconds(obj),
         }
         result = result_of(obj) if words.are_shown else ""

@@ -75,7 +75,7 @@ def test_it_is_filtered_and_found(admin_browser, reply, query, found):
 
 @pytest.mark.parametrize(
     ("language", "words"),
-    [("en", "Failed: The tool did not answer in time."), ("zh-hans", "工具没有及时回答。")],
+    [("en", "The tool did not answer in time."), ("zh-hans", "工具没有及时回答。")],
 )
 def test_why_it_failed_is_said_in_words(admin_browser, superuser, reply, language, words):
     call = add_call(reply, state="failed", error_code="tool_timed_out")
