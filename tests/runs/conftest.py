@@ -17,6 +17,7 @@ def provider(settings, upstream):
     """Return a function that configures the fake provider with one language model, named after its fault."""
     upstream.reset()
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = upstream.base_url, "sk-canary-1234567890"
+    settings.OPENAI_TIMEOUT_SECONDS = settings.TOOL_SECONDS = settings.TOOL_CALL_SECONDS = 600  # what is held is held
 
     def use(model: str) -> None:
         settings.LANGUAGE_MODELS = (

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,34 +27,20 @@ from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox
 from tests.asking import SIDE_EFFECTS, ask_about_a_call, decision, toolbox
 from tests.people import begin, make_user, post
-from tests.side_effects import NOTES_FILE
+from tests.side_effects import NOTES_FILE, Notes
 from tests.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JSON = {"accept": "application/json"}
 
 
-@dataclass
-class Notes:
-    """What tools have written, in order."""
-
-    path: Path
-
-    @property
-    def lines(self) -> list[str]:
-        return self.path.read_text().splitlines() if self.path.exists() else []
-
-    @property
-    def waiting(self) -> Path:
-        """While this is there, a tool that was told to wait does not return."""
-        return self.path.with_suffix(".wait")
-
-
 @pytest.fixture
 def notes(tmp_path, monkeypatch, settings):
     settings.TOOL_MODULES = SIDE_EFFECTS
     monkeypatch.setenv(NOTES_FILE, str(tmp_path / "notes"))
-    return Notes(tmp_path / "notes")
+    notes = Notes(tmp_path / "notes")
+    yield notes
+    notes.let_go()
 
 
 @pytest.fixture
@@ -129,12 +114,12 @@ async def test_of_several_calls_each_is_run_or_not_as_it_was_decided(worker, tal
 
 
 async def test_what_is_allowed_while_another_call_runs_is_run_after_it(worker, talk, notes):
-    notes.waiting.touch()
+    notes.hold()
     reply = await in_thread(talk, [write("Slow", tool="count_up", waits=True), write("Buy milk")])
     await wait_until(lambda: notes.lines)
     call = await in_thread(ToolCall.objects.select_related("reply__conversation").get, reply=reply, state="asks")
     await in_thread(decide, call)
-    notes.waiting.unlink()
+    notes.let_go()
     assert (await wait_until(lambda: ended(reply))).state == "complete"
     assert notes.lines == ["Slow", "Buy milk"]
 
@@ -181,14 +166,14 @@ def edited(conversation):
 
 
 async def test_what_was_stopped_in_the_middle_may_have_been_run(worker, talk, notes):
-    notes.waiting.touch()
+    notes.hold()
     reply = await in_thread(talk, [write("Buy milk", waits=True)])
     [call] = await wait_until(lambda: asking_calls(reply))
     await in_thread(decide, call)
     await wait_until(lambda: notes.lines)
     await in_thread(stop_reply, conversation=reply.conversation, reply_id=reply.pk)
     await wait_until(lambda: ended(reply))
-    notes.waiting.unlink()
+    notes.let_go()
     version = await in_thread(again, reply.conversation)
     assert await wait_until(lambda: asking_calls(version))
     [step] = (await in_thread(calls_of_replies, [version.pk]))[version.pk]

@@ -11,6 +11,7 @@ from django.db import connection, transaction
 
 from conversations.models import Calibration, Completion, Conversation, Message
 from conversations.services.stop_reply import stop_reply
+from tests.patience import PATIENCE_SECONDS
 from tests.people import begin, make_user, post
 from tests.upstream import count_prompt
 from tests.waiting import in_thread, wait_until
@@ -158,12 +159,12 @@ def nothing_can_be_learned():
         with transaction.atomic():
             Calibration.objects.select_for_update().get()
             held.set()
-            release.wait(20)
+            release.wait(PATIENCE_SECONDS)
         connection.close()
 
     holder = threading.Thread(target=hold)
     holder.start()
-    held.wait(20)
+    held.wait(PATIENCE_SECONDS)
     try:
         yield
     finally:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import json
 import uuid
@@ -7,7 +8,7 @@ from contextlib import asynccontextmanager
 from decimal import Decimal
 
 import pytest
-from django.db import DataError
+from django.db import DataError, connection
 from django.db.models import F
 from django.db.models.functions import Now
 
@@ -22,8 +23,10 @@ from conversations.services import embed_document, index_document
 from conversations.services.documents import add_document, delete_document, read_again
 from conversations.services.embed_document import claim_batch, postpone
 from conversations.services.index_document import DocumentLost, claim_document
+from tests.faults.databases import Database, server_address
+from tests.held_reading import HELD_AT, held_reading
 from tests.people import begin, make_user
-from tests.waiting import in_thread, wait_until
+from tests.waiting import in_thread, wait_for_lock_waits, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEXT = "# Trains\n\nThe night train leaves at ten.\n\n# Ships\n\nThe ferry waits for nobody.\n"
@@ -67,7 +70,7 @@ def records(count):
 
 async def when(document, **fields):
     """Wait until the document is as *fields* say, and return it."""
-    return await wait_until(lambda: Document.objects.filter(pk=document.pk, **fields).first(), patience_seconds=60)
+    return await wait_until(lambda: Document.objects.filter(pk=document.pk, **fields).first())
 
 
 async def test_a_file_becomes_passages(indexer):
@@ -181,18 +184,30 @@ async def test_after_three_readers_were_gone_it_is_given_up():
     assert document.error_code == "document_reading_interrupted"
 
 
-async def test_a_worker_that_is_told_to_stop_leaves_the_document_to_others(indexer):
-    document = await in_thread(bring, "talks.json", records(5_000))
-    await when(document, passage_count__gt=0)
-    await indexer.drain()
+@pytest.fixture
+async def begun(indexer):
+    """A document of many records that is being read, and what lets that go on."""
+    with held_reading(Database(connection.settings_dict["NAME"], server_address())) as go_on:
+        document = await in_thread(bring, "talks.json", records(1_000))
+        yield await when(document, passage_count=HELD_AT), go_on
+
+
+async def test_a_worker_that_is_told_to_stop_leaves_the_document_to_others(indexer, begun):
+    document, go_on = begun
+    draining = asyncio.create_task(indexer.drain())
+    await wait_until(lambda: all(duty.cancelling() or duty.done() for duty in indexer._duties))
+    go_on()
+    await draining
     document = await when(document, state="waiting")
     assert (document.attempt, document.worker) == (0, "")
 
 
-async def test_a_document_that_is_deleted_while_it_is_read_leaves_nothing(indexer, caplog):
-    document = await in_thread(bring, "talks.json", records(5_000))
-    await when(document, passage_count__gt=0)
-    await in_thread(delete_document, document)
+async def test_a_document_that_is_deleted_while_it_is_read_leaves_nothing(indexer, begun, caplog):
+    document, go_on = begun
+    deleting = asyncio.ensure_future(in_thread(delete_document, document))
+    await in_thread(wait_for_lock_waits, 2)  # the indexer waits to go on, and who deletes it for the indexer
+    go_on()
+    await deleting
     next_one = await in_thread(bring)
     await when(next_one, state="ready")
     assert not await in_thread(Passage.objects.filter(document_id=document.pk).exists)

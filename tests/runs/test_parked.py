@@ -24,6 +24,7 @@ from conversations.services.decide_call import decide_call
 from conversations.services.delete_account import delete_account
 from conversations.services.stop_reply import stop_reply
 from tests.asking import ask, ask_about_a_call, ask_about_calls, claim, decision
+from tests.patience import PATIENCE_SECONDS
 from tests.people import begin, make_user, post
 from tests.waiting import in_thread, wait_for_lock_waits, wait_until
 
@@ -165,7 +166,7 @@ def hold(reply_id, held: threading.Event, release: threading.Event) -> None:
     with transaction.atomic():
         Message.objects.select_for_update().get(pk=reply_id)
         held.set()
-        release.wait(timeout=30)
+        release.wait(PATIENCE_SECONDS)
 
 
 def outcome_of(action: Callable[[], Any]) -> Any:
@@ -210,7 +211,7 @@ def park_and_wait(run, held: threading.Event, release: threading.Event) -> None:
     with transaction.atomic():
         park_run(run, content="")
         held.set()
-        release.wait(timeout=30)
+        release.wait(PATIENCE_SECONDS)
 
 
 async def test_who_claims_it_again_does_not_lose_it_because_it_was_given_back(transactional_db):

@@ -16,6 +16,7 @@ from conversations.selectors.sent_request import sent_request
 from conversations.services.conversations import delete_conversation
 from conversations.services.regenerate_reply import regenerate_reply
 from conversations.services.stop_reply import stop_reply
+from tests.patience import PATIENCE_SECONDS
 from tests.people import begin, make_user, path_of, post
 from tests.waiting import in_thread, wait_until
 
@@ -120,7 +121,7 @@ async def test_deleting_the_conversation_stops_its_reply(worker, provider, upstr
 
 
 async def test_a_provider_that_takes_too_long_altogether_is_cut_off(worker, provider, settings):
-    settings.REPLY_TIMEOUT_SECONDS = 1
+    settings.REPLY_TIMEOUT_SECONDS = 5  # its first words come before that, however slow the machine is
     provider("endless")
     reply = await ended((await in_thread(ask)).reply)
     completion = await in_thread(Completion.objects.get)
@@ -232,18 +233,21 @@ async def test_an_unknown_price_is_an_unknown_cost(worker, provider, settings):
 
 
 async def test_the_text_so_far_is_stored_while_it_streams(worker, provider):
-    provider("paced-40-50")
+    provider("held-40")
     posted = await in_thread(ask)
-    await text_has_come(posted.reply, length=20)
+    await text_has_come(posted.reply, length=len(" ".join(f"word{number}" for number in range(40))))
     assert (await in_thread(Message.objects.get, pk=posted.reply.pk)).state == "streaming"
 
 
-async def test_draining_lets_replies_end(worker, provider):
-    provider("paced-20-20")
+async def test_draining_lets_replies_end(worker, provider, upstream):
+    provider("held-40")
     posted = await in_thread(ask)
     await text_has_come(posted.reply)
-    await worker.drain()
-    assert (await ended(posted.reply)).state == "complete"
+    draining = asyncio.create_task(worker.drain(timeout_seconds=PATIENCE_SECONDS))
+    await wait_until(lambda: not worker._accepting)
+    upstream.release()
+    await draining
+    assert (await in_thread(Message.objects.get, pk=posted.reply.pk)).state == "complete"
 
 
 async def test_draining_interrupts_what_takes_too_long(worker, provider):

@@ -30,10 +30,10 @@ def the_worst(gate: threading.Event) -> list:
     """Return tools that do what no tool should."""
 
     def hang() -> None:
-        gate.wait(60)
+        gate.wait()
 
     async def block() -> None:
-        gate.wait(60)
+        gate.wait()
 
     def crash() -> None:
         raise ValueError("no such city")
@@ -50,7 +50,8 @@ def the_worst(gate: threading.Event) -> list:
     def fine(n: int) -> int:
         return n + 1
 
-    return [python_tool(each, timeout_seconds=1) for each in (hang, block, crash, leave, flood, page, fine)]
+    hanging, others = (hang, block), (crash, leave, flood, page, fine)
+    return [python_tool(each, timeout_seconds=1) for each in hanging] + [python_tool(each) for each in others]
 
 
 ASKED = ["hang", "block", "crash", "leave", "flood", "page", "missing"]

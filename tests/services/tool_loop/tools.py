@@ -18,7 +18,7 @@ class NotedTool:
 
     def __init__(self, name: str = "look", answer: Answer | None = None, *, asks: bool = False) -> None:
         self.spec = ToolSpec(name, "Looks around.", {"type": "object"}, source="tests", asks=asks)
-        self.timeout_seconds = 5.0
+        self.timeout_seconds = 600.0  # who is to end in time says so
         self.ran: list[str] = []
         self._answer = answer or self._tell
 
