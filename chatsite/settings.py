@@ -105,7 +105,10 @@ DOCUMENT_STORAGE_MEGABYTES = ENV.integer(
     "DOCUMENT_STORAGE_MEGABYTES", default=500, minimum=1, help="Most megabytes of documents that one person keeps."
 )
 DOCUMENT_SECONDS = ENV.integer(
-    "DOCUMENT_SECONDS", default=120, minimum=1, help="Longest time, and processor time, that reading a document takes."
+    "DOCUMENT_SECONDS",
+    default=120,
+    minimum=1,
+    help="Processor time that reading a document may take; it is waited for four times as long.",
 )
 DOCUMENT_MEMORY_MEGABYTES = ENV.integer(
     "DOCUMENT_MEMORY_MEGABYTES", default=1024, minimum=256, help="Most memory that reading a document takes."

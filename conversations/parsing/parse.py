@@ -38,6 +38,7 @@ COMMAND = (sys.executable, "-P", "-B", "-m", "conversations.parsing.child")
 ENVIRONMENT = {"PYTHONPATH": str(PROJECT), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 MOST_LOGGED_BYTES = 2_000
 END_SECONDS = 5
+PATIENCE = 4  # times its time on the processor: it gives way to everybody else, and all may be busy
 DEATHS_BY_COST = {-signal.SIGKILL, -signal.SIGXCPU, -signal.SIGABRT}  # a library in C aborts when memory is refused
 
 
@@ -55,7 +56,7 @@ async def parse_document(
     helpers = [asyncio.create_task(_feed(stdin, order, content)), asyncio.create_task(_log(stderr))]
     try:
         check = _Check()
-        async for line in _lines(stdout, seconds=limits.seconds):
+        async for line in _lines(stdout, seconds=PATIENCE * limits.seconds):
             parsed = read_line(line)
             if isinstance(parsed, End):
                 check.finish()

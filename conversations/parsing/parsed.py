@@ -16,7 +16,7 @@ LONGEST_HEADING_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class ParsingLimits:
-    """What reading one document may take. *seconds* are those of the processor, and those that are waited for it."""
+    """What reading one document may take. *seconds* are of the processor; it is waited for several times as long."""
 
     seconds: int
     memory_megabytes: int

@@ -130,6 +130,12 @@ async def test_a_child_that_is_silent_too_long_is_too_costly(child_that):
         await parse_all(b"", limits=ParsingLimits(seconds=1, memory_megabytes=512))
 
 
+async def test_a_child_that_others_keep_from_the_processor_is_waited_for(child_that, monkeypatch):
+    child_that(f"time.sleep(1.1)\nsay({KIND})\nsay({PASSAGE})\nsay({END})")
+    monkeypatch.setattr(parse, "PATIENCE", 300)
+    assert len(await parse_all(b"", limits=ParsingLimits(seconds=1, memory_megabytes=512))) == 2
+
+
 async def test_the_time_that_the_reader_takes_does_not_count():
     limits = ParsingLimits(seconds=20, memory_megabytes=512)
     async with aclosing(parse_document(make_text(50), name="a", encoding=ENCODING, limits=limits)) as parsed:
