@@ -15,6 +15,7 @@ from conversations.core.prompt import render_question
 from conversations.core.record import WindowRecord
 from conversations.models import Completion, Message, Scenario
 from conversations.selectors.sent_request import passage_of, sent_request
+from conversations.services.conversations import BUILT_IN_TOOLS
 from conversations.services.end_reply import COMPLETE, end_reply
 from tests.grounding.documents import store_document
 from tests.people import begin, make_user, post
@@ -32,12 +33,15 @@ def aloud(talk):
     return talk["title"], "\n".join(f"{name}: {value}" for name, value in talk.items() if name != "title")
 
 
-@pytest.fixture(params=[4096, 2048])
+@pytest.fixture(params=[(4096, False), (2048, False), (4096, True), (2048, True)], ids=str)
 def conversation(request, settings, upstream, transactional_db):  # noqa: F811
+    """Return one at a language model with so many tokens, whose scenario has the conference and maybe tools."""
+    context_window, has_tools = request.param
     upstream.reset()
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = upstream.base_url, "sk-test"
-    settings.LANGUAGE_MODELS = f"ok context_window={request.param} encoding=o200k_base"
+    settings.LANGUAGE_MODELS = f"ok context_window={context_window} encoding=o200k_base"
     conversation = begin(make_user("alice"))
+    Scenario.objects.filter(pk=conversation.scenario_id).update(tools=BUILT_IN_TOOLS if has_tools else [])
     store_document(conversation.scenario, [aloud(talk) for talk in TALKS], name="conference.json")
     return conversation
 
@@ -62,6 +66,12 @@ async def test_every_question_is_sent_with_its_own_grounding_and_those_before_it
     assert "testing" in second[-1]["content"].partition("\n\n[2] ")[0].casefold()
     assert "Forty Minutes" not in second[-1]["content"]
     assert third[-1]["content"].endswith(QUESTIONS[2])
+
+
+async def test_tools_that_are_offered_go_with_every_request(dialogue, upstream, conversation):  # noqa: F811
+    offered = await in_thread(lambda: Scenario.objects.get(pk=conversation.scenario_id).tools)
+    for exchange in upstream.log():
+        assert [tool["function"]["name"] for tool in exchange["body"].get("tools", [])] == sorted(offered)
 
 
 async def test_the_broad_question_gets_whole_passages_and_is_told_what_was_left_out(dialogue, upstream):  # noqa: F811
