@@ -61,6 +61,16 @@ def wait_until(page: Page, condition: Callable[[], object]) -> None:
         page.wait_for_timeout(LOOK_AGAIN_SECONDS * 1_000)
 
 
+def scroll_up_to(page: Page, there: Locator) -> None:
+    """Go up, as far as the page has come each time, until what is *there* has come in."""
+
+    def is_there() -> int:
+        messages(page).first.evaluate("e => e.scrollIntoView()")
+        return there.count()
+
+    wait_until(page, is_there)
+
+
 def content_of(reply: Locator) -> str:
     return reply.locator("[data-content]").inner_text()
 

@@ -132,6 +132,7 @@ def test_a_passage_on_its_way_gets_the_focus_also_if_its_reply_is_drawn_anew_mea
 
 
 def test_only_what_was_sent_is_a_citation(cited):
+    expect(replies(cited).locator("[data-citation]")).to_have_count(3)
     numbers = replies(cited).locator("[data-citation]").evaluate_all("all => all.map((e) => e.dataset.citation)")
     assert numbers == ["1", "2", "3"]
 
@@ -187,6 +188,7 @@ def test_on_a_small_screen_the_passage_lies_at_the_lower_edge(site, signed_in, s
     small = signed_in(viewport={"width": 390, "height": 800}, color_scheme=scheme, has_touch=True, **STILL)
     with_sources(site, small)
     citation(small, 2).tap()
+    expect(card(small)).to_contain_text("A farm of phones")
     box = card(small).bounding_box()
     assert box is not None
     assert (box["x"], round(box["x"] + box["width"]), round(box["y"] + box["height"])) == (0, 390, 800)

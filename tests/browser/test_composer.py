@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from .talking import composer, draft_kept, lose_next_answer, messages, replies, say, write
+from .talking import composer, draft_kept, lose_next_answer, messages, replies, say, wait_until, write
 
 TOO_LONG = "window " * 5_000
 
@@ -48,7 +48,7 @@ def test_each_conversation_keeps_its_own_draft(page):
 
 def test_a_message_that_was_sent_leaves_no_draft(page):
     say(page, "sent and gone")
-    assert draft_kept(page) in ([], [""])
+    wait_until(page, lambda: draft_kept(page) in ([], [""]))
 
 
 def test_a_message_that_is_too_long_is_refused_by_its_tokens_and_stays(page):
@@ -85,7 +85,7 @@ def test_a_lost_answer_does_not_begin_a_second_conversation_after_a_reload(page)
     composer(page).press("Enter")
     expect(messages(page)).to_have_count(2)
     expect(page.get_by_role("navigation").get_by_role("link", name="begun only once", exact=True)).to_have_count(1)
-    assert draft_kept(page) in ([], [""])
+    wait_until(page, lambda: draft_kept(page) in ([], [""]))
 
 
 def test_another_message_than_the_one_whose_answer_was_lost_begins_another_conversation(page):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from playwright.sync_api import expect
@@ -89,9 +88,6 @@ def test_a_password_that_changes_while_somebody_writes_leads_to_the_gate_and_kee
     admin_page.locator("[name=password]").fill(RAW)
     with page.expect_navigation(url=GATE):
         admin_page.get_by_role("button", name="Change the password").click()
-        changed_at = time.monotonic()
-        page.wait_for_url(GATE)
-    assert time.monotonic() - changed_at < 2
     assert draft_kept(page) == ["Something I have thought about for long"]
     come_in(page, RAW)
     expect(page).to_have_url(conversation)
@@ -124,7 +120,7 @@ def test_who_waits_gets_in_without_doing_anything(admin_page, signed_in):
     admin_page.goto("/admin/accounts/gate/")
     admin_page.locator("[name=seats]").fill("1")
     admin_page.get_by_role("button", name="Save").click()
-    expect(page).to_have_url("/", timeout=20_000)
+    expect(page).to_have_url("/")
 
 
 def test_the_password_can_be_looked_at_and_is_hidden_when_it_is_sent(admin_page, signed_in):

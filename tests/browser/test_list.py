@@ -87,6 +87,7 @@ def test_a_note_goes_by_itself_but_not_from_under_the_pointer(page):
     page.get_by_role("button", name="Delete “My name is Andrew”").click()
     note = page.locator(".toast")
     expect(note).to_be_visible()
+    leaving(note, "(animation) => animation.updatePlaybackRate(1e-6)")  # it must not go while the test looks at it
     assert leaving(note, "({ effect }) => effect.getTiming().delay") == [10_000]
     note.hover()
     assert leaving(note, "({ playState }) => playState") == ["paused"]
