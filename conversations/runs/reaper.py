@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from chatsite.accounts.gate.attempts import sweep_attempts
 from chatsite.accounts.session_store import SessionStore
 from conversations.models import Completion, Run
+from conversations.models.run import RunState
 from conversations.services.close_days import close_days
 from conversations.services.conversations import sweep_deleted_conversations
 from conversations.services.end_reply import INTERRUPTED, STOPPED, end_reply
@@ -79,8 +80,12 @@ def _is_still_over(run: Run) -> bool:
 
 
 def _left_open() -> QuerySet[Completion]:
-    """Return the requests of replies that ended a while ago or are gone: who should have settled them was killed."""
-    nobodys = Q(reply__run__ended_at__lt=Now() - LEASE) | Q(reply=None, created_at__lt=Now() - LONGEST_REQUEST)
+    """Return the requests that nobody will settle: of replies that ended a while ago, are gone or not in the making.
+
+    As long as one of them is open, no day after it is closed.
+    """
+    old = Q(created_at__lt=Now() - LONGEST_REQUEST)
+    nobodys = Q(reply__run__ended_at__lt=Now() - LEASE) | old & ~Q(reply__run__state=RunState.RUNNING)
     return Completion.objects.filter(nobodys, ended_at=None).select_related("reply")
 
 

@@ -59,6 +59,15 @@ def test_a_request_left_open_by_who_ended_its_reply_is_settled(abandoned):
     assert Completion.objects.get().error_code == "reply_interrupted"
 
 
+def test_an_old_request_is_left_open_only_as_long_as_its_reply_is_in_the_making(abandoned):
+    Completion.objects.update(created_at=timezone.now() - dt.timedelta(hours=2))
+    reap_once()
+    assert Completion.objects.get().ended_at is None
+    Run.objects.all().delete()
+    reap_once()
+    assert Completion.objects.get().ended_at
+
+
 def test_a_lease_that_holds_is_left_alone(abandoned):
     assert reap_once() == 0
 
