@@ -32,6 +32,7 @@ from conversations.providers.mcp_lines import (
 
 CPU_SECONDS: Final = 10  # the dearest listing within the limits takes about two
 MEMORY_BYTES: Final = 1_000_000_000
+LAST_WORDS_SECONDS: Final = 1.0  # to a server, once nobody waits for it
 GOODBYE_SECONDS: Final = 10  # beyond the time of its connection
 LONGEST_TEXT_CHARACTERS: Final = 1_000_000  # of a result, of which less is kept
 
@@ -93,10 +94,17 @@ class _Talk:
         with suppress(ConnectionError):
             while line := await reader.readline():
                 self._orders.put_nowait(read_line(line))
+        self._leave()
+        await asyncio.wait([serving], timeout=LAST_WORDS_SECONDS)
+        serving.cancel()
+
+    def _leave(self) -> None:
+        """Nobody waits any more: begin nothing, and stop what is being done, which the server is told of."""
+        while not self._orders.empty():
+            self._orders.get_nowait()
         self._orders.put_nowait({})
         if self._answering:
-            self._answering.cancel()  # which the server is told of
-        await asyncio.wait([serving])
+            self._answering.cancel()
 
     async def _serve(self) -> None:
         try:

@@ -15,7 +15,7 @@ import pytest
 from conversations.core import errors
 from conversations.core.listed_tools import RefusedTool
 from conversations.providers import mcp_client, mcp_session
-from conversations.providers.mcp_lines import LONGEST_LINE_BYTES, MOST_BYTES, McpConnection
+from conversations.providers.mcp_lines import LONGEST_LINE_BYTES, MOST_BYTES, McpConnection, write_line
 from conversations.providers.mcp_session import open_session
 from tests.mcp_server import NUMBERS, add, hang, said, serve_tools
 from tests.patience import PATIENCE_SECONDS
@@ -114,6 +114,25 @@ async def test_a_stopped_call_is_stopped_there_too(server):
     await asyncio.wait([calling])
     assert calling.cancelled()
     assert await asyncio.to_thread(server.ended.wait, PATIENCE_SECONDS)
+
+
+async def end_of(*orders):
+    """Send *orders* to a process and leave at once; return when it has ended."""
+    reader, writer = await asyncio.open_unix_connection(sock=mcp_session._waiting.connect())
+    writer.write(b"".join(map(write_line, orders)))
+    writer.write_eof()
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await reader.read()
+    writer.close()
+
+
+async def test_a_call_that_is_stopped_before_it_is_begun_is_not_begun(server):
+    await end_of(connection_to(server.url).to_json(), {"call": "add", "arguments": {"a": 1, "b": 2}})
+    assert server.calls == []
+
+
+async def test_a_process_that_nobody_waits_for_does_not_wait_for_the_server(server):
+    await end_of(connection_to(server.nonsense_url("silent"), seconds=600).to_json(), {"list": "sums"})
 
 
 async def test_a_session_of_an_old_server_ends_with_its_connection():
