@@ -51,7 +51,9 @@ def _values_of(instance: Model, before: Sequence[Model]) -> Iterator[_Value]:
         elif (place := _place_of_named(instance, column, before)) is not None:
             yield _Value(f"(SELECT id FROM row{place})")  # noqa: S608
         else:
-            yield _Value("%s", column.get_db_prep_save(value, connection))
+            argument = column.get_db_prep_save(value, connection)
+            # psycopg reads a statement again and again that has more than fifty arguments.
+            yield _Value("NULL") if argument is None else _Value("%s", argument)
 
 
 def _place_of_named(instance: Model, column: Field[Any, Any], before: Sequence[Model]) -> int | None:

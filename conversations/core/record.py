@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal, NamedTuple
 
@@ -173,7 +173,13 @@ class WindowRecord:
         return sum(entry.tokens for entry in self.entries if entry.kind == kind)
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "entries": tuple(entry._asdict() for entry in self.entries)}
+        """Return what is stored. `asdict` of the whole would copy all entries value by value, which took longest."""
+        return {
+            **{column.name: getattr(self, column.name) for column in fields(self)},
+            "entries": tuple(entry._asdict() for entry in self.entries),
+            "left_out": tuple(asdict(message) for message in self.left_out),
+            "grounding": asdict(self.grounding),
+        }
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> WindowRecord:
