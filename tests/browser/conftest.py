@@ -24,7 +24,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("browser")
 
 
-@pytest.fixture(scope="session")
+# Of the package, not of the session: other tests need what an idle site takes of the machine, and the event loop of
+# Playwright must be gone before tests that run their own.
+
+
+@pytest.fixture(scope="package")
 def site(postgres: Database, template: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """One for all tests, each with people of its own. Whoever changes the site itself changes it back."""
     folder = tmp_path_factory.mktemp("browser")
@@ -39,9 +43,6 @@ def site(postgres: Database, template: Database, tmp_path_factory: pytest.TempPa
         running_site(database, folder, **settings) as running,
     ):
         yield running
-
-
-# Of the package, not of the session: Playwright's event loop must be gone before tests that run their own.
 
 
 @pytest.fixture(scope="package")

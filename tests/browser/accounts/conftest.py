@@ -7,7 +7,7 @@ from itertools import count
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.accounts.mail_server import MailServer, running_mail_server
 from tests.browser.sites import Site, running_site
@@ -33,13 +33,13 @@ for number in range(40):
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def mails() -> Iterator[MailServer]:
     with running_mail_server() as server:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running_provider() -> Iterator[IdentityProvider]:
     with running_identity_provider() as provider:
         yield provider
@@ -57,7 +57,7 @@ def provider(running_provider: IdentityProvider) -> Callable[..., IdentityProvid
     return choose
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(
     postgres: Database,
     template: Database,
@@ -83,7 +83,7 @@ def site(
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def addresses(site: Site) -> Iterator[str]:
     """People who have an account and confirmed their address, one for each test."""
     return iter(site.run(MAKE_PEOPLE).split())
@@ -121,6 +121,13 @@ def enter(page: Page, email: str, password: str = PASSWORD) -> None:
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def password_fields(page: Page) -> list[Locator]:
+    """Return the fields of the form that *page* is about to show, one after the other."""
+    fields = page.locator("input[type=password]")
+    expect(fields.last).to_be_visible()
+    return fields.all()
 
 
 def confirm_by_password(page: Page) -> None:

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.people import PASSWORD
 
-from .conftest import confirm_by_password, enter, sign_out
+from .conftest import confirm_by_password, enter, password_fields, sign_out
 
 NEW_PASSWORD = "another window, another seat"
 
@@ -14,7 +14,7 @@ NEW_PASSWORD = "another window, another seat"
 def create_account(page: Page, email: str) -> None:
     """Fill in the form that *page* shows, and send it."""
     page.get_by_label("Email").fill(email)
-    for field in page.locator("input[type=password]").all():
+    for field in password_fields(page):
         field.fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
 
@@ -60,7 +60,7 @@ def test_a_forgotten_password_is_replaced_by_mail(visit, email, mails):
     page.get_by_role("button", name="Send the link").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Look into your mail")
     page.goto(mails.link_for(email, about="Password Reset"))
-    for field in page.locator("input[type=password]").all():
+    for field in password_fields(page):
         field.fill(NEW_PASSWORD)
     page.get_by_role("button", name="Save the password").click()
     page.get_by_role("link", name="Sign in").click()
@@ -73,7 +73,8 @@ def test_a_changed_password_signs_out_everywhere_else(signed_in, email, visit):
     enter(other, email)
     other.wait_for_url("/account/")
     signed_in.get_by_role("link", name="Change the password").click()
-    current, *new = signed_in.locator("input[type=password]").all()
+    expect(signed_in.get_by_role("button", name="Save the password")).to_be_visible()
+    current, *new = password_fields(signed_in)
     current.fill(PASSWORD)
     for field in new:
         field.fill(NEW_PASSWORD)

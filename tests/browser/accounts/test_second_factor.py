@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.accounts.factors import code_of, wrong_code
 from tests.people import PASSWORD
 
-from .conftest import confirm_by_password, enter, sign_out
+from .conftest import confirm_by_password, enter, password_fields, sign_out
 
 
 def set_up_app(page: Page) -> str:
@@ -53,8 +53,8 @@ def test_the_key_is_a_picture_that_is_drawn(signed_in):
     signed_in.get_by_role("link", name="Set up an authenticator app").click()
     confirm_by_password(signed_in)
     picture = signed_in.get_by_role("img", name="QR code")
-    expect(picture).to_be_visible()
-    assert picture.evaluate("(img) => img.complete && img.naturalWidth > 0")
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("img => img.naturalWidth") > 0
 
 
 def test_recovery_codes_are_copied_and_saved_when_they_are_made_and_then_gone(signed_in):
@@ -105,7 +105,7 @@ def test_the_first_admin_signs_up_and_enters_the_review_by_a_second_factor(site,
     page = visit("/")
     page.goto(site.first_admin_link)
     page.get_by_label("Email").fill("grace@example.org")
-    for field in page.locator("input[type=password]").all():
+    for field in password_fields(page):
         field.fill(PASSWORD)
     page.get_by_role("button", name="Create account").click()
     page.wait_for_url("/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from .conftest import confirm_by_password
+from .conftest import confirm_by_password, password_fields
 
 BUTTON = "Team account"
 
@@ -63,7 +63,7 @@ def test_who_came_from_there_chooses_a_password_and_disconnects(visit, provider)
     agree(page)
     page.wait_for_url("/account/")
     page.get_by_role("link", name="Choose one").click()
-    for field in page.locator("input[type=password]").all():
+    for field in password_fields(page):
         field.fill("another window, another seat")
     page.get_by_role("button", name="Save the password").click()
     page.get_by_role("link", name=f"Manage {BUTTON}").click()

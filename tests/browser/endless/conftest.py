@@ -13,7 +13,7 @@ from tests.upstream import Upstream, serve_upstream
 ENDLESS = "endless-20"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running_provider() -> Iterator[Upstream]:
     with serve_upstream() as running:
         yield running
@@ -27,7 +27,7 @@ def provider(running_provider: Upstream) -> Iterator[Upstream]:
     running_provider.release()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(
     postgres: Database, template: Database, tmp_path_factory: pytest.TempPathFactory, running_provider: Upstream
 ) -> Iterator[Site]:
