@@ -13,7 +13,7 @@ import docx
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import parse_xml
-from docx.table import Table
+from docx.table import Table, _Row
 from docx.text.paragraph import Paragraph
 
 from conversations.core.errors import DocumentTooCostly
@@ -27,6 +27,7 @@ from conversations.parsing.docx_xml import (
     pictures_in,
     settle,
     text_of,
+    widest_cell_in,
 )
 from conversations.parsing.headings import Headings
 from conversations.parsing.parsed import Unread
@@ -36,6 +37,7 @@ from conversations.parsing.tables import row_lines
 MOST_MEMBERS = 5_000
 MOST_UNPACKED_BYTES = 200 * 1024 * 1024
 MOST_RATIO = 200  # XML is rarely packed to less than a fiftieth
+MOST_COLUMNS = 1_000  # Word has 63
 RATIO_FROM_BYTES = 5 * 1024 * 1024
 NOTES = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES)
 MARGINS = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
@@ -103,8 +105,9 @@ class _DocxReader:
             yield self.headings.block(text, lines=_is_list_item(paragraph))
 
     def table(self, table: Table) -> Iterator[Block]:
-        rows = (["\n".join(lines_of(cell._tc)) for cell in row.cells] for row in table.rows)
-        for line in row_lines(rows):
+        if widest_cell_in(table._tbl) > MOST_COLUMNS:
+            raise DocumentTooCostly
+        for line in row_lines(map(_cells, table.rows)):
             yield self.headings.block(line, lines=True)
 
     def _level(self, paragraph: Paragraph) -> int:
@@ -114,6 +117,13 @@ class _DocxReader:
             name = (paragraph.style.name if paragraph.style else None) or ""
             self._levels[style_id] = _heading_level(name.casefold())
         return self._levels[style_id]
+
+
+def _cells(row: _Row) -> list[str]:
+    """Return the words of each column; those of a cell over several stand in the first."""
+    elements = [cell._tc for cell in row.cells]
+    before = [None, *elements]
+    return ["\n".join(lines_of(each)) if each is not last else "" for each, last in zip(elements, before, strict=False)]
 
 
 def _heading_level(style_name: str) -> int:

@@ -86,6 +86,12 @@ def lines_of(place: Element) -> list[str]:
     return [line for paragraph in place.iter(PARAGRAPH) if (line := text_of(paragraph).strip())]
 
 
+def widest_cell_in(table: Element) -> int:
+    """Return over how many columns a cell goes at most."""
+    spans = (span.get(f"{W}val", "") for span in table.iter(f"{W}gridSpan"))
+    return max((int(span) for span in spans if span.isascii() and span.isdigit()), default=1)
+
+
 def pictures_in(root: Element) -> set[str]:
     """Return the pictures of a part that is settled, by the ids of its relationships to them."""
     modern = (picture.get(f"{RELATIONSHIPS}embed", "") for picture in root.iter(f"{DRAWING}blip"))

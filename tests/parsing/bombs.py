@@ -154,6 +154,18 @@ def deep_xml() -> bytes:
     return docx_with({"word/document.xml": document_xml("</w:t>" + "<w:r>" * 500_000)})
 
 
+def many_boxes() -> bytes:
+    box = "<w:r><w:txbxContent><w:p><w:r><w:t>a</w:t></w:r></w:p></w:txbxContent></w:r>"
+    return docx_with({"word/document.xml": document_xml(f"</w:t></w:r>{box * 30_000}<w:r><w:t>")})
+
+
+def wide_cell() -> bytes:
+    """A cell over ten million columns: whoever asks for each of them gets the same words."""
+    cell = '<w:tc><w:tcPr><w:gridSpan w:val="10000000"/></w:tcPr><w:p><w:r><w:t>wide</w:t></w:r></w:p></w:tc>'
+    table = f"<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/></w:tblGrid><w:tr>{cell}</w:tr></w:tbl>"
+    return docx_with({"word/document.xml": document_xml(f"</w:t></w:r></w:p>{table}<w:p><w:r><w:t>")})
+
+
 def names_that_lead_out() -> bytes:
     file = io.BytesIO(docx_with({"../../../tmp/windowseat-out": b"out", "/tmp/windowseat-out": b"out"}))
     with zipfile.ZipFile(file, "a") as archive:
@@ -199,6 +211,8 @@ BOMBS = (
     Bomb("billion laughs.docx", billion_laughs, (DocumentEmpty, *DAMAGED)),
     Bomb("external template.docx", external_template, (None,)),
     Bomb("deep XML.docx", deep_xml, DAMAGED),
+    Bomb("30,000 boxes.docx", many_boxes, (None,)),
+    Bomb("wide cell.docx", wide_cell, COSTLY),
     Bomb("names that lead out.docx", names_that_lead_out, (None,)),
     Bomb("another zip.docx", other_zip, (DocumentKindUnknown,)),
     Bomb("giant field.csv", lambda: giant_field(1), (None,)),

@@ -118,6 +118,15 @@ def test_a_table_in_a_cell_is_read_with_the_cell():
     assert texts_of(saved(document)) == ["Port: Kiel; Ships: large 7"]
 
 
+def test_a_cell_over_several_columns_is_read_once():
+    document = docx.Document()
+    table = document.add_table(rows=3, cols=3)
+    for cell, text in zip(table._cells, ["Port", "Ships", "Boats", "Kiel", "", "", "Hull", "7", "8"], strict=True):
+        cell.text = text
+    table.cell(1, 1).merge(table.cell(1, 2)).text = "none"
+    assert texts_of(saved(document)) == ["Port: Kiel; Ships: none", "Port: Hull; Ships: 7; Boats: 8"]
+
+
 def test_what_is_filled_into_a_form_is_read():
     control = "<w:sdt><w:sdtPr><w:alias w:val='x'/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt>"
     within = paragraph(word("Name: ") + control.format(word("Ada")))
