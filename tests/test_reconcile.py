@@ -101,6 +101,27 @@ def count(days):
     return [(day, days.count(day)) for day in sorted(set(days))]
 
 
+def test_models_that_the_file_leaves_out_are_named(letters, file):
+    used(letters)
+    used(embedded := open_request("vectors", purpose=Purpose.EMBEDDING))
+    usage, until = file(row(day_of(letters))), ("--to", f"{day_of(embedded)}")  # which may be past midnight
+    printed, _ = run(usage, *until)
+    assert "does not have in these days: vectors (providers export embeddings by themselves" in printed
+    printed, end = run(usage, *until, "--without", "vectors")
+    assert end == 0, printed
+    assert "does not have" not in printed
+
+
+def test_days_by_another_clock_are_told_from_usage_that_is_missing(letters, file):
+    used(letters)
+    day = day_of(letters)
+    printed, (code, _) = run(file(row(day - dt.timedelta(days=1))), "--to", f"{day}")
+    assert code == 1
+    assert "may begin by another clock than UTC" in printed
+    printed, _ = run(file(row(day, tokens=1_500_000)))
+    assert "another clock" not in printed
+
+
 def test_a_difference_is_printed_with_its_day_and_model(letters, file):
     used(letters)
     day = day_of(letters)

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
 ROUNDING_USD = Decimal("0.005")
+LEFT_OF_A_SHIFT = Decimal("0.2")  # of what differs by day; the first and the last day have no other beside them
 # A snapshot's date, as in gpt-4o-mini-2024-07-18, claude-sonnet-4-20250514 and claude-sonnet-4@20250514.
 SNAPSHOT = re.compile(r"[-@](20\d\d-\d\d-\d\d|20\d{6}|latest)$")
 SPELLING = re.compile(r"[\s._]+")
@@ -83,6 +85,19 @@ class Comparison:
     @property
     def agrees(self) -> bool:
         return not self.differing
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether what differs by day nearly evens out over all days: as where theirs begin by another clock."""
+        return bool(self.differing) and all(self._evens_out(measure) for measure in self.totals)
+
+    def _evens_out(self, measure: Measure) -> bool:
+        by_day, by_model = Decimal(0), defaultdict[str, Decimal](Decimal)
+        for each in self.differing:
+            if each.measure == measure:
+                by_day += abs(each.difference)
+                by_model[each.place.model] += each.difference
+        return sum(map(abs, by_model.values())) <= LEFT_OF_A_SHIFT * by_day
 
 
 def plain_name(model: str, same_as: Mapping[str, str] | None = None) -> str:

@@ -37,6 +37,11 @@ def reconciliation_lines(result: Reconciliation) -> Iterator[str]:
     yield from _table(TOTALS, _totals(comparison), left=1)
     yield ""
     yield from _notes(result.ours)
+    if comparison.is_shifted:
+        yield "What differs by day evens out over the days: the file's may begin by another clock than UTC."
+    if result.missing:
+        words = "providers export embeddings by themselves; see --as, --without"
+        yield f"Models that the file does not have in these days: {', '.join(result.missing)} ({words})"
     if result.unknown:
         yield f"Models that the ledger does not have in these days: {', '.join(result.unknown)} (see --as, --without)"
 

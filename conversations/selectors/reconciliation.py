@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import BinaryIO
 
-from conversations.core.reconciliation import Comparison, compare
+from conversations.core.reconciliation import Comparison, Place, compare
 from conversations.core.usage_exports.errors import UnreadableExport
 from conversations.core.usage_exports.read import ReadExport, read_export
 
@@ -32,7 +32,10 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Reconciliation:
-    """*first* and *last* are the days that were compared; *unknown* the file's models that the ledger has none of."""
+    """*first* and *last* are the days that were compared.
+
+    *unknown* are the file's models that the ledger has none of, *missing* the ledger's that the file has none of.
+    """
 
     export: ReadExport
     first: dt.date
@@ -40,6 +43,7 @@ class Reconciliation:
     ours: BilledUsage
     comparison: Comparison
     unknown: tuple[str, ...]
+    missing: tuple[str, ...]
 
 
 def reconcile(file: BinaryIO, terms: Terms) -> Reconciliation:
@@ -58,11 +62,10 @@ def reconcile(file: BinaryIO, terms: Terms) -> Reconciliation:
     comparison = compare(ours.amounts, theirs, measures=export.measures, tolerance=terms.tolerance)
     if not comparison.places:
         raise UnreadableExport(f"From {first} to {last} there is nothing to compare.")
-    return Reconciliation(
-        export,
-        first,
-        last,
-        ours,
-        comparison,
-        tuple(sorted({place.model for place in theirs} - {place.model for place in ours.amounts})),
-    )
+    unknown = _models(theirs) - _models(ours.amounts)
+    missing = _models(comparison.only_ours) - _models(theirs)
+    return Reconciliation(export, first, last, ours, comparison, tuple(sorted(unknown)), tuple(sorted(missing)))
+
+
+def _models(places: Iterable[Place]) -> set[str]:
+    return {place.model for place in places}

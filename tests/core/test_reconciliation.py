@@ -16,6 +16,9 @@ def at(model="letters", day=DAY):
     return Place(day, model)
 
 
+NEXT = at(day=DAY + dt.timedelta(days=1))
+
+
 def tokens(count):
     return {Measure.INPUT: Decimal(count)}
 
@@ -96,3 +99,28 @@ def test_only_what_the_file_tells_of_is_compared():
 def test_the_totals_are_of_everything():
     ours = {at("a"): tokens(5), at("b"): tokens(7)}
     assert compared(ours, {at("a"): tokens(5)}).totals == {Measure.INPUT: (12, 5)}
+
+
+def on_days(*counts, model="letters"):
+    return {at(model, DAY + dt.timedelta(days=number)): tokens(count) for number, count in enumerate(counts)}
+
+
+def test_days_by_another_clock_even_out():
+    assert compared(on_days(100, 300, 200), on_days(150, 270, 178)).is_shifted
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [on_days(100, 300, 200), on_days(110, 330, 220), on_days(100, 300, 260), on_days(50, 350, 200, model="words")],
+    ids=["equal", "always more", "one day more", "of another model"],
+)
+def test_what_differs_otherwise_does_not(theirs):
+    assert not compared(on_days(100, 300, 200), theirs).is_shifted
+
+
+def test_each_measure_has_to_even_out():
+    ours, theirs = ({at(): tokens(5) | usd(cost), NEXT: tokens(5) | usd(cost)} for cost in (1, 2))
+    shifted = {at(): tokens(4) | usd(2), NEXT: tokens(6) | usd(2)}
+    both = (Measure.INPUT, Measure.COST)
+    assert not compared(ours, shifted, measures=both).is_shifted
+    assert compared(theirs, shifted, measures=both).is_shifted
