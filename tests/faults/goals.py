@@ -28,8 +28,8 @@ class Goal:
 
     def __str__(self) -> str:
         worst = max(self.measured, default=0.0)
-        verdict = "met" if worst <= self.most else "missed"
-        return f"{self.what}: at most {worst:.3g} {self.unit} of {len(self.measured)} (goal: {self.most:g}, {verdict})"
+        verdict = f"goal: {self.most:g}, {'met' if worst <= self.most else 'missed'}"
+        return f"{self.what}: at most {worst:.3g} {self.unit}, measured {len(self.measured)} × ({verdict})"
 
 
 LAST_DELTA = Goal("From a lost right to the last delta", 2)
