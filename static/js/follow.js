@@ -10,7 +10,7 @@ export class Follow {
    */
   constructor(scroller, content, jump) {
     Object.assign(this, { scroller, jump });
-    this.isFollowing = true;
+    this.isFollowing = Boolean(content.querySelector("[data-message]")); // a page that is empty is read from its top
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     jump.addEventListener("click", () => this.toNewest());
     new ResizeObserver(() => this.#resized()).observe(content);
