@@ -16,7 +16,7 @@ import time
 from django.core.management import call_command
 from conversations.models import Document
 call_command("load_example")
-deadline = time.monotonic() + 120
+deadline = time.monotonic() + 600
 while not Document.objects.get(scenario__name="Conference guide").is_ready and time.monotonic() < deadline:
     time.sleep(0.1)
 print(Document.objects.get(scenario__name="Conference guide").state)
@@ -49,8 +49,9 @@ def sources(reply):
 
 def fitting(reply):
     """Return how many passages were sent and how many found, as the line under the reply says."""
+    expect(sources(reply)).to_contain_text(FITTING)
     said = FITTING.search(sources(reply).inner_text())
-    assert said, sources(reply).inner_text()
+    assert said
     return int(said[1]), int(said[2])
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .talking import block_socket, composer, messages, replies, say
+from .talking import block_socket, composer, messages, replies, say, scroll_up_to, wait_until
 from .test_reading import make_long
 
 LARGE = "An itinerary. " + "window " * 1_900
@@ -42,10 +42,9 @@ def open_preview(page: Page) -> Locator:
 
 def rows_of(panel: Locator) -> list[tuple[str, str]]:
     """Return who speaks and how many tokens it takes, of each message in the panel."""
-    return [
-        (row.locator(".row-by").inner_text(), row.locator(".row-tokens").inner_text())
-        for row in panel.locator("ol.rows").first.locator(".row").all()
-    ]
+    rows = panel.locator("ol.rows").first.locator(".row")
+    expect(rows.first).to_be_visible()
+    return [(row.locator(".row-by").inner_text(), row.locator(".row-tokens").inner_text()) for row in rows.all()]
 
 
 def sent_for(page: Page, reply: Locator) -> dict:
@@ -93,7 +92,7 @@ def test_keys_of_a_message_are_letters_in_the_composer(page):
     page.keyboard.press("p")
     composer(page).press_sequentially("px")
     expect(composer(page)).to_have_value("px")
-    assert {mark_of(message) for message in messages(page).all()} == {"in"}
+    wait_until(page, lambda: {mark_of(message) for message in messages(page).all()} == {"in"})
 
 
 def test_a_pin_that_leaves_no_room_is_refused_by_its_tokens_and_taken_back(page):
@@ -212,10 +211,7 @@ def stepped(page: Page, site) -> Page:
 
 def test_what_is_above_the_line_is_out_of_view_but_for_pins(stepped):
     page = stepped
-    while page.locator('[data-position="0"]').count() == 0:
-        shown = messages(page).count()
-        messages(page).first.evaluate("e => e.scrollIntoView()")
-        expect(messages(page)).not_to_have_count(shown)
+    scroll_up_to(page, page.locator('[data-position="0"]'))
     line = page.get_by_role("separator", name="no longer sees what is above, except what is pinned")
     expect(line).to_be_visible()
     first_seen = int(page.locator("[data-horizon] + [data-message]").get_attribute("data-position"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from .talking import composer, is_at_end, messages, replies, say, wait_until, write
+from .talking import composer, is_at_end, messages, replies, say, scroll_up_to, wait_until, write
 
 MAKE_LONG = """
 import datetime as dt
@@ -68,10 +68,7 @@ def test_a_page_that_has_missed_more_than_a_frame_holds_is_left_without_a_hole(p
 def test_a_line_shows_where_the_view_of_the_language_model_ends(long_conversation):
     page = long_conversation
     horizon = page.get_by_role("separator", name="The language model no longer sees what is above")
-    while not horizon.is_visible():
-        shown = messages(page).count()
-        messages(page).first.evaluate("e => e.scrollIntoView()")
-        expect(messages(page)).not_to_have_count(shown)
+    scroll_up_to(page, horizon)
     first_seen = int(page.locator("[data-horizon] + [data-message]").get_attribute("data-position"))
     replies(page).last.get_by_role("link", name="What the model saw").click()
     expect(page.get_by_text(f"{first_seen} earlier messages are out of view.")).to_be_visible()
