@@ -47,6 +47,12 @@ def language_of(scenario: Scenario) -> Language:
     )
 
 
+def load_languages() -> None:
+    """Load what counting takes, for all language models on offer: else the first message after a start waits for it."""
+    for configured in language_models().values():
+        count_text(configured.language_model.encoding)
+
+
 def policy_of(scenario: Scenario) -> WindowPolicy:
     """Return the scenario's window policy, its own reply reserve bounded where the provider named a smaller window."""
     policy, language = scenario.policy, language_of(scenario)

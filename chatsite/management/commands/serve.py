@@ -16,6 +16,7 @@ from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.banner import banner
 from chatsite.listening import CannotListen, listen
 from chatsite.migrating import migrate
+from conversations.services.language import load_languages
 
 MAX_FRAME_BYTES = 256 * 1024
 DRAIN_SECONDS = 30
@@ -58,9 +59,10 @@ class Command(BaseCommand):
             serve(listener, announcement=self._prepare())
 
     def _prepare(self) -> str:
-        """Check the settings and the database, migrate, and return the banner."""
+        """Check the settings and the database, migrate, load what replies need, and return the banner."""
         self.check(databases=list(connections))
         migrate()
+        load_languages()
         announcement = banner(first_admin_url=first_admin_url())
         connections.close_all()
         return announcement
