@@ -169,10 +169,10 @@ class Page:
         return self.ends[reply]
 
     def hear_out(self) -> list[dict[str, Any]]:
-        """Return what the server still had to say: it answers in order, so it is asked for one thing more."""
+        """Return what the server still had to say: it answers in order, so it is asked for what it refuses."""
         before = len(self.frames)
         self.post(" ")
-        assert self.answer()["code"] == "message_empty"
+        assert self.answer()["type"] == "error"
         return self.frames[before:-1]
 
     def wait_until_closed(self) -> int | None:

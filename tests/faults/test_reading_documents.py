@@ -20,10 +20,10 @@ WITH place AS (SELECT id, owner_id FROM conversations_conversation WHERE public_
 document AS (
   INSERT INTO conversations_document
          (public_id, conversation_id, uploader_id, name, size_bytes, digest, kind, state, percent, error_code,
-          error_params, passage_count, tokens, encoding, search_language, embedding_model, embedded_count,
+          error_params, unread, passage_count, tokens, encoding, search_language, embedding_model, embedded_count,
           embedding_error_code, worker, attempt, created_at)
   SELECT gen_random_uuid(), id, owner_id, 'talks.json', 1, %s, '', 'waiting', 0, '',
-         '{}', 0, 0, '', '', '', 0, '', '', 0, now() FROM place RETURNING id
+         '{}', '{}', 0, 0, '', '', '', 0, '', '', 0, now() FROM place RETURNING id
 )
 INSERT INTO conversations_documentfile (document_id, content) SELECT id, %s FROM document RETURNING document_id
 """
