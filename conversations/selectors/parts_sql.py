@@ -1,8 +1,7 @@
 """Where the sums of a period are read: in its closed months, in the days around these, and in quarters of an hour.
 
 Months and days are those that lie within it and are closed; quarters of an hour are what is before and after them. All
-of them together are the parts of the period.
-Conversations have no sums of days: there, quarters of an hour are all that is before and after the months.
+of them together are the parts of the period. Conversations have no sums of days: theirs are months and quarters.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Iterable
 
 from conversations.models.rolled_up_sum import KEY_IDS, KEY_NAMES, SPANS
 
+KEY_COLUMNS = {name: f"{name}_id" for name in KEY_IDS} | KEY_NAMES
 MONTHS = "span = 'month' AND begins_at >= %(month_begin)s AND begins_at < %(month_end)s"
 DAYS = (
     "span = 'day' AND begins_at >= %(day_begin)s AND begins_at < least(%(month_begin)s, %(day_end)s)",
@@ -38,12 +38,17 @@ def parts_of_all(dimensions: Iterable[str], columns: str, *, condition: str = "T
     SELECT dimension, key_id, key_name, {columns} FROM conversations_rolledupsum
     WHERE dimension IN ({quoted}) AND {condition}
     """  # noqa: S608  # constants
-    quarters = f"""
-    SELECT keys.*, {columns} FROM conversations_ledgersum
-    CROSS JOIN LATERAL (VALUES {keys}) AS keys (dimension, key_id, key_name) WHERE {condition}
-    """  # noqa: S608  # constants
+    whose = ", ".join(KEY_COLUMNS[name] for name in names)
+    added_up = ", ".join(f"sum({name}) AS {name}" for name in columns.split(", "))
+    quarters = f"SELECT {whose}, {added_up} FROM conversations_ledgersum WHERE {condition}"  # noqa: S608  # constants
     rows = [f"{rolled_up} AND {span}" for span in _rolled_up(names[0])]
-    return " UNION ALL ".join([*rows, *(f"{quarters} AND {edge}" for edge in _quarters(names[0]))])
+    for edge in _quarters(names[0]):
+        # Added up before each of them becomes a row for each dimension.
+        rows.append(f"""
+        SELECT keys.*, {columns} FROM ({quarters} AND {edge} GROUP BY {whose}) AS quarters
+        CROSS JOIN LATERAL (VALUES {keys}) AS keys (dimension, key_id, key_name)
+        """)  # noqa: S608  # constants
+    return " UNION ALL ".join(rows)
 
 
 def parts_of_keys(dimension: str, keys: str, columns: str) -> str:
