@@ -37,8 +37,8 @@ _turns: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()  # by per
 class Patience:
     """How long each search may take, with its turn, and the embeddings model."""
 
-    search_seconds: float = SEARCH_SECONDS
-    vector_seconds: float = VECTOR_SECONDS
+    search_seconds: float
+    vector_seconds: float
 
     @classmethod
     def within(cls, seconds: float) -> Patience:
@@ -76,7 +76,8 @@ async def find_passages(
     question = await in_worker_thread(read_question)(reply_id, embedding_model=model.label if model else "")
     if question is None:
         return None
-    sought = _Sought(reply_id, question, question.content if asked is None else asked, embed, patience or Patience())
+    patience = patience or Patience(SEARCH_SECONDS, VECTOR_SECONDS)
+    sought = _Sought(reply_id, question, question.content if asked is None else asked, embed, patience)
     by_words = await sought.search(search_by_words, sought.words)
     by_meaning = Found()
     if model and question.embedded:
@@ -120,7 +121,8 @@ class _Sought:
         return await self.search(search_by_meaning, vector, model=model.label, floor=model.floor)
 
     async def _vector(self) -> list[float]:
-        conversation = await Conversation.objects.select_related("owner").aget(pk=self.question.conversation_id)
+        conversations = Conversation.objects.select_related("owner")
+        conversation = await in_worker_thread(conversations.get)(pk=self.question.conversation_id)
         [vector] = await self.embed([self.words], user=conversation.owner, conversation=conversation)
         return vector
 

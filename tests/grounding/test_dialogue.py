@@ -18,12 +18,13 @@ from conversations.selectors.sent_request import passage_of, sent_request
 from conversations.services.conversations import BUILT_IN_TOOLS
 from conversations.services.end_reply import COMPLETE, end_reply
 from tests.grounding.documents import store_document
+from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
 from tests.people import begin, make_user, post
 from tests.runs.conftest import upstream, worker  # noqa: F401  # fixtures
 from tests.source import PROJECT
 from tests.waiting import in_thread, wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient_searches")]
 QUESTIONS = ["Is there a talk about build times?", "and one on testing?", "What sessions are about mobile?"]
 ANSWER = "Hello from the upstream."
 TALKS = json.loads((PROJECT / "conversations/example/conference.json").read_text(encoding="utf-8"))

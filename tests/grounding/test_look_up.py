@@ -13,9 +13,10 @@ from conversations.grounding.find import Patience
 from conversations.grounding.look_up import look_up
 from conversations.models import Document, Message
 from tests.grounding.documents import store_document
+from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
 from tests.people import begin, make_user, post
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient_searches")]
 NEAR, FAR = [1.0, 0.1], [-1.0, 0.2]
 in_database = database_sync_to_async
 
@@ -121,7 +122,7 @@ async def test_an_embeddings_model_that_never_answers_is_given_up(reply, embedde
     async def hang(texts, **_payer):
         await asyncio.Event().wait()
 
-    looked_up = await look_up(reply.pk, embed=hang, patience=Patience(vector_seconds=0.01))
+    looked_up = await look_up(reply.pk, embed=hang, patience=Patience(search_seconds=60, vector_seconds=0.01))
     assert texts(looked_up) == ["Herons stand in water."]
     assert looked_up.look_up.why_by_words_only == "provider_timed_out"
 

@@ -78,6 +78,6 @@ async def test_who_asks_much_at_once_waits_for_themselves(monkeypatch, reply):
 async def test_who_waits_too_long_for_their_turn_does_without(monkeypatch, reply):
     ended = threading.Event()
     monkeypatch.setattr(find, "search_by_words", lambda *_args, **_kwargs: ended.wait() and [])
-    looked_up = await look_up(reply.pk, patience=Patience(search_seconds=0.1))
+    looked_up = await look_up(reply.pk, patience=Patience(search_seconds=0.1, vector_seconds=0.1))
     ended.set()
     assert looked_up.look_up.why_not_by_words == "look_up_too_costly"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from decimal import Decimal
 
 import pytest
 
 from chatsite.accounts.models import Limits
-from conversations.core.errors import ToolTimedOut
+from conversations.core.errors import LookUpTooCostly, ToolTimedOut
 from conversations.core.record import LookUp
 from conversations.grounding import find
-from conversations.grounding.find import Finding
+from conversations.grounding.find import Finding, Patience
 from conversations.models import Completion, Document
 from conversations.providers.clients import close_clients
 from conversations.tools.built_in.search_documents import (
@@ -26,12 +25,13 @@ from conversations.tools.built_in.search_documents import (
 from conversations.tools.tool import ToolContext
 from tests.embeddings import embed_words
 from tests.grounding.documents import store_document
+from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
 from tests.people import begin, make_user, post
 from tests.tools.calls import call
 from tests.upstream import serve_upstream
 from tests.waiting import in_thread
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient_searches")]
 PASSAGE = ("Fees", "The invoice of the caterer is due in March.")
 NO_WORD_OF_IT = "The bill for food is due in spring."
 
@@ -62,7 +62,7 @@ async def test_what_is_not_there_is_not_made_up(conversation):
 
 async def test_documents_that_are_still_read_are_spoken_of(conversation):
     document = await in_thread(store_document, conversation, [PASSAGE])
-    await Document.objects.filter(pk=document.pk).aupdate(state="waiting")
+    await in_thread(Document.objects.filter(pk=document.pk).update, state="waiting")
     assert await searched(conversation) == f"{NOTHING} 1 documents are still being read."
 
 
@@ -123,7 +123,7 @@ async def test_what_both_searches_find_comes_first(conversation, embedded):
 async def test_the_vector_of_its_words_is_a_row_of_the_ledger(conversation, embedded):
     await embedded("words", NO_WORD_OF_IT, near="invoice caterer")
     await searched(conversation)
-    row = await Completion.objects.aget(purpose="embedding")
+    row = await in_thread(Completion.objects.get, purpose="embedding")
     assert (row.user_id, row.conversation_id) == (conversation.owner_id, conversation.pk)
     assert row.cost_usd == Decimal("0.000002")
     assert row.reserved_usd >= row.cost_usd
@@ -131,7 +131,7 @@ async def test_the_vector_of_its_words_is_a_row_of_the_ledger(conversation, embe
 
 async def test_money_that_does_not_cover_the_vector_leaves_the_words(conversation, embedded, upstream):
     await embedded("words", PASSAGE[1], near="invoice caterer")
-    await Limits.objects.acreate(user=conversation.owner, money_per_day_usd=Decimal("0.000001"))
+    await in_thread(Limits.objects.create, user=conversation.owner, money_per_day_usd=Decimal("0.000001"))
     assert await searched(conversation) == f"[guide.md]\n{PASSAGE[1]}\n\n{BY_WORDS_ALONE}"
     assert upstream.log() == []
 
@@ -142,22 +142,25 @@ async def test_an_embeddings_model_that_fails_leaves_the_words_and_is_told(conve
     assert await searched(conversation) == f"[guide.md]\n{PASSAGE[1]}\n\n{BY_WORDS_ALONE}"
 
 
-async def test_an_embeddings_model_that_never_answers_is_given_up_before_the_call_is(conversation, embedded, settings):
-    settings.TOOL_CALL_SECONDS = 10
+async def test_an_embeddings_model_that_never_answers_is_given_up(conversation, embedded, monkeypatch):
+    monkeypatch.setattr(find, "VECTOR_SECONDS", 0.5)
     await embedded("hang", PASSAGE[1], near="invoice caterer")
     assert await searched(conversation) == f"[guide.md]\n{PASSAGE[1]}\n\n{BY_WORDS_ALONE}"
-    assert (await Completion.objects.aget(purpose="embedding")).finish_reason == "stopped"
 
 
-async def test_words_that_take_too_long_leave_the_meaning(conversation, embedded, settings, monkeypatch):
-    settings.TOOL_CALL_SECONDS = 10
+async def test_words_that_take_too_long_leave_the_meaning(conversation, embedded, monkeypatch):
+    def search_by_words(*_args, **_kwargs):
+        raise LookUpTooCostly
+
+    monkeypatch.setattr(find, "search_by_words", search_by_words)
     await embedded("words", NO_WORD_OF_IT, near="invoice caterer")
-    ended = threading.Event()
-    monkeypatch.setattr(find, "search_by_words", lambda *_args, **_kwargs: ended.wait() and [])
-    try:
-        assert await searched(conversation) == f"[guide.md]\n{NO_WORD_OF_IT}\n\n{BY_MEANING_ALONE}"
-    finally:
-        ended.set()
+    assert await searched(conversation) == f"[guide.md]\n{NO_WORD_OF_IT}\n\n{BY_MEANING_ALONE}"
+
+
+@pytest.mark.parametrize("seconds", [1, 20, 600])
+def test_all_that_takes_too_long_is_given_up_before_the_call_is(seconds):
+    patience = Patience.within(seconds)
+    assert 2 * patience.search_seconds + patience.vector_seconds < seconds
 
 
 def test_where_every_search_took_too_long_the_call_has_failed():
