@@ -3,8 +3,9 @@
     plain = SELECT count(*), sum(cost_usd), sum(input_tokens) … FROM the ledger's rows of the same days
 
 Each is asked several times in turn, and divided by the plain aggregate of the same turn, so that what else the machine
-does is in both: the dashboard's figures from the ledger itself, the same from its sums, and whole pages, with how many
-queries each of them takes. Of the ratios, as of the times, the median is told.
+does is in both; none is given parallel workers, of which a busy machine has none to spare. Asked are the dashboard's
+figures from the ledger itself, the same from its sums, and whole pages, with how many queries each of them takes. Of
+the ratios, as of the times, the median is told.
 
     python -m tests.benchmarks.dashboard [--completions 1000000] [--conversations 100000] [--json FILE]
 """
@@ -22,6 +23,7 @@ from tests.benchmarks._site import temporary_site
 
 ROUNDS = 5
 DAYS = {"a year": 365, "30 days": 30}
+ONE_PROCESS_EACH = {"PGOPTIONS": "-c max_parallel_workers_per_gather=0"}
 MOST_FROM_LEDGER = 2.0
 MOST_FROM_SUMS = 0.2
 PLAIN = """
@@ -31,7 +33,7 @@ FROM conversations_completion WHERE created_at >= %(begin)s AND created_at < %(e
 
 
 def measure(*, completions: int, conversations: int) -> Figures:
-    with temporary_site():
+    with temporary_site(**ONE_PROCESS_EACH):
         from tests.benchmarks import _ledger
 
         began = time.monotonic()
