@@ -189,6 +189,7 @@ async def begun(indexer):
     """A document of many records that is being read, and what lets that go on."""
     with held_reading(Database(connection.settings_dict["NAME"], server_address())) as go_on:
         document = await in_thread(bring, "talks.json", records(1_000))
+        await in_thread(wait_for_lock_waits, 1)
         yield await when(document, passage_count=HELD_AT), go_on
 
 
