@@ -16,7 +16,6 @@ import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, ClassVar, NoReturn, get_type_hints
 
 from .errors import FrameError
@@ -285,6 +284,16 @@ FROM_SERVER: dict[str, type[Frame]] = {
         ErrorFrame,
     )
 }
+
+
+def _kinds_of(frame_class: type[Frame]) -> Mapping[str, Any]:
+    """Return the type of each field."""
+    hints = get_type_hints(frame_class)
+    return {field.name: hints[field.name] for field in fields(frame_class)}
+
+
+# Read once: to read the annotations takes longer than to read a frame.
+_KINDS = {frame_class: _kinds_of(frame_class) for frame_class in (*FROM_PAGE.values(), *FROM_SERVER.values())}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 LARGEST_INTEGER = 2**53 - 1  # what a page's numbers hold exactly
 
@@ -297,17 +306,10 @@ def parse_frame(wire: object, known: Mapping[str, type[Frame]] = FROM_PAGE) -> F
     if not isinstance(frame_type, str) or frame_type not in known:
         raise FrameError("type")
     frame_class = known[frame_type]
-    kinds = _kinds_of(frame_class)
+    kinds = _KINDS[frame_class]
     if unexpected := wire.keys() - kinds.keys() - {"type"}:
         raise FrameError(f"unexpected: {', '.join(sorted(map(str, unexpected))[:3])[:100]}")
     return frame_class(**{name: _read(name, kind, wire) for name, kind in kinds.items()})
-
-
-@cache
-def _kinds_of(frame_class: type[Frame]) -> Mapping[str, Any]:
-    """Return the type of each field. To read the annotations takes longer than to read a frame."""
-    hints = get_type_hints(frame_class)
-    return {field.name: hints[field.name] for field in fields(frame_class)}
 
 
 def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:

@@ -44,7 +44,7 @@ def read_only_beneath(libc: ctypes.CDLL, folders: Iterable[Path]) -> bool:
         return False
     for folder in folders:
         _allow(libc, rules, folder)
-    restricted = libc.syscall(RESTRICT_SELF, rules, 0) == 0
+    restricted: bool = libc.syscall(RESTRICT_SELF, rules, 0) == 0
     os.close(rules)
     return restricted
 
