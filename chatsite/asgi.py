@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -34,8 +35,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
         await worker.start()
     await send({"type": "lifespan.startup.complete"})
     await receive()
-    for worker in workers:
-        await worker.drain()
+    await asyncio.gather(*(worker.drain() for worker in workers))
     await send({"type": "lifespan.shutdown.complete"})
 
 
