@@ -28,9 +28,17 @@ def lock_conversation(conversation: Conversation) -> Conversation:
 
     A worker that stores a step of its reply does not: its rows only name the conversation, and it holds the reply.
     """
-    if (locked := LOCKED.first(conversation.pk)) is None:
+    locked = LOCKED.first(conversation.pk)
+    if locked is None or _has_lost_its_head(locked):  # whoever was waited for changed what it is joined with
+        locked = LOCKED.first(conversation.pk)
+    if locked is None:
         raise ConversationNotFound
     return locked
+
+
+def _has_lost_its_head(conversation: Conversation) -> bool:
+    """Tell whether it was joined as of before the wait: PostgreSQL takes its new row, and looks up no other anew."""
+    return conversation.head_id is not None and conversation.head is None
 
 
 def hold_streaming(reply_id: int) -> bool:
