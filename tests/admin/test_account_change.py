@@ -140,6 +140,13 @@ def test_it_forgets_a_person_who_is_gone(post, alice):
     assert (row.user, row.detail, row.kind) == (None, "", "address")
 
 
+def test_admins_still_read_it_of_a_person_who_is_gone(post, alice, admin_browser):
+    post(change(alice), form_of(alice, role="reviewer"))
+    delete_account(alice)
+    row = reverse("admin:accounts_accountchange_change", args=[AccountChange.objects.get().pk])
+    assert [admin_browser.get(url).status_code for url in (CHANGES, row)] == [200, 200]
+
+
 def test_it_outlives_the_admin_who_did_it(post, alice, superuser):
     post(*act_on(alice, "remove_second_factors"))
     superuser.delete()

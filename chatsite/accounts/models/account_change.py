@@ -45,4 +45,5 @@ class AccountChange(models.Model):
 
     @property
     def detail_in_words(self) -> str:
-        return str(Role(self.detail).label) if self.kind == ChangeKind.ROLE else self.detail
+        """Blank where there is none, or none any more."""
+        return str(Role(self.detail).label) if self.kind == ChangeKind.ROLE and self.detail else self.detail
