@@ -13,7 +13,7 @@ import docx
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import parse_xml
-from docx.table import Table, _Row
+from docx.table import Table
 from docx.text.paragraph import Paragraph
 
 from conversations.core.errors import DocumentTooCostly
@@ -107,7 +107,7 @@ class _DocxReader:
     def table(self, table: Table) -> Iterator[Block]:
         if widest_cell_in(table._tbl) > MOST_COLUMNS:
             raise DocumentTooCostly
-        for line in row_lines(map(_cells, table.rows)):
+        for line in row_lines(_rows(table)):
             yield self.headings.block(line, lines=True)
 
     def _level(self, paragraph: Paragraph) -> int:
@@ -119,11 +119,20 @@ class _DocxReader:
         return self._levels[style_id]
 
 
-def _cells(row: _Row) -> list[str]:
-    """Return the words of each column; those of a cell over several stand in the first."""
-    elements = [cell._tc for cell in row.cells]
-    before = [None, *elements]
-    return ["\n".join(lines_of(each)) if each is not last else "" for each, last in zip(elements, before, strict=False)]
+def _rows(table: Table) -> Iterator[list[str]]:
+    """Yield the words of each column. A cell over several columns has its words in the first, one over rows in each row.
+
+    python-docx would look up from each of these rows to the first: hundreds take it seconds, a thousand it gives up.
+    """
+    above: dict[int, str] = {}
+    for row in table._tbl.tr_lst:
+        words, place, here = [], row.grid_before, {}
+        for cell in row.tc_lst:
+            here[place] = above.get(place, "") if cell.vMerge == "continue" else "\n".join(lines_of(cell))
+            words += [here[place], *[""] * (cell.grid_span - 1)]
+            place += cell.grid_span
+        yield words
+        above = here
 
 
 def _heading_level(style_name: str) -> int:

@@ -127,6 +127,16 @@ def test_a_cell_over_several_columns_is_read_once():
     assert texts_of(saved(document)) == ["Port: Kiel; Ships: none", "Port: Hull; Ships: 7; Boats: 8"]
 
 
+def test_a_cell_over_very_many_rows_is_read_with_each_of_them():
+    def row(port: str, ship: str, merged: str = "") -> str:
+        return f"<w:tr><w:tc><w:tcPr>{merged}</w:tcPr>{paragraph(port)}</w:tc><w:tc>{paragraph(word(ship))}</w:tc></w:tr>"
+
+    begun = row(word("Kiel"), "No. 0", '<w:vMerge w:val="restart"/>')
+    others = "".join(row("", f"No. {number}", "<w:vMerge/>") for number in range(1, 2_000))
+    table = f"<w:tbl><w:tblPr/><w:tblGrid/>{row(word('Port'), 'Ship')}{begun}{others}</w:tbl>"
+    assert read(table) == [f"Port: Kiel; Ship: No. {number}" for number in range(2_000)]
+
+
 def test_what_is_filled_into_a_form_is_read():
     control = "<w:sdt><w:sdtPr><w:alias w:val='x'/></w:sdtPr><w:sdtContent>{}</w:sdtContent></w:sdt>"
     within = paragraph(word("Name: ") + control.format(word("Ada")))
