@@ -120,7 +120,7 @@ class _DocxReader:
 
 
 def _rows(table: Table) -> Iterator[list[str]]:
-    """Yield the words of each column. A cell over several columns has its words in the first, one over rows in each row.
+    """Yield the words of each column. A cell over several columns has them in the first, one over several rows in each.
 
     python-docx would look up from each of these rows to the first: hundreds take it seconds, a thousand it gives up.
     """

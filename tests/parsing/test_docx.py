@@ -129,7 +129,8 @@ def test_a_cell_over_several_columns_is_read_once():
 
 def test_a_cell_over_very_many_rows_is_read_with_each_of_them():
     def row(port: str, ship: str, merged: str = "") -> str:
-        return f"<w:tr><w:tc><w:tcPr>{merged}</w:tcPr>{paragraph(port)}</w:tc><w:tc>{paragraph(word(ship))}</w:tc></w:tr>"
+        cells = f"<w:tc><w:tcPr>{merged}</w:tcPr>{paragraph(port)}</w:tc><w:tc>{paragraph(word(ship))}</w:tc>"
+        return f"<w:tr>{cells}</w:tr>"
 
     begun = row(word("Kiel"), "No. 0", '<w:vMerge w:val="restart"/>')
     others = "".join(row("", f"No. {number}", "<w:vMerge/>") for number in range(1, 2_000))
