@@ -13,12 +13,18 @@ from allauth.socialaccount.models import SocialLogin
 from allauth.socialaccount.providers.base import AuthProcess, Provider
 from django.db import transaction
 from django.http import HttpRequest
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models import User
 from chatsite.accounts.openid_connect.adoption import adopt, drop_unproved_claims, may_be_adopted
-from chatsite.accounts.openid_connect.confirmation import CONFIRM, confirm
+from chatsite.accounts.openid_connect.confirmation import (
+    CONFIRM,
+    confirm,
+    confirmation_there_url,
+    must_confirm_there,
+)
 from chatsite.accounts.sign_up.policy import complete_sign_up, is_open_to, may_sign_up
 
 log = logging.getLogger(__name__)
@@ -54,6 +60,10 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         drop_unproved_claims(_verified(sociallogin))
         if sociallogin.state.get("process") == CONFIRM:
             raise ImmediateHttpResponse(confirm(request, sociallogin))
+        if sociallogin.state.get("process") == AuthProcess.CONNECT and must_confirm_there(request):
+            # Another account there is a way in like any other, and it is begun on no page of ours that has a door.
+            url = confirmation_there_url(request.user, reverse("socialaccount_connections"))
+            raise ImmediateHttpResponse(redirect(url))
         found_by_address = sociallogin.is_existing and sociallogin.account._state.adding
         if not found_by_address or sociallogin.state.get("process") == AuthProcess.CONNECT:
             return

@@ -40,12 +40,16 @@ def confirmation_there_url(user: User, back_to: str) -> str:
 
 
 def confirm(request: HttpRequest, sociallogin: SocialLogin) -> HttpResponse:
-    """Take note of it if whoever came back is who is signed in here; nobody else is let in by it."""
+    """Take note of it if whoever came back is who is signed in here; nobody else is let in by it.
+
+    Who has a password or a second factor here shows these: a provider that asks nobody must not stand in for them.
+    """
     account = sociallogin.account
     if account._state.adding or sociallogin.user != request.user:
         return render(request, "socialaccount/not_you.html", status=403)
-    details = {"provider": account.provider, "uid": account.uid}
-    record_authentication(request, request.user, "socialaccount", reauthenticated=True, **details)
+    if _account_there(request.user) is not None:
+        details = {"provider": account.provider, "uid": account.uid}
+        record_authentication(request, request.user, "socialaccount", reauthenticated=True, **details)
     return redirect(sociallogin.get_redirect_url(request) or "account")
 
 

@@ -105,6 +105,28 @@ def test_who_has_a_password_is_asked_for_that(browser):
     assert browser.get(EXPORT).headers["Location"].startswith("/accounts/reauthenticate/")
 
 
+def test_who_has_a_password_does_not_get_around_it_there(browser, provider):
+    user = get_user(browser)
+    user.set_password(PASSWORD)
+    user.save()
+    browser.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+    provider.fault = "no auth_time"
+    sign_in_there(browser, process="confirm")
+    assert browser.get(EXPORT).headers["Location"].startswith("/accounts/reauthenticate/")
+
+
+def test_another_account_there_becomes_a_way_in_only_after_it(browser, provider):
+    ada, mallory = provider.person, person("mallory", "mallory@example.org")
+    provider.person = mallory
+    assert sign_in_there(browser, process="connect").headers["Location"].startswith(f"{LOGIN}?process=confirm")
+    assert get_user(browser).socialaccount_set.count() == 1
+    provider.person = ada
+    confirm_there(browser, "/accounts/3rdparty/")
+    provider.person = mallory
+    sign_in_there(browser, process="connect")
+    assert get_user(browser).socialaccount_set.count() == 2
+
+
 def test_who_has_a_second_factor_is_asked_for_that(browser):
     make_passkey(get_user(browser))
     assert browser.get(EXPORT).headers["Location"].startswith("/accounts/2fa/")
