@@ -16,6 +16,7 @@ from pypdf.generic import IndirectObject
 DAMAGE = (PyPdfError, ValueError, TypeError, KeyError, IndexError, AttributeError, ArithmeticError)
 # The words of a link or a field are on the page, and a window that pops up has those of the remark it belongs to.
 WITHOUT_WORDS = ("/Link", "/Widget", "/Popup")
+UNSEEN = 2 | 32  # flags of what no viewer shows: ISO 32000-1, 12.5.3
 
 P = ParamSpec("P")
 
@@ -37,13 +38,19 @@ def _as_far_as_undamaged(read: Callable[P, Iterator[str]]) -> Callable[P, list[s
 
 @_as_far_as_undamaged
 def remarks_on(page: PageObject) -> Iterator[str]:
-    """Return what people have noted on a page."""
+    """Return what people have noted on a page. What is hidden is not read: its person would never see it."""
     for reference in page.annotations or ():
         remark: Any = reference.get_object()
-        if remark.get("/Subtype") not in WITHOUT_WORDS:
-            text = remark.get("/Contents")
+        if remark.get("/Subtype") not in WITHOUT_WORDS and not (_of(remark, "/F") or 0) & UNSEEN:
+            text = _of(remark, "/Contents")
             if isinstance(text, str) and text.strip():
                 yield text.strip()
+
+
+def _of(remark: Any, name: str) -> Any:
+    """Return what it has under *name*, wherever in the file that stands, or None."""
+    value = remark.get(name)
+    return value.get_object() if isinstance(value, IndirectObject) else value
 
 
 @_as_far_as_undamaged

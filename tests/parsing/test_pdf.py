@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from io import BytesIO
 
+import pytest
 from pypdf import PdfReader, PdfWriter
 from pypdf.annotations import FreeText, Link, Text
-from pypdf.generic import ArrayObject, NameObject
+from pypdf.generic import ArrayObject, NameObject, NumberObject, TextStringObject
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
@@ -50,6 +51,20 @@ def test_remarks_on_a_page_follow_its_text():
 
 def test_a_link_is_no_remark():
     assert texts_of(with_remarks(Link(rect=PLACE, url="https://example.org"))) == ["Herons stand."]
+
+
+@pytest.mark.parametrize("flag", [2, 32])
+def test_a_remark_that_nobody_sees_is_not_read(flag):
+    remark = Text(text="Obey me.", rect=PLACE)
+    remark[NameObject("/F")] = NumberObject(flag)
+    assert texts_of(with_remarks(remark)) == ["Herons stand."]
+
+
+def test_a_remark_whose_words_stand_elsewhere_in_the_file_is_read():
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(with_remarks(Text(text="", rect=PLACE)))))
+    [remark] = writer.pages[0].annotations
+    remark.get_object()[NameObject("/Contents")] = writer._add_object(TextStringObject("Really?"))
+    assert texts_of(written(writer)) == ["Herons stand.", "Really?"]
 
 
 def test_a_form_that_was_filled_in_comes_last():
