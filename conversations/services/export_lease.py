@@ -16,6 +16,10 @@ from conversations.models import ExportLease
 HELD_FOR = dt.timedelta(seconds=60)
 
 
+class LeaseLost(Exception):
+    """An export that was not read for too long breaks off in the middle, so that nobody takes it for whole."""
+
+
 def take_lease(user: User) -> ExportLease | None:
     """Return the lease for an export of *user*; None while one is being made."""
     ExportLease.objects.filter(user=user, ends_at__lt=Now()).delete()
@@ -25,7 +29,9 @@ def take_lease(user: User) -> ExportLease | None:
 
 
 def prolong_lease(lease: ExportLease) -> None:
-    _held(lease).update(ends_at=Now() + HELD_FOR)
+    """Hold it for longer. Raises `LeaseLost` if another is made by now, or the account is gone."""
+    if not _held(lease).update(ends_at=Now() + HELD_FOR):
+        raise LeaseLost
 
 
 def give_lease_back(lease: ExportLease) -> None:

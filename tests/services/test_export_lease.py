@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from conversations.models import ExportLease
-from conversations.services.export_lease import HELD_FOR, give_lease_back, prolong_lease, take_lease
+from conversations.services.export_lease import HELD_FOR, LeaseLost, give_lease_back, prolong_lease, take_lease
 from tests.people import make_user
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +38,8 @@ def test_one_that_nobody_reads_any_more_runs_out(alice):
     newer = take_lease(alice)
     give_lease_back(lost)
     assert newer
+    with pytest.raises(LeaseLost):
+        prolong_lease(lost)
     assert take_lease(alice) is None
 
 

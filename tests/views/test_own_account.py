@@ -10,12 +10,14 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.core import mail
 from django.core.cache import cache
+from django.db.models.functions import Now
 from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from chatsite.accounts.models import Session, User
 from chatsite.accounts.session_store import SessionStore
-from conversations.models import Completion, Conversation, Message
+from conversations.models import Completion, Conversation, ExportLease, Message
+from conversations.services.export_lease import HELD_FOR, LeaseLost
 from conversations.services.readings import open_reading
 from tests.access_matrix.world import session_of
 from tests.accounts.software_passkeys import make_passkey
@@ -162,6 +164,21 @@ def test_whoever_breaks_off_may_begin_anew(alice, client_of):
         return again.status_code, await whole(again)
 
     assert async_to_sync(ask)()[0] == 200
+
+
+def test_a_file_that_nobody_has_read_on_for_long_breaks_off_once_another_is_made(alice, client_of):
+    client = client_of(alice, AsyncClient)
+
+    async def ask():
+        left = aiter(await client.post(EXPORT))
+        await anext(left)
+        await ExportLease.objects.aupdate(ends_at=Now() - HELD_FOR)
+        newer = await client.post(EXPORT)
+        with pytest.raises(LeaseLost):
+            await anext(left)
+        return await whole(newer)
+
+    assert ZipFile(io.BytesIO(async_to_sync(ask)())).testzip() is None
 
 
 def test_the_file_is_shut_away_behind_the_gate(alice, client_of):
