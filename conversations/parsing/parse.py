@@ -26,6 +26,7 @@ from conversations.parsing.parsed import (
     ParsedPassage,
     ParsingLimits,
     Progress,
+    Unread,
 )
 
 Pipes = tuple[StreamWriter, StreamReader, StreamReader]
@@ -124,13 +125,17 @@ class _Check:
     def __init__(self) -> None:
         self._percent = -1
         self._passages = self._characters = 0
-        self._has_kind = False
+        self._has_kind = self._has_unread = False
 
     def take(self, parsed: Parsed) -> None:
         """Raise if *parsed* may not come now."""
         if isinstance(parsed, KindFound) is self._has_kind:
             raise DocumentDamaged
         self._has_kind = True
+        if isinstance(parsed, Unread):
+            if self._has_unread:
+                raise DocumentDamaged
+            self._has_unread = True
         if isinstance(parsed, Progress):
             if parsed.percent <= self._percent:
                 raise DocumentDamaged

@@ -228,8 +228,9 @@ async def test_passages_without_an_end_are_too_long(child_that, said):
         await parse_all(b"")
 
 
-async def test_progress_without_an_end_is_damage(child_that):
-    child_that(f"say({KIND})\nwhile True: print('{json.dumps({'percent': 1})}')")
+@pytest.mark.parametrize("said", [{"percent": 1}, {"unread": {"pictures": 1, "pages": 0, "comments": 0}}])
+async def test_what_is_said_once_is_damage_without_an_end(child_that, said):
+    child_that(f"say({KIND})\nwhile True: print('{json.dumps(said)}')")
     with pytest.raises(DocumentDamaged):
         await parse_all(b"")
 
