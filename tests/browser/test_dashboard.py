@@ -60,3 +60,11 @@ def test_days_are_drawn_and_can_be_taken_along_as_a_file(admin):
         users(admin).get_by_role("link", name="CSV").click()
     rows = download.value.path().read_text(encoding="utf-8-sig").splitlines()
     assert any("carol@example.org" in row and ",90.0000000000," in row for row in rows)
+
+
+def test_whoever_chooses_day_has_it_on_a_device_in_night_too(admin):
+    admin.emulate_media(color_scheme="dark")
+    admin.evaluate("localStorage.setItem('adminTheme', '\"light\"')")  # as the admin's own switch keeps it
+    admin.reload()
+    expect(admin.locator("html")).to_have_class("light")
+    expect(users(admin)).to_have_css("background-color", "rgb(255, 255, 255)")
