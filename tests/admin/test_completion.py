@@ -7,9 +7,11 @@ from decimal import Decimal
 from typing import get_args
 
 import pytest
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from conversations.admin.window_record import KINDS, ShownWindow
+from conversations.core.dearness import Dearness
 from conversations.core.record import EntryKind
 from conversations.models import Completion
 from tests.admin.stored import make_completion, make_conversation, make_person, make_record
@@ -169,6 +171,15 @@ def test_a_dear_request_says_what_most_of_it_was_spent_on(admin_browser, complet
     Completion.objects.update(cost_usd=Decimal("0.05"), output_tokens=1, output_price_usd=Decimal("0.6"))
     sent = [tokens for part, tokens in make_record().parts.items() if part != "free"]
     assert f"{max(sent)} of {sum(sent)} input tokens were" in page_of(admin_browser, completion)
+
+
+def test_lists_of_tools_are_told_from_what_tools_answered():
+    listed, answered = (
+        render_to_string("conversations/_dear_words.html", {"dearness": Dearness(part, 7, 9)})
+        for part in ("tools", "tool_steps")
+    )
+    assert "7 of 9 input tokens said which tools there are" in listed
+    assert "7 of 9 input tokens were calls and what they answered" in answered
 
 
 def test_a_cheap_request_needs_no_reason(admin_browser, completion):

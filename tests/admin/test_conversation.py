@@ -115,6 +115,14 @@ def test_a_thread_opens_at_its_end_newest_last(admin_browser, superuser, alice):
     assert page.index("question 15") < page.index("answer 15")
 
 
+@pytest.mark.parametrize(("finish_reason", "is_told"), [("length", True), ("stop", False)])
+def test_a_reply_that_was_cut_off_is_not_shown_as_a_whole_one(admin_browser, alice, finish_reason, is_told):
+    conversation = make_conversation(alice, turns=0)
+    reply = say(conversation, "assistant", "1, 2, 3,")
+    make_completion(alice, reply=reply, finish_reason=finish_reason)
+    assert ("cut off: " in page_of(admin_browser, conversation)) is is_told
+
+
 def test_a_thread_is_paged_to_its_beginning_and_back(admin_browser, alice):
     conversation = make_conversation(alice, turns=15)
     first = page_of(admin_browser, conversation, "?from=0")

@@ -18,6 +18,11 @@ class Memory:
     before: Totals
 
     @property
+    def is_free(self) -> bool:
+        """Whether all prices are known, and nothing was to be paid."""
+        return not self.total.unknown_costs and not self.total.cost_usd
+
+    @property
     def sent_width(self) -> int:
         return self._width(self.total.remembering_cost_usd)
 

@@ -74,6 +74,13 @@ def test_unknown_costs_are_counted_and_never_shown_as_nothing(overview, alice):
     assert cost.note == "1 completion at an unknown price"
 
 
+def test_days_that_cost_nothing_are_not_days_without_a_price(page, alice):
+    make_completion(alice, cost_usd="0")
+    assert "so remembering cost nothing" in page()
+    make_completion(alice, cost_usd=None)
+    assert "No reply of these days has a known price yet" in page()
+
+
 def test_what_still_runs_is_counted_apart(overview, alice):
     make_completion(alice)
     make_completion(alice, ended_at=None, cost_usd=None)
