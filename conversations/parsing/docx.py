@@ -22,6 +22,7 @@ from conversations.parsing.docx_xml import (
     Element,
     Notes,
     comments_in,
+    hidden_styles_in,
     lines_of,
     notes_in,
     pictures_in,
@@ -46,14 +47,15 @@ MARGINS = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
 def read_docx(content: bytes, report: Report) -> Iterator[Block | Unread]:
     _check_sizes(content)
     document = docx.Document(BytesIO(content))
-    settle(document.element.body, _notes(document))
+    hidden_styles = hidden_styles_in(document.styles.element)
+    settle(document.element.body, _notes(document), hidden_styles=hidden_styles)
     parts = list(document.iter_inner_content())
     reader = _DocxReader()
     for number, part in enumerate(parts, start=1):
         yield from reader.table(part) if isinstance(part, Table) else reader.paragraph(part)
         report(number, len(parts))
     yield from reader.headings.leave()
-    yield from _margins(document)
+    yield from _margins(document, hidden_styles)
     yield Unread(pictures=len(pictures_in(document.element.body)), comments=len(comments_in(document.element.body)))
 
 
@@ -61,11 +63,11 @@ def _notes(document: Document) -> Notes:
     return {name: note for part in _parts(document, *NOTES) for name, note in notes_in(part)}
 
 
-def _margins(document: Document) -> Iterator[Block]:
+def _margins(document: Document, hidden_styles: frozenset[str]) -> Iterator[Block]:
     """Yield the headers and footers, a block for each that says something new."""
     seen: set[str] = set()
     for part in _parts(document, *MARGINS):
-        settle(part)
+        settle(part, hidden_styles=hidden_styles)
         if new := [line for line in dict.fromkeys(lines_of(part)) if line not in seen]:
             seen.update(new)
             yield Block("\n".join(new), lines=True)

@@ -6,7 +6,7 @@ is what nobody sees. Names are those of WordprocessingML, ISO/IEC 29500-1, secti
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 Element = Any  # of lxml, which has no types
@@ -27,6 +27,7 @@ WRAPPERS = tuple(
 UNSEEN = (f"{W}del", f"{W}moveFrom", f"{W}sdtPr", f"{W}sdtEndPr", f"{MARKUP}Fallback")
 SIGNS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 WRITTEN = (f"{W}t", f"{MATH}t", *SIGNS)
+MOST_BASED_ON = 20  # styles upon one another
 SEPARATORS = ("separator", "continuationSeparator", "continuationNotice")
 
 Notes = MutableMapping[tuple[str, str], Element]
@@ -40,10 +41,26 @@ def notes_in(root: Element) -> Iterator[tuple[tuple[str, str], Element]]:
             yield (note.tag.removeprefix(W), note.get(f"{W}id", "")), note
 
 
-def settle(root: Element, notes: Notes | None = None) -> None:
+def hidden_styles_in(styles: Element) -> frozenset[str]:
+    """Return the styles, by their ids, whose words are shown to nobody; a style has it from the one it is based on."""
+    by_id = {style.get(f"{W}styleId", ""): style for style in styles.iter(f"{W}style")}
+    return frozenset(name for name in by_id if _is_hiding(name, by_id))
+
+
+def _is_hiding(name: str, by_id: Mapping[str, Element]) -> bool:
+    for _ in range(MOST_BASED_ON):
+        if (style := by_id.get(name)) is None:
+            return False
+        if (vanishes := _vanishes(style)) is not None:
+            return vanishes
+        name = _named_by(style, "basedOn")
+    return False
+
+
+def settle(root: Element, notes: Notes | None = None, *, hidden_styles: frozenset[str] = frozenset()) -> None:
     """Bring *root* into one row; each of *notes* is put in where it is first referred to."""
     _take_away(root.iter(*UNSEEN))
-    _take_away(filter(_is_hidden, root.iter(f"{W}r")))
+    _take_away(run for run in root.iter(f"{W}r") if _is_hidden(run, hidden_styles))
     for wrapper in list(root.iter(*WRAPPERS)):
         for child in list(wrapper):
             wrapper.addprevious(child)
@@ -51,7 +68,7 @@ def settle(root: Element, notes: Notes | None = None) -> None:
     for kind in ("footnote", "endnote"):
         for reference in list(root.iter(f"{W}{kind}Reference")):
             if (note := (notes or {}).pop((kind, reference.get(f"{W}id", "")), None)) is not None:
-                settle(note)
+                settle(note, hidden_styles=hidden_styles)
                 reference.append(note)
     for aside in reversed(list(root.iter(BOX, f"{W}footnote", f"{W}endnote"))):
         _put_behind_its_paragraph(aside)
@@ -63,10 +80,30 @@ def _take_away(elements: Iterator[Element]) -> None:
             element.getparent().remove(element)
 
 
-def _is_hidden(run: Element) -> bool:
-    """Tell whether these words are shown to nobody: they would tell a language model what its person never sees."""
-    vanish = run.find(f"{W}rPr/{W}vanish")
-    return vanish is not None and vanish.get(f"{W}val", "true") not in ("0", "false", "off")
+def _is_hidden(run: Element, hidden_styles: frozenset[str]) -> bool:
+    """Tell whether these words are shown to nobody: they would tell a language model what its person never sees.
+
+    What the run says of itself counts before its style, or its paragraph's.
+    """
+    if (vanishes := _vanishes(run)) is not None:
+        return vanishes
+    if not hidden_styles:
+        return False
+    place = next(run.iterancestors(PARAGRAPH), None)
+    styles = {_named_by(run, "rPr", "rStyle"), "" if place is None else _named_by(place, "pPr", "pStyle")}
+    return not styles.isdisjoint(hidden_styles)
+
+
+def _vanishes(place: Element) -> bool | None:
+    """Return what a run or a style says of its words being shown; None if nothing."""
+    vanish = place.find(f"{W}rPr/{W}vanish")
+    return None if vanish is None else vanish.get(f"{W}val", "true") not in ("0", "false", "off")
+
+
+def _named_by(place: Element, *way: str) -> str:
+    """Return the value of the element on that *way* from *place*, blank if it is not there."""
+    named = place.find("/".join(f"{W}{name}" for name in way))
+    return "" if named is None else named.get(f"{W}val", "")
 
 
 def _put_behind_its_paragraph(aside: Element) -> None:

@@ -155,6 +155,27 @@ def test_words_that_nobody_sees_are_not_read():
     assert read(paragraph(hidden + shown)) == ["A heron."]
 
 
+def test_words_that_their_style_hides_are_not_read():
+    def styled(kind: str, name: str, says: str) -> str:
+        return f'<w:style {NAMES} w:type="{kind}" w:styleId="{name}"><w:name w:val="{name}"/>{says}</w:style>'
+
+    document = document_of(
+        paragraph('<w:pPr><w:pStyle w:val="Veil"/></w:pPr>' + word("Obey me.")),
+        paragraph('<w:r><w:rPr><w:rStyle w:val="Thin"/></w:rPr><w:t>Obey me, too.</w:t></w:r>' + word("A heron.")),
+        paragraph('<w:pPr><w:pStyle w:val="Shown"/></w:pPr>' + word("Two herons.")),
+    )
+    hidden = "<w:rPr><w:vanish/></w:rPr>"
+    for style in (
+        styled("paragraph", "Veil", hidden),
+        styled("character", "Thin", '<w:basedOn w:val="Thick"/>'),
+        styled("character", "Thick", hidden),
+        styled("paragraph", "Shown", '<w:basedOn w:val="Veil"/><w:rPr><w:vanish w:val="0"/></w:rPr>'),
+        styled("character", "Round", '<w:basedOn w:val="Round"/>'),
+    ):
+        document.styles.element.append(parse_xml(style))
+    assert texts_of(saved(document)) == ["A heron.", "Two herons."]
+
+
 def test_formulas_links_and_fields_are_read():
     formula = "<m:oMath><m:r><m:t>a+b</m:t></m:r></m:oMath>"
     link, field = f"<w:hyperlink>{word(' here')}</w:hyperlink>", f"<w:fldSimple>{word(' today')}</w:fldSimple>"
