@@ -44,7 +44,7 @@ def notes_in(root: Element) -> Iterator[tuple[tuple[str, str], Element]]:
 def hidden_styles_in(styles: Element) -> frozenset[str]:
     """Return the styles, by their ids, whose words are shown to nobody; a style has it from the one it is based on."""
     by_id = {style.get(f"{W}styleId", ""): style for style in styles.iter(f"{W}style")}
-    return frozenset(name for name in by_id if _is_hiding(name, by_id))
+    return frozenset(name for name in by_id if name and _is_hiding(name, by_id))
 
 
 def _is_hiding(name: str, by_id: Mapping[str, Element]) -> bool:
@@ -60,7 +60,7 @@ def _is_hiding(name: str, by_id: Mapping[str, Element]) -> bool:
 def settle(root: Element, notes: Notes | None = None, *, hidden_styles: frozenset[str] = frozenset()) -> None:
     """Bring *root* into one row; each of *notes* is put in where it is first referred to."""
     _take_away(root.iter(*UNSEEN))
-    _take_away(run for run in root.iter(f"{W}r") if _is_hidden(run, hidden_styles))
+    _take_away(_hidden_runs(root, hidden_styles))
     for wrapper in list(root.iter(*WRAPPERS)):
         for child in list(wrapper):
             wrapper.addprevious(child)
@@ -80,18 +80,20 @@ def _take_away(elements: Iterator[Element]) -> None:
             element.getparent().remove(element)
 
 
-def _is_hidden(run: Element, hidden_styles: frozenset[str]) -> bool:
-    """Tell whether these words are shown to nobody: they would tell a language model what its person never sees.
+def _hidden_runs(root: Element, hidden_styles: frozenset[str]) -> Iterator[Element]:
+    """Yield words that are shown to nobody: they would tell a language model what its person never sees.
 
-    What the run says of itself counts before its style, or its paragraph's.
+    What a run says of itself counts before its style, or its paragraph's.
     """
-    if (vanishes := _vanishes(run)) is not None:
-        return vanishes
-    if not hidden_styles:
-        return False
-    place = next(run.iterancestors(PARAGRAPH), None)
-    styles = {_named_by(run, "rPr", "rStyle"), "" if place is None else _named_by(place, "pPr", "pStyle")}
-    return not styles.isdisjoint(hidden_styles)
+    # Looked for once for each paragraph: it goes through all that is in one.
+    veiled = {each for each in root.iter(PARAGRAPH) if _named_by(each, "pPr", "pStyle") in hidden_styles}
+    for run in root.iter(f"{W}r"):
+        vanishes = _vanishes(run)
+        if vanishes is None and hidden_styles:
+            vanishes = _named_by(run, "rPr", "rStyle") in hidden_styles
+            vanishes |= bool(veiled) and next(run.iterancestors(PARAGRAPH), None) in veiled
+        if vanishes:
+            yield run
 
 
 def _vanishes(place: Element) -> bool | None:
