@@ -82,3 +82,9 @@ def test_where_there_is_one_scenario_nothing_is_to_be_chosen(page_without_choice
     page = page_without_choice
     expect(composer(page)).to_be_visible()
     expect(choice(page)).to_have_count(0)
+
+
+def test_the_name_of_the_scenario_that_comes_with_the_site_is_shown_whole(page):
+    shown, whole = choice(page).evaluate("each => [each.offsetWidth, (each.style.maxWidth = 'none', each.offsetWidth)]")
+    expect(chosen(page)).to_have_text("Plain conversation")
+    assert shown == whole
