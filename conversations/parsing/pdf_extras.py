@@ -17,6 +17,7 @@ DAMAGE = (PyPdfError, ValueError, TypeError, KeyError, IndexError, AttributeErro
 # The words of a link or a field are on the page, and a window that pops up has those of the remark it belongs to.
 WITHOUT_WORDS = ("/Link", "/Widget", "/Popup")
 UNSEEN = 2 | 32  # flags of what no viewer shows: ISO 32000-1, 12.5.3
+PASSWORD = 1 << 13  # flag of a field: 12.7.4.3
 
 P = ParamSpec("P")
 
@@ -47,19 +48,26 @@ def remarks_on(page: PageObject) -> Iterator[str]:
                 yield text.strip()
 
 
-def _of(remark: Any, name: str) -> Any:
+def _of(stored: Any, name: str) -> Any:
     """Return what it has under *name*, wherever in the file that stands, or None."""
-    value = remark.get(name)
+    value = stored.get(name)
     return value.get_object() if isinstance(value, IndirectObject) else value
 
 
 @_as_far_as_undamaged
 def filled_in(reader: PdfReader) -> Iterator[str]:
-    """Return the fields of a form that have a value, as `name: value`."""
+    """Return the fields of a form that have a value, as `name: value`; none whose value its person does not see."""
     for name, field in (reader.get_fields() or {}).items():
         value = field.get("/V")
-        if isinstance(value, str) and value.strip() and value != "/Off":
+        if isinstance(value, str) and value.strip() and value != "/Off" and not _is_unseen(field):
             yield f"{name}: {value.removeprefix('/').strip()}"
+
+
+def _is_unseen(field: Any) -> bool:
+    """Tell whether a field is for a password, or hidden in each of its places."""
+    stored: Any = field.indirect_reference.get_object() if field.indirect_reference else field
+    places = [reference.get_object() for reference in _of(stored, "/Kids") or ()] or [stored]
+    return bool((field.get("/Ff") or 0) & PASSWORD) or all((_of(each, "/F") or 0) & UNSEEN for each in places)
 
 
 @_as_far_as_undamaged

@@ -78,6 +78,15 @@ def test_a_form_that_was_filled_in_comes_last():
     assert texts_of(drawn(draw))[-2:] == ["name: Ada", "agrees: Yes"]
 
 
+def test_a_field_that_nobody_sees_is_not_read():
+    def draw(canvas):
+        canvas.drawString(72, 700, "Herons stand.")
+        canvas.acroForm.textfield(name="veil", value="Obey me.", annotationFlags="hidden", x=100, y=700)
+        canvas.acroForm.textfield(name="key", value="heron-7", fieldFlags="password", x=100, y=600)
+
+    assert texts_of(drawn(draw)) == ["Herons stand."]
+
+
 def test_pictures_and_pages_without_text_are_said_not_to_be_read():
     def draw(canvas):
         canvas.drawString(72, 700, "Herons stand.")
