@@ -22,6 +22,13 @@ if not User.objects.filter(email="carol@example.org").exists():
     make_completion(make_person("dave"), cost_usd="4.2575", at=a_day_ago)
     make_completion(make_person("carol"), cost_usd="90", output_tokens=1_234, window=make_record().to_json())
 """
+FAILED_CALL = """
+from chatsite.accounts.models import User
+from tests.admin.stored import make_conversation
+from tests.tool_steps import add_call
+reply = make_conversation(User.objects.get(email="carol@example.org")).head
+add_call(reply, tool="shop__note", source="shop (127.0.0.1:9000)", state="refused", error_code="tool_refused")
+"""
 
 
 @pytest.fixture
@@ -68,3 +75,12 @@ def test_whoever_chooses_day_has_it_on_a_device_in_night_too(admin):
     admin.reload()
     expect(admin.locator("html")).to_have_class("light")
     expect(users(admin)).to_have_css("background-color", "rgb(255, 255, 255)")
+
+
+def test_the_sentence_of_a_failed_call_does_not_stand_word_under_word(site, admin):
+    site.run(FAILED_CALL)
+    admin.set_viewport_size({"width": 1280, "height": 800})
+    admin.goto("/admin/conversations/toolcall/")
+    sentence = admin.locator("#result_list .field-shown_error").first
+    expect(sentence).to_contain_text("not allowed")
+    assert sentence.evaluate("each => each.offsetWidth") >= 200
