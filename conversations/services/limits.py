@@ -16,6 +16,7 @@ from conversations.core.errors import (
     MessagesForbidden,
     MessageTooLong,
     RepliesAtOnceReached,
+    TooManyRepliesAsking,
 )
 from conversations.core.history import HistoryMessage
 from conversations.core.money import Allowance, refusal_of, worst_case_usd
@@ -39,7 +40,7 @@ def check_limits(user: User) -> EffectiveLimits:
     limits = effective_limits(user)
     check_messages_are_allowed(limits)
     check_message_rate(user, limit=limits.messages_per_minute)
-    check_replies_at_once(user, limit=limits.replies_at_once)
+    check_one_more_reply(user, limit=limits.replies_at_once)
     return limits
 
 
@@ -59,12 +60,30 @@ def check_message_rate(user: User, *, limit: int | None) -> None:
         raise MessageRateReached(opens_at=times[-1] + MINUTE)
 
 
-def check_replies_at_once(user: User, *, limit: int | None) -> None:
-    """Refuse more than *limit*. One that waits for its person to allow a call is made by nobody, and does not count."""
+def check_one_more_reply(user: User, *, limit: int | None) -> None:
+    """Refuse more than *limit* that are made, or twice as many with those that ask: these keep money back."""
     if limit is None:
         return
+    states = _states_of_replies(user)
+    _check_that_fewer_are_made(states, limit)
+    if len(states) >= limit * 2:
+        raise TooManyRepliesAsking
+
+
+def check_replies_at_once(user: User, *, limit: int | None) -> None:
+    """Refuse more than *limit*. One that waits for its person to allow a call is made by nobody, and does not count."""
+    if limit is not None:
+        _check_that_fewer_are_made(_states_of_replies(user), limit)
+
+
+def _states_of_replies(user: User) -> list[str]:
+    """Return the state of the run of each reply of the person's that has not ended."""
     streaming = Message.objects.filter(state="streaming", conversation__owner_id=user.pk)
-    if streaming.exclude(run__state="asking").count() >= limit:
+    return list(streaming.values_list("run__state", flat=True))
+
+
+def _check_that_fewer_are_made(states: list[str], limit: int) -> None:
+    if len(states) - states.count("asking") >= limit:
         raise RepliesAtOnceReached
 
 

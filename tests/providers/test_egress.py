@@ -161,6 +161,7 @@ async def test_no_connection_leads_anywhere_but_to_its_destination(canary):
 async def test_a_name_of_another_alphabet_leads_where_it_is_written(upstream):
     host = "xn--bcher-kva.example"
     url = upstream.base_url.replace("127.0.0.1", host)
+    upstream.reset()  # it answers with its log, which may have become too long
     assert (await get(url, "127.0.0.1", named_hosts=[host])).request.url.host == "bücher.example"
 
 

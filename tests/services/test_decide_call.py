@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chatsite.accounts.models import Limits
-from conversations.core.errors import CallNotAsking, RepliesAtOnceReached
+from conversations.core.errors import CallNotAsking, RepliesAtOnceReached, TooManyRepliesAsking
 from conversations.models import Run
 from conversations.runs.parked import park_run
 from conversations.selectors.conversations import asking_conversations
@@ -57,6 +57,17 @@ def test_a_reply_that_waits_for_its_person_takes_none_of_their_places(alice):
     assert post(begin(alice), "Hello").created
     with pytest.raises(RepliesAtOnceReached):
         post(begin(alice), "Hello")
+
+
+def test_twice_as_many_as_may_be_made_may_wait_for_their_person(alice):
+    one_at_once(alice)
+    call = ask_about_a_call(alice, {"note": "x"})
+    ask_about_a_call(alice, {"note": "y"})
+    with pytest.raises(TooManyRepliesAsking):
+        post(begin(alice), "Hello")
+    decide_call(**decision(call, allowed=False))
+    end_reply(call.reply.pk, COMPLETE, content="Hi")
+    assert post(begin(alice), "Hello").created
 
 
 @pytest.mark.parametrize("allowed", [True, False])

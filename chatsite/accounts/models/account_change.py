@@ -41,7 +41,7 @@ class AccountChange(models.Model):
         indexes = [models.Index(fields=["user", "-id"], name="change_of_account")]
 
     def __str__(self) -> str:
-        return f"{self.kind}, {self.at:%Y-%m-%d %H:%M} UTC"
+        return f"{self.get_kind_display()}, {self.at:%Y-%m-%d %H:%M} UTC"
 
     @property
     def detail_in_words(self) -> str:

@@ -43,6 +43,7 @@
     │ │ └ MoneyUsedUp                 the person's, of a day
     │ │   └ MoneyOfMonthUsedUp, SiteMoneyUsedUp, SiteMoneyOfMonthUsedUp
     │ ├ RepliesAtOnceReached          opens when one of them ends
+    │ ├ TooManyRepliesAsking          opens when one of them is answered
     │ ├ MoneyHeldBack                 may open when one of them ends
     │ │ └ SiteMoneyHeldBack
     │ ├ ReadingRefused                the words of somebody else's conversation
@@ -83,6 +84,7 @@ from .access import (
     SiteMoneyHeldBack,
     SiteMoneyOfMonthUsedUp,
     SiteMoneyUsedUp,
+    TooManyRepliesAsking,
     UploadsForbidden,
     UploadsUsedUp,
 )
@@ -257,6 +259,7 @@ __all__ = [
     "TooManyCalls",
     "TooManyDocuments",
     "TooManyFiles",
+    "TooManyRepliesAsking",
     "ToolBusy",
     "ToolChanged",
     "ToolError",

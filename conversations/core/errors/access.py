@@ -66,6 +66,13 @@ class RepliesAtOnceReached(AccessError):
     template = "Replies of yours are still being written, as many as you may have at once. Wait for one or stop one."
 
 
+class TooManyRepliesAsking(AccessError):
+    """Each keeps the money for its longest loop back while it asks, so there is an end to them."""
+
+    code = "too_many_replies_asking"
+    template = "Replies of yours wait for your answer, as many as may. Allow or refuse their calls, or stop one."
+
+
 class ReplyTooExpensive(AccessError):
     """It may cost more than a whole day or month allows, so no waiting helps."""
 
