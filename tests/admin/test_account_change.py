@@ -83,6 +83,36 @@ def test_the_form_of_a_person_has_a_button_for_the_link(post, alice, admin_brows
     assert len(mailoutbox) == 2
 
 
+def told_after(browser, url, data, settings, *, smtp_url) -> list[str]:
+    """Return what the next page of the admin says."""
+    settings.SMTP_URL = smtp_url
+    return [str(each) for each in browser.post(url, data, follow=True).context["messages"]]
+
+
+@pytest.mark.parametrize(
+    ("smtp_url", "told"), [("smtp://mail.example.org", "password sent: 1."), ("", "printed where the site was started")]
+)
+def test_where_the_links_went_is_told_of_the_button_and_of_the_action(admin_browser, alice, settings, smtp_url, told):
+    for url, data in ((change(alice), form_of(alice, **{BUTTON: "1"})), act_on(alice, "send_password_links")):
+        [sentence] = told_after(admin_browser, url, data, settings, smtp_url=smtp_url)
+        assert told in sentence
+
+
+def test_what_the_button_saves_beside_the_link_is_told_too(admin_browser, alice, settings):
+    data = form_of(alice, name="Alice A.", **{BUTTON: "1"})
+    link, saved = told_after(admin_browser, change(alice), data, settings, smtp_url="smtp://mail.example.org")
+    assert "password sent: 1." in link
+    assert "was changed successfully" in saved
+
+
+def test_an_address_in_other_letter_case_is_the_same_one(post, alice, mailoutbox):
+    EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=True)
+    post(change(alice), form_of(alice, email="Alice@Example.ORG"))
+    assert EmailAddress.objects.get(user=alice).verified
+    assert noted(alice) == []
+    assert not mailoutbox
+
+
 def test_a_changed_address_is_told_to_the_one_before(post, alice, mailoutbox):
     EmailAddress.objects.create(user=alice, email=alice.email, primary=True, verified=True)
     post(change(alice), form_of(alice, email="new@example.org"))

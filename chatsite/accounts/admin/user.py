@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from django.conf import settings
 from django.contrib import admin, messages
 from django.db import transaction
 from django.db.models import QuerySet
 from django.forms import ModelForm
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
@@ -36,6 +37,11 @@ from chatsite.accounts.ways_to_sign_in import ways_to_sign_in
 
 NEW = _("The person is mailed a link to choose a password. Where this site sends no mail, invite them instead.")
 LINKS_SENT = _("Links to choose a new password sent: %(count)d.")
+LINKS_PRINTED = _(
+    "Links to choose a new password made: %(count)d. This site can’t send mail yet: they are printed where the site "
+    "was started, and its operator can pass them on."
+)
+SEND_LINK = "accounts_user_send_password_link"  # the button of a person's form, as the admin names it
 ACTIVATED = _("Activated: %(count)d. Your own account stays as it is.")
 DEACTIVATED = _("Deactivated: %(count)d. Your own account stays as it is.")
 
@@ -116,6 +122,16 @@ class UserAdmin(SavedByOne):
         else:
             send_password_link(request, obj)
 
+    def save_related(self, request: HttpRequest, form: ModelForm, formsets: Any, change: Any) -> None:
+        super().save_related(request, form, formsets, change)
+        request.only_sent_link = SEND_LINK in request.POST and not any(each.has_changed() for each in [form, *formsets])
+
+    def response_change(self, request: HttpRequest, obj: User) -> HttpResponse:
+        """Don't say that the person was changed where the button sent a link and nothing else was done."""
+        if request.only_sent_link:
+            return self.response_post_save_change(request, obj)
+        return super().response_change(request, obj)
+
     @action(description=_("Send a link to choose a new password"), permissions=["change"])
     def send_password_link(self, request: HttpRequest, user: User) -> None:
         """The button of one person's form, which is saved with it."""
@@ -131,7 +147,10 @@ class UserAdmin(SavedByOne):
         for user in people:
             send_password_link(request, user)
             self.log_change(request, user, "Sent a link to choose a new password.")
-        self.message_user(request, LINKS_SENT % {"count": len(people)})
+        if settings.SMTP_URL:
+            self.message_user(request, LINKS_SENT % {"count": len(people)})
+        else:
+            self.message_user(request, LINKS_PRINTED % {"count": len(people)}, messages.WARNING)
 
     @action(description=_("Deactivate selected users"), permissions=["change"])
     def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:

@@ -20,7 +20,7 @@ class _UniqueAddress(ModelForm):
     """Refuses an email address that someone else has, in any letter case, also as a second one."""
 
     def clean_email(self) -> str:
-        email: str = self.cleaned_data["email"].lower()
+        email: str = self.cleaned_data["email"]
         users = User.objects.filter(email=email).exclude(pk=self.instance.pk)
         addresses = EmailAddress.objects.filter(email=email).exclude(user=self.instance.pk)
         if users.exists() or addresses.exists():

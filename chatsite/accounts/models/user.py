@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from django import forms
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
@@ -29,8 +30,19 @@ class GateRule(models.TextChoices):
     BLOCKED = "blocked", _("never gets in")
 
 
+class LowercaseEmailInput(forms.EmailField):
+    """An email address in a form. In other letter case it is the same one: nothing has changed."""
+
+    def to_python(self, value: Any) -> Any:
+        value = super().to_python(value)
+        return value.lower() if isinstance(value, str) else value
+
+
 class LowercaseEmailField(models.EmailField):
-    """An email address that is stored and looked up in lower case, whatever way it comes in."""
+    """An email address that is stored, looked up and compared in lower case, whatever way it comes in."""
+
+    def formfield(self, **kwargs: Any) -> Any:
+        return super().formfield(**{"form_class": LowercaseEmailInput, **kwargs})
 
     def get_prep_value(self, value: Any) -> Any:
         value = super().get_prep_value(value)
