@@ -38,12 +38,12 @@ export function frameHandlers({
       sidebar.showTitle(snapshot.title);
     }
     showState();
-    if (!thread.streamingArticle) {
+    if (!thread.streamingArticle || thread.asks) {
       lookAhead();
     }
   }
 
-  /** Ask for the window of the next message: it is what the page shows while no reply is being written. */
+  /** Ask for the window of the next message: it stays as it is until the reply goes on, which may wait for days. */
   function lookAhead() {
     meter.estimate(composer.field.value);
   }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -29,6 +31,10 @@ def reading(asking: Page) -> Page:
     other.goto("/")
     say(other, "Something else")
     return other
+
+
+def meter(page: Page) -> Locator:
+    return page.locator('[data-part="meter"]')
 
 
 def marked(page: Page) -> Locator:
@@ -80,6 +86,16 @@ def test_on_a_telephone_the_drawers_button_says_that_something_in_it_waits(askin
     ask_to_write_down(asking)
     expect(reading).to_have_title("(1) Something else · Windowseat")
     assert opener.evaluate(dot) != "none"
+
+
+def test_the_meter_tells_of_the_version_that_asks_and_not_of_the_one_before(asking):
+    ask_to_write_down(asking).get_by_role("button", name="Allow", exact=True).click()
+    end_of(asking).get_by_role("button", name="Again").click()
+    expect(asking.locator("[data-asks]")).to_be_visible()
+    other = asking.context.new_page()
+    other.goto(asking.url)
+    expect(meter(other)).not_to_have_class(re.compile("is-unknown"))
+    expect(meter(asking)).to_have_text(meter(other).inner_text(), use_inner_text=True)
 
 
 def test_the_whole_of_a_long_result_is_saved(page, site):
