@@ -10,10 +10,11 @@ id. Of the owner nothing stays but that: a deleted person's readings are nobody'
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from chatsite.accounts.models import User
@@ -26,6 +27,7 @@ from conversations.selectors.word_search import Hits
 HOLDS_FOR = dt.timedelta(minutes=30)
 RIGHT = "conversations.view_conversation"
 MOST_DETAIL = 200
+HOLD = "SELECT id FROM {table} WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 
 
 def open_reading(reviewer: User, conversation: Conversation | None, reason: str) -> Reading:
@@ -75,20 +77,37 @@ def require_reviewer(reviewer: User) -> None:
         raise ReadingRefused
 
 
+@transaction.atomic
 def log_hits(reading: Reading, hits: Iterable[Hits]) -> None:
-    """Put on record, for the owners, where a search led, before that is shown. One's own conversations are not."""
+    """Put on record, for the owners, where a search led, before that is shown. One's own conversations are not.
+
+    Who or what is deleted at this instant is not named, as in older rows. Locks go in the order of everybody: people
+    first.
+    """
+    others = [hit for hit in hits if hit.conversation.owner_id != reading.reviewer_id]
+    owners = _held(User, {hit.conversation.owner_id for hit in others})
+    conversations = _held(Conversation, {hit.conversation.pk for hit in others})
     found = [
         SearchHit(
             reading=reading,
-            conversation=hit.conversation,
+            conversation_id=conversations.get(hit.conversation.pk),
             conversation_public_id=hit.conversation.public_id,
-            owner_id=hit.conversation.owner_id,
+            owner_id=owners.get(hit.conversation.owner_id),
             count=hit.count,
         )
-        for hit in hits
-        if hit.conversation.owner_id != reading.reviewer_id
+        for hit in others
     ]
     SearchHit.objects.bulk_create(found, ignore_conflicts=True)
+
+
+def _held(model: type[Model], keys: Collection[int]) -> dict[int, int]:
+    """Return those *keys* whose rows are there, each by itself, and let nobody delete them in this transaction.
+
+    Django has no name for the lock: the one of a foreign key, for which nothing but a deletion waits.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD.format(table=model._meta.db_table), [list(keys)])
+        return {key: key for (key,) in cursor.fetchall()}
 
 
 def log_step(reading: Reading | None, what: ReadWhat, detail: str = "") -> None:

@@ -6,14 +6,17 @@ import datetime as dt
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ReadingOff, ReadingRefused, ReasonRequired, ReasonUnfit
-from conversations.models import Conversation, Reading, ReadWhat
-from conversations.services.readings import log_step, open_reading, open_search, require_reading
+from conversations.models import Conversation, Reading, ReadWhat, SearchHit
+from conversations.selectors.word_search import conversations_with
+from conversations.services.delete_account import delete_account
+from conversations.services.readings import log_hits, log_step, open_reading, open_search, require_reading
 from tests.log import end_readings
 from tests.people import begin, make_user
+from tests.waiting import PATIENCE_SECONDS, wait_for_lock_waits
 
 REASON = "A customer asked for help"
 
@@ -109,6 +112,35 @@ def test_what_is_on_record_outlives_conversation_and_accounts(grace, conversatio
     assert (reading.reviewer_email, reading.reason) == ("grace@example.org", REASON)
     assert reading.conversation_public_id == conversation.public_id
     assert reading.steps.get().detail == "1 – 20"
+
+
+@pytest.mark.parametrize("delete", [lambda found: found.delete(), lambda found: delete_account(found.owner)])
+def test_a_hit_that_was_deleted_since_it_was_found_is_on_record_without_a_name(grace, conversation, delete):
+    Conversation.objects.update(title="Boats")
+    hits, owner = conversations_with("Boats"), conversation.owner
+    delete(conversation)
+    log_hits(open_search(grace, "Boats", REASON), hits)
+    logged = SearchHit.objects.get()
+    assert (logged.conversation, logged.conversation_public_id) == (None, hits[0].conversation.public_id)
+    assert logged.owner == User.objects.filter(pk=owner.pk).first()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_account_that_is_deleted_while_hits_are_logged_waits_for_them(grace, conversation):
+    def delete() -> None:
+        try:
+            delete_account(conversation.owner)
+        finally:
+            connection.close()
+
+    Conversation.objects.update(title="Boats")
+    with ThreadPoolExecutor(1) as crew:
+        with transaction.atomic():
+            log_hits(open_search(grace, "Boats", REASON), conversations_with("Boats"))
+            deleting = crew.submit(delete)
+            wait_for_lock_waits()
+        deleting.result(timeout=PATIENCE_SECONDS)
+    assert (SearchHit.objects.get().conversation, SearchHit.objects.get().owner) == (None, None)
 
 
 @pytest.mark.django_db(transaction=True)
