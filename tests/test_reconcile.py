@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
+from conversations.core.reconciliation import plain_name
 from conversations.core.usage import UnitPrices, Usage
 from conversations.models import Completion
 from conversations.models.completion import Purpose
@@ -16,6 +17,7 @@ from conversations.providers.demo import DEMO_LANGUAGE_MODELS
 from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
 
 HEADER = "day,model,requests,input_tokens,cached_input_tokens,output_tokens,cost_usd\n"
+DEMO = DEMO_LANGUAGE_MODELS[0].name
 PRICES = UnitPrices(Decimal(1), Decimal(10), cached_input_usd=Decimal("0.5"), source="a test")
 
 pytestmark = pytest.mark.django_db
@@ -83,7 +85,7 @@ def test_two_that_agree_end_well(letters, file):
     used(letters)
     printed, end = run(file(row(day_of(letters))))
     assert end == 0
-    assert "agree in all 1 days and models" in printed
+    assert "agree in 1 day and model." in printed
 
 
 def test_each_step_of_a_reply_that_calls_tools_is_a_request_that_the_provider_bills(file):
@@ -126,7 +128,7 @@ def test_a_difference_is_printed_with_its_day_and_model(letters, file):
     used(letters)
     day = day_of(letters)
     printed, end = run(file(row(day, tokens=1_010_000)))
-    assert end == (1, "The ledger and the file differ in 1 of 1 days and models.")
+    assert end == (1, "The ledger and the file differ in 1 day and model.")
     assert f"{day}  letters  input tokens  1,000,000  1,010,000  +10,000 (+1.00%)" in printed
 
 
@@ -159,8 +161,25 @@ def test_a_model_of_another_provider_can_be_left_out(letters, file):
 
 def test_the_demo_model_which_nobody_bills_is_left_out(letters, file):
     used(letters)
-    used(open_request(DEMO_LANGUAGE_MODELS[0].name))
+    used(open_request(DEMO))
     assert run(file(row(day_of(letters))))[1] == 0
+
+
+def test_what_the_file_has_of_a_model_that_is_left_out_is_said(letters, file):
+    used(letters)
+    used(demo := open_request(DEMO))
+    printed, end = run(file(row(day_of(letters)), row(day_of(demo), model=DEMO)))
+    assert end == 0, printed
+    assert f"Models of the file that are left out, with all their rows: {plain_name(DEMO)} (" in printed
+    assert f"\n{DEMO} " not in printed  # nor among the estimates
+    assert "left out" not in run(file(row(day_of(letters))))[0]
+
+
+def test_a_file_of_nothing_but_what_is_left_out_says_so(file):
+    used(demo := open_request(DEMO))
+    code, said = run(file(row(day_of(demo), model=DEMO)))[1]
+    assert code == 2
+    assert f"nothing to compare but what is left out: {plain_name(DEMO)} (see --without)." in said
 
 
 def test_days_outside_of_those_asked_for_are_not_compared(letters, file):
@@ -216,7 +235,8 @@ def test_a_file_that_cant_be_compared_is_no_difference(file, content, sentence):
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path):
-    assert run(tmp_path / "none.csv")[1][0] == 2
+    path = tmp_path / "none.csv"
+    assert run(path)[1] == (2, f"{path} can't be read: No such file or directory.")
 
 
 def test_days_that_end_before_they_begin_are_refused(file):

@@ -26,7 +26,7 @@ Row = Sequence[str]
 
 def reconciliation_lines(result: Reconciliation) -> Iterator[str]:
     comparison = result.comparison
-    yield f"{result.export.format.title}, {result.first} to {result.last} (UTC), {comparison.places:,} days and models"
+    yield f"{result.export.format.title}, {result.first} to {result.last} (UTC), {_days_and_models(comparison.places)}"
     yield ""
     if comparison.differing:
         rows = [_difference(each, comparison) for each in comparison.differing[:MOST_ROWS]]
@@ -44,6 +44,9 @@ def reconciliation_lines(result: Reconciliation) -> Iterator[str]:
         yield f"Models that the file does not have in these days: {', '.join(result.missing)} ({words})"
     if result.unknown:
         yield f"Models that the ledger does not have in these days: {', '.join(result.unknown)} (see --as, --without)"
+    if result.left_out:
+        words = "nobody bills the demo model; others by --without"
+        yield f"Models of the file that are left out, with all their rows: {', '.join(result.left_out)} ({words})"
 
 
 def _difference(each: Compared, comparison: Comparison) -> Row:
@@ -100,10 +103,16 @@ def estimate_lines(errors: Iterable[EstimateErrors]) -> Iterator[str]:
 
 
 def verdict(comparison: Comparison) -> str:
+    every = _days_and_models(comparison.places)
+    is_one = comparison.places == 1
     if comparison.agrees:
-        return f"The ledger and the file agree in all {comparison.places:,} days and models."
+        return f"The ledger and the file agree in {'' if is_one else 'all '}{every}."
     places = len({each.place for each in comparison.differing})
-    return f"The ledger and the file differ in {places:,} of {comparison.places:,} days and models."
+    return f"The ledger and the file differ in {'' if is_one else f'{places:,} of '}{every}."
+
+
+def _days_and_models(places: int) -> str:
+    return "1 day and model" if places == 1 else f"{places:,} days and models"
 
 
 def _table(header: Row, rows: Sequence[Row], *, left: int) -> Iterator[str]:

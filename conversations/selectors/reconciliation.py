@@ -34,7 +34,8 @@ class Terms:
 class Reconciliation:
     """*first* and *last* are the days that were compared.
 
-    *unknown* are the file's models that the ledger has none of, *missing* the ledger's that the file has none of.
+    *unknown* are the file's models that the ledger has none of, *missing* the ledger's that the file has none of,
+    *left_out* the file's that were not compared because the terms say so.
     """
 
     export: ReadExport
@@ -44,6 +45,7 @@ class Reconciliation:
     comparison: Comparison
     unknown: tuple[str, ...]
     missing: tuple[str, ...]
+    left_out: tuple[str, ...]
 
 
 def reconcile(file: BinaryIO, terms: Terms) -> Reconciliation:
@@ -53,18 +55,18 @@ def reconcile(file: BinaryIO, terms: Terms) -> Reconciliation:
     first, last = terms.first or min(days), terms.last or max(days)
     if first > last:
         raise UnreadableExport(f"The days end, {last}, before they begin, {first}.")
-    theirs = {
-        place: amounts
-        for place, amounts in export.amounts.items()
-        if first <= place.day <= last and place.model not in terms.without
-    }
+    in_time = {place: amounts for place, amounts in export.amounts.items() if first <= place.day <= last}
+    theirs = {place: amounts for place, amounts in in_time.items() if place.model not in terms.without}
+    left_out = _models(in_time) - _models(theirs)
     ours = billed_usage(first, last, same_as=terms.same_as, without=terms.without)
     comparison = compare(ours.amounts, theirs, measures=export.measures, tolerance=terms.tolerance)
     if not comparison.places:
-        raise UnreadableExport(f"From {first} to {last} there is nothing to compare.")
+        but = f" but what is left out: {', '.join(sorted(left_out))} (see --without)" if left_out else ""
+        raise UnreadableExport(f"From {first} to {last} there is nothing to compare{but}.")
     unknown = _models(theirs) - _models(ours.amounts)
     missing = _models(comparison.only_ours) - _models(theirs)
-    return Reconciliation(export, first, last, ours, comparison, tuple(sorted(unknown)), tuple(sorted(missing)))
+    named = (tuple(sorted(models)) for models in (unknown, missing, left_out))
+    return Reconciliation(export, first, last, ours, comparison, *named)
 
 
 def _models(places: Iterable[Place]) -> set[str]:

@@ -61,7 +61,7 @@ class Command(BaseCommand):
         result = _reconcile(file, terms)
         for line in reconciliation_lines(result):
             self.stdout.write(line)
-        for line in estimate_lines(_errors(result)):
+        for line in estimate_lines(_errors(result, terms)):
             self.stdout.write(line)
         if not result.comparison.agrees:
             raise CommandError(verdict(result.comparison), returncode=DIFFERS)
@@ -72,14 +72,18 @@ def _reconcile(file: Path, terms: Terms) -> Reconciliation:
     try:
         with file.open("rb") as opened:
             return reconcile(opened, terms)
-    except (OSError, UnreadableExport) as error:
+    except OSError as error:
+        raise CommandError(f"{file} can't be read: {error.strerror}.", returncode=UNREADABLE) from error
+    except UnreadableExport as error:
         raise CommandError(str(error), returncode=UNREADABLE) from error
 
 
-def _errors(result: Reconciliation) -> list[EstimateErrors]:
+def _errors(result: Reconciliation, terms: Terms) -> list[EstimateErrors]:
+    """Return the errors of the days and models that are compared."""
     begin = dt.datetime.combine(result.first, dt.time(), dt.UTC)
     end = dt.datetime.combine(result.last, dt.time(), dt.UTC) + dt.timedelta(days=1)
-    return estimate_errors(begin=begin, end=end)
+    errors = estimate_errors(begin=begin, end=end)
+    return [each for each in errors if plain_name(each.language_model, terms.same_as) not in terms.without]
 
 
 def _day(text: str) -> dt.date:
