@@ -15,6 +15,13 @@ def agree(page: Page) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
+def confirm_there(page: Page) -> None:
+    """Answer the page that asks whether it is you by signing in at the provider once more."""
+    expect(page.get_by_role("heading", name="Is it you?")).to_be_visible()
+    page.get_by_role("button", name="Go on").click()
+    agree(page)
+
+
 def test_a_new_person_signs_up_there_and_signs_in_again(visit, provider):
     provider("lin", name="Lin")
     for path in ("/accounts/signup/", "/accounts/login/"):
@@ -63,6 +70,7 @@ def test_who_came_from_there_chooses_a_password_and_disconnects(visit, provider)
     agree(page)
     page.wait_for_url("/account/")
     page.get_by_role("link", name="Choose one").click()
+    confirm_there(page)
     for field in password_fields(page):
         field.fill("another window, another seat")
     page.get_by_role("button", name="Save the password").click()
