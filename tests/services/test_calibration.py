@@ -138,6 +138,8 @@ def test_what_is_known_is_read_once_in_a_moment(django_assert_num_queries):
 
 def test_comparing_reads_only_the_index_of_reported_completions():
     report(1)
+    others = {"language_model": "another", "estimated_input_tokens": 2_000}
+    Completion.objects.bulk_create(Completion(**others) for _ in range(1_000))  # of a few, any index will do
     with CaptureQueriesContext(connection) as queries:
         learn(NAME)
     with connection.cursor() as cursor:
