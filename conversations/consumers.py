@@ -33,8 +33,8 @@ from conversations.core.frames import (
     MessagePost,
     ReplyRegenerate,
     ReplyStop,
-    parse_frame,
 )
+from conversations.core.read_frames import parse_frame
 from conversations.fanout import PROCESS_ID, Subscriber, conversation_topic, person_topic, subscribe, unsubscribe
 from conversations.models import Conversation
 from conversations.sentences import reader_of_socket, sentence_of

@@ -14,4 +14,4 @@ class ExportLease(models.Model):
     ends_at = models.DateTimeField()
 
     def __str__(self) -> str:
-        return f"export until {self.ends_at:%Y-%m-%d %H:%M:%S} UTC"
+        return f"export for person {self.user_id}"  # until when, only the database knows

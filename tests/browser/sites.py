@@ -18,17 +18,10 @@ from tests.ports import free_port
 from tests.source import PROJECT
 
 MAKE_PEOPLE = """
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from chatsite.accounts.session_store import SessionStore
 from chatsite.accounts.models import User
+from tests.sockets import sign_in
 for number in range(400):
-    user = User.objects.create(email=f"person{number}@example.org", password="!")
-    session = SessionStore()
-    session[SESSION_KEY] = str(user.pk)
-    session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
-    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-    session.save()
-    print(session.session_key)
+    print(sign_in(User.objects.create(email=f"person{number}@example.org", password="!")))
 """
 SHELL = [sys.executable, "-m", "tests.browser.shell_process"]
 

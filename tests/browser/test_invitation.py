@@ -11,17 +11,10 @@ from tests.browser.sites import Site
 
 PASSWORD = "a seat by the window, 12A"
 MAKE_ADMIN = """
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-from chatsite.accounts.session_store import SessionStore
 from chatsite.accounts.models import User
+from tests.sockets import sign_in
 email = "inviting@example.org"
-user = User.objects.filter(email=email).first() or User.objects.create_superuser(email)
-session = SessionStore()
-session[SESSION_KEY] = str(user.pk)
-session[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
-session[HASH_SESSION_KEY] = user.get_session_auth_hash()
-session.save()
-print(session.session_key)
+print(sign_in(User.objects.filter(email=email).first() or User.objects.create_superuser(email)))
 """
 TAKE_BACK = """
 from django.utils import timezone

@@ -14,13 +14,12 @@ from conversations.core.errors import FrameError
 from conversations.core.frames import (
     FROM_PAGE,
     FROM_SERVER,
-    LARGEST_INTEGER,
     ConversationSync,
     ErrorFrame,
     Frame,
     MessagePost,
-    parse_frame,
 )
+from conversations.core.read_frames import LARGEST_INTEGER, parse_frame
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)  # surrogates too
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT | st.uuids().map(str)

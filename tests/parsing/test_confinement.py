@@ -18,12 +18,12 @@ from conversations.parsing.seccomp import ARCHITECTURES, refuse_other_calls
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_GET_SECCOMP = 21
+NO_SECCOMP = "the kernel has no seccomp filters, or not for this machine: run it on Linux on x86-64 or ARM64"
+NO_LANDLOCK = "the kernel has no Landlock: run it on Linux from 5.13 on, with landlock among the modules in lsm="
 needs_seccomp = pytest.mark.skipif(
-    platform.machine() not in ARCHITECTURES or LIBC.prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0, reason="there is no seccomp"
+    platform.machine() not in ARCHITECTURES or LIBC.prctl(PR_GET_SECCOMP, 0, 0, 0, 0) < 0, reason=NO_SECCOMP
 )
-needs_landlock = pytest.mark.skipif(
-    LIBC.syscall(CREATE_RULESET, None, 0, TELL_VERSION) < 1, reason="there is no Landlock"
-)
+needs_landlock = pytest.mark.skipif(LIBC.syscall(CREATE_RULESET, None, 0, TELL_VERSION) < 1, reason=NO_LANDLOCK)
 
 CONFINED = """
 import ctypes, os, resource, signal, socket, subprocess, sys

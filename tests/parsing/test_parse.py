@@ -131,6 +131,7 @@ async def test_a_child_that_is_silent_too_long_is_too_costly(child_that):
 
 
 async def test_a_child_that_others_keep_from_the_processor_is_waited_for(child_that, monkeypatch):
+    # Asleep for longer than the second of processor time that it may take: however much longer, it is waited for.
     child_that(f"time.sleep(1.1)\nsay({KIND})\nsay({PASSAGE})\nsay({END})")
     monkeypatch.setattr(parse, "PATIENCE", 300)
     assert len(await parse_all(b"", limits=ParsingLimits(seconds=1, memory_megabytes=512))) == 2
