@@ -17,11 +17,11 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from channels.sessions import SessionMiddlewareStack  # noqa: E402
 from django.conf import settings  # noqa: E402
 
-from chatsite.body_limit import BodyLimit  # noqa: E402
-from chatsite.origins import SiteOriginValidator  # noqa: E402
-from conversations.routing import websocket_urlpatterns  # noqa: E402
+from chatsite.middleware.socket_origin import SiteOriginValidator  # noqa: E402
 from conversations.runs.indexer import Indexer  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
+from conversations.sockets.routing import websocket_urlpatterns  # noqa: E402
+from conversations.views.http.body_limit import BodyLimit  # noqa: E402
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]

@@ -5,8 +5,8 @@ from functools import partial
 from django.conf import settings
 from django.http import HttpRequest
 
-from chatsite.accounts.language_page import page_to_stay_on
 from chatsite.accounts.mail_failures import did_mail_fail
+from chatsite.accounts.preferences.language_switch import page_to_stay_on
 from chatsite.accounts.second_factors.passkeys import why_not_here
 
 

@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from chatsite.env import load_environment
-from chatsite.mail import parse_smtp_url
+from chatsite.configuration.env import load_environment
+from chatsite.configuration.mail import parse_smtp_url
+from chatsite.configuration.secret_key import local_secret_key
+from chatsite.configuration.single_sign_on import social_providers
 from chatsite.postgres.url import parse_database_url
-from chatsite.secret_key import local_secret_key
-from chatsite.single_sign_on import social_providers
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENV = load_environment(BASE_DIR)
@@ -239,26 +239,26 @@ INSTALLED_APPS = [
     "django_htmx",
 ]
 MIDDLEWARE = [
-    "chatsite.health.HealthMiddleware",
+    "chatsite.middleware.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
-    "chatsite.security_headers.SecurityHeadersMiddleware",
-    "chatsite.security_headers.ContentSecurityMiddleware",
-    "chatsite.nul.NulMiddleware",
-    "chatsite.accounts.session_middleware.SeenSessionMiddleware",
+    "chatsite.middleware.security_headers.SecurityHeadersMiddleware",
+    "chatsite.middleware.security_headers.ContentSecurityMiddleware",
+    "chatsite.middleware.null_characters.NulMiddleware",
+    "chatsite.accounts.sessions.session_middleware.SeenSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "chatsite.languages.ReaderLanguageMiddleware",
-    "chatsite.clocks.ReaderClockMiddleware",
+    "chatsite.middleware.reader_language.ReaderLanguageMiddleware",
+    "chatsite.middleware.reader_time_zone.ReaderClockMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "chatsite.accounts.doors.AdminDoorMiddleware",
-    "chatsite.accounts.doors.SecondFactorDoorMiddleware",
-    "chatsite.accounts.doors.ProviderDoorMiddleware",
+    "chatsite.accounts.access_middleware.AdminDoorMiddleware",
+    "chatsite.accounts.access_middleware.SecondFactorDoorMiddleware",
+    "chatsite.accounts.access_middleware.ProviderDoorMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "chatsite.body_limit.refuse_large_bodies",
+    "conversations.views.http.body_limit.refuse_large_bodies",
 ]
 ROOT_URLCONF = "chatsite.urls"
 ASGI_APPLICATION = "chatsite.asgi.application"
@@ -310,7 +310,7 @@ SERVESTATIC_USE_FINDERS = not _collected
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
-        "BACKEND": "chatsite.staticfiles.ModuleManifestStorage"
+        "BACKEND": "chatsite.configuration.staticfiles.ModuleManifestStorage"
         if _collected
         else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
@@ -325,7 +325,7 @@ REVIEWER_PERMISSIONS = frozenset(
 )
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [
-    "chatsite.accounts.hashers.BoundedArgon2Hasher",
+    "chatsite.accounts.password_hasher.BoundedArgon2Hasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -374,7 +374,7 @@ if SMTP_URL:
 else:
     EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 
-ACCOUNT_ADAPTER = "chatsite.accounts.adapter.AccountAdapter"
+ACCOUNT_ADAPTER = "chatsite.accounts.allauth_adapter.AccountAdapter"
 ACCOUNT_FORMS = {
     "signup": "chatsite.accounts.forms.SignUpForm",
     "add_email": "chatsite.accounts.forms.ChangeEmailForm",
@@ -418,7 +418,7 @@ ALLAUTH_TRUSTED_CLIENT_IP_HEADER = None
 
 # A megabyte of text is three in a form: it must come through, so that the refusal can say by how much it is too long.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
-SESSION_ENGINE = "chatsite.accounts.session_store"
+SESSION_ENGINE = "chatsite.accounts.sessions.session_store"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -430,5 +430,5 @@ if _site.scheme == "https":
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
 
-from chatsite.content_security import CONTENT_SECURITY_POLICY  # noqa: E402, F401
-from chatsite.unfold import UNFOLD  # noqa: E402, F401
+from chatsite.configuration.unfold import UNFOLD  # noqa: E402, F401
+from chatsite.middleware.content_security import CONTENT_SECURITY_POLICY  # noqa: E402, F401

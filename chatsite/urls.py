@@ -1,4 +1,4 @@
-"""Every address of the site. `/healthz` and `/readyz` are answered before these, see `chatsite.health`."""
+"""Every address of the site. `/healthz` and `/readyz` are answered before these, see `chatsite.middleware.health`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from django.urls import include, path
 from django.views.defaults import page_not_found
 from django.views.generic import RedirectView
 
-from chatsite.accounts import account_page, language_page, views
+from chatsite.accounts import views
+from chatsite.accounts.account import account_page
 from chatsite.accounts.gate import views as gate_views
+from chatsite.accounts.preferences import language_switch
 from chatsite.accounts.sign_up import invitation_page
 
 # One door: the admin signs in where everyone does, with the same limits on attempts.
@@ -21,7 +23,7 @@ admin.site.password_change = RedirectView.as_view(pattern_name="account_change_p
 # Unfold's search is no part of our admin: it finds what a person could see five minutes ago, and trips over pages.
 admin.site.search = partial(page_not_found, exception=Http404())
 
-handler400 = "conversations.views.errors.bad_request"
+handler400 = "conversations.views.http.errors.bad_request"
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/signup/", views.SignUpView.as_view(), name="account_signup"),
@@ -31,7 +33,7 @@ urlpatterns = [
     path("account/sessions/end/", account_page.end_sessions, name="end_sessions"),
     path("account/deleted/", views.goodbye, name="goodbye"),
     path("account/second-factor/", views.second_factor, name="second_factor"),
-    path("language/", language_page.choose_language, name="language"),
+    path("language/", language_switch.choose_language, name="language"),
     path("gate/", gate_views.gate, name="gate"),
     path("first-admin/", views.first_admin, name="first_admin"),
     path("first-admin/claim/", views.first_admin_claim, name="first_admin_claim"),

@@ -13,9 +13,9 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q
 
 from chatsite.accounts.gate.admission import Admission, lock_admission
-from chatsite.accounts.gate.unlocking import let_in
+from chatsite.accounts.gate.unlock import let_in
 from chatsite.accounts.models import User
-from chatsite.postgres.prepared import Prepared
+from chatsite.postgres.compiled_query import Prepared
 from conversations.core.errors import (
     AccessError,
     AccountBlocked,

@@ -9,11 +9,11 @@ class ConversationsConfig(AppConfig):
 
     def ready(self) -> None:
         from . import checks  # noqa: F401  # registers them
-        from .services import forget_in_ledger
-        from .services.forget_sent import forget_sent
-        from .services.forget_words import forget_words
+        from .services.documents.forget_document_text import forget_words
+        from .services.ledger import anonymize_ledger
+        from .services.ledger.forget_sent_text import forget_sent
 
         # What was sent is found by the conversation, which the ledger forgets then.
         pre_delete.connect(forget_sent, sender="conversations.Conversation")
-        forget_in_ledger.connect()
+        anonymize_ledger.connect()
         pre_delete.connect(forget_words, sender="conversations.Document")

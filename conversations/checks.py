@@ -12,9 +12,9 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
 
 from conversations.core.errors import PolicyFailed
-from conversations.providers.egress import EgressRefused, named_destination
-from conversations.providers.embedding_models import embedding_base_url, has_endpoint, parse_embedding_model
-from conversations.providers.language_models import language_models
+from conversations.providers.catalog.embedding_models import embedding_base_url, has_endpoint, parse_embedding_model
+from conversations.providers.catalog.language_models import language_models
+from conversations.providers.egress.destinations import EgressRefused, named_destination
 from conversations.tools.registry import registry
 from conversations.window_policies import make_policy
 
@@ -85,7 +85,9 @@ def check_search_language(*, databases: Sequence[str] | None = None, **kwargs: A
 @register
 def check_window_policies(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse to start with window policies of the site's own that no scenario could use."""
-    hint = "WINDOW_POLICIES holds dotted paths of subclasses of conversations.core.policy.WindowPolicy, by commas."
+    hint = (
+        "WINDOW_POLICIES holds dotted paths of subclasses of conversations.core.window.policy.WindowPolicy, by commas."
+    )
     errors: list[CheckMessage] = []
     for path in settings.WINDOW_POLICIES:
         try:

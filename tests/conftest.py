@@ -11,7 +11,7 @@ from django.db.backends.signals import connection_created
 from django.dispatch import receiver
 
 from tests.faults.databases import Database, new_database, prepare, server_address
-from tests.hypothesis_profile import load_profile
+from tests.support.hypothesis_profile import load_profile
 
 TOOLS = {
     "browser": (("chromium", "chromium-browser", "google-chrome"), "needs Chromium: apt-get install chromium"),
@@ -23,7 +23,7 @@ load_profile()
 
 @receiver(connection_created)
 def _let_the_ledger_change(connection: Any, **signal: object) -> None:
-    """Tests give rows of the ledger another day. `tests.ledger.locked_ledger` is the ledger as the product has it."""
+    """Let tests date rows back. `tests.support.ledger.locked_ledger` gives the ledger as the product has it."""
     connection.connection.execute("SET conversations.ledger_may_change = 'on'")
 
 
@@ -90,6 +90,6 @@ def _nobody_has_chosen_a_language() -> None:
 @pytest.fixture(autouse=True)
 def _nothing_is_known_of_language_models() -> None:
     """What a process has read or learned about counting does not reach the next test."""
-    from conversations.services.calibration import known  # the settings are not there when this file is loaded
+    from conversations.services.counting.calibration import known
 
     known.forget()

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from conversations.core import history, policy, window
 from conversations.core.errors import MessageTooLong
-from conversations.core.record import WindowRecord
+from conversations.core.window import compute_window, history, policy
+from conversations.core.window.window_record import WindowRecord
 from tests.benchmarks import ceiling
 from tests.benchmarks._ceiling_checks import GOALS, unanswered
 from tests.benchmarks._cookbook import MODELS, count, count_body
@@ -27,7 +27,7 @@ def missed():
 def change(monkeypatch, sabotage):
     """Let *sabotage* have every window before it is rendered."""
     monkeypatch.setattr(
-        ceiling, "compute_window", lambda *args, **named: sabotage(window.compute_window(*args, **named))
+        ceiling, "compute_window", lambda *args, **named: sabotage(compute_window.compute_window(*args, **named))
     )
 
 

@@ -61,17 +61,17 @@ def test_workers_elsewhere_without_redis_are_warned_of(settings):
 
 
 def test_window_policies_that_can_be_loaded_are_fine(settings):
-    settings.WINDOW_POLICIES = ["tests.example_policy.LastFourMessages"]
+    settings.WINDOW_POLICIES = ["tests.support.example_policy.LastFourMessages"]
     assert check_window_policies(None) == []
 
 
 @pytest.mark.parametrize("path", ["nowhere.At.All", "os.system", "sliding.", "conversations.checks"])
 def test_each_window_policy_that_can_not_be_loaded_is_named(settings, path):
-    settings.WINDOW_POLICIES = ["tests.example_policy.LastFourMessages", path]
+    settings.WINDOW_POLICIES = ["tests.support.example_policy.LastFourMessages", path]
     (error,) = check_window_policies(None)
     assert error.id == "conversations.E002"
     assert path in error.msg
-    assert "subclasses of conversations.core.policy.WindowPolicy" in error.hint
+    assert "subclasses of conversations.core.window.policy.WindowPolicy" in error.hint
 
 
 @pytest.mark.django_db

@@ -6,14 +6,14 @@ import uuid
 import pytest
 
 from chatsite.accounts.models import Session
-from conversations.core.frames import FROM_PAGE
+from conversations.core.frames.definitions import FROM_PAGE
 from conversations.models import Message, ToolCall
 from conversations.runs.worker import Worker
-from conversations.services.switch_version import switch_version
-from tests.asking import ask_about_a_call
-from tests.people import begin, make_user, post
-from tests.sockets import Page, handshake, sign_in
-from tests.waiting import in_thread
+from conversations.services.messages.switch_version import switch_version
+from tests.support.asking import ask_about_a_call
+from tests.support.people import begin, make_user, post
+from tests.support.sockets import Page, handshake, sign_in
+from tests.support.waiting import in_thread
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FINAL = ("reply.done", "reply.failed")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.record import WindowRecord
+from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Message, Scenario
 from conversations.runs.worker import Worker
-from tests.people import begin, make_user, post
-from tests.waiting import in_thread, wait_until
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NAME = "My name is Andrew"

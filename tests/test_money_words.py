@@ -6,8 +6,8 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 import pytest
 
-from conversations.core.usage import PriceTier, UnitPrices
-from conversations.money_words import exact_usd, prices_in_words, rounded_usd
+from conversations.core.money.usage import PriceTier, UnitPrices
+from conversations.wording.money_amounts import exact_usd, prices_in_words, rounded_usd
 
 CHEAP = UnitPrices(Decimal("0.15"), Decimal("0.6"))
 FREE = UnitPrices(Decimal(0), Decimal(0))

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from chatsite.asgi import application
-from tests.people import begin, make_user
-from tests.sockets import Communicator
+from tests.support.people import begin, make_user
+from tests.support.sockets import Communicator
 
 pytestmark = pytest.mark.django_db
 

@@ -3,9 +3,9 @@
 import pytest
 from django.utils.translation import override
 
-from conversations.core.usage import PriceTier, UnitPrices
-from conversations.price_sources import source_in_words
-from conversations.providers.demo import DEMO_PRICES
+from conversations.core.money.usage import PriceTier, UnitPrices
+from conversations.providers.demo.transport import DEMO_PRICES
+from conversations.wording.price_sources import source_in_words
 
 IN_CHINESE = {
     DEMO_PRICES.source: "演示模型免费",

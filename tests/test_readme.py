@@ -6,7 +6,7 @@ import re
 
 from django.conf import settings
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 HEADER = ["| Setting | Type | Default | What it does |", "| --- | --- | --- | --- |"]
@@ -50,7 +50,7 @@ def test_readme_names_the_commands_that_everyone_needs():
 
 
 def test_the_policy_in_readme_is_the_one_that_is_tested():
-    example = (PROJECT / "tests" / "example_policy.py").read_text(encoding="utf-8")
+    example = (PROJECT / "tests/support/example_policy.py").read_text(encoding="utf-8")
     assert f"```python\n{example}```" in README
 
 

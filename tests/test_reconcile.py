@@ -9,12 +9,12 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.core.reconciliation import plain_name
-from conversations.core.usage import UnitPrices, Usage
+from conversations.core.money.usage import UnitPrices, Usage
 from conversations.models import Completion
 from conversations.models.completion import Purpose
-from conversations.providers.demo import DEMO_LANGUAGE_MODELS
-from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
+from conversations.providers.demo.transport import DEMO_LANGUAGE_MODELS
+from conversations.reconciliation.comparison import plain_name
+from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 
 HEADER = "day,model,requests,input_tokens,cached_input_tokens,output_tokens,cost_usd\n"
 DEMO = DEMO_LANGUAGE_MODELS[0].name

@@ -9,20 +9,15 @@ import uuid
 import pytest
 from django.urls import reverse
 
-from chatsite.accounts.clock import zone_of
-from conversations.core.errors import (
-    ConversationError,
-    MessageTooLong,
-    MoneyUsedUp,
-    ProviderTimedOut,
-)
+from chatsite.accounts.preferences.time_zone import zone_of
+from conversations.core.errors import ConversationError, MessageTooLong, MoneyUsedUp, ProviderTimedOut
 from conversations.models import Message
-from conversations.sentences import Reader, sentence_of, stored_sentence
-from conversations.services.end_reply import Ending, end_reply
+from conversations.services.replies.end_reply import Ending, end_reply
+from conversations.wording.error_sentences import Reader, sentence_of, stored_sentence
 from tests.core.test_errors import CLASSES, example
-from tests.people import begin, make_user, post
-from tests.sockets import Page
-from tests.waiting import in_thread
+from tests.support.people import begin, make_user, post
+from tests.support.sockets import Page
+from tests.support.waiting import in_thread
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 EMPTY_IN_CHINESE = "消息是空的，请先输入内容再发送。"

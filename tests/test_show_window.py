@@ -7,14 +7,14 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.core.policy import WindowPolicy
+from conversations.core.window.policy import WindowPolicy
 from conversations.management.window_table import window_lines
 from conversations.models import Completion, Message, Scenario
-from conversations.selectors.window import view_window
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.estimate_draft import estimate_draft
-from conversations.services.prepare_reply import prepare_reply
-from tests.people import begin, make_user, post
+from conversations.selectors.conversations.window import view_window
+from conversations.services.messages.estimate_draft import estimate_draft
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from conversations import sign_ins
-from conversations.sign_ins import SignIns
-from tests.patience import PATIENCE_SECONDS
+from conversations.live import session_watcher
+from conversations.live.session_watcher import SignIns
+from tests.support.patience import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize("reason", [RuntimeError("a fault of our own"), KeyError(7)])
@@ -20,8 +20,8 @@ async def test_a_check_that_fails_is_not_the_last_one(monkeypatch, reason):
             raise answer
         return answer
 
-    monkeypatch.setattr(sign_ins, "_admitted", ask)
-    monkeypatch.setattr(sign_ins, "CHECK_SECONDS", 0.001)
+    monkeypatch.setattr(session_watcher, "_admitted", ask)
+    monkeypatch.setattr(session_watcher, "CHECK_SECONDS", 0.001)
     doubted = asyncio.Event()
     watched = SignIns()
     watched.watch("a session", doubted.set)

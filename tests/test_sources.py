@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from conversations.core.cutting import CUT_MARK
 from conversations.core.errors import MessageTooLong, MessageTooLongForScenario, SystemPromptTooLong
-from conversations.core.policies import SlidingWindow
-from conversations.core.prompt import Passage
-from conversations.core.window import Turn, compute_window
-from conversations.providers.prompt_tokens import chat_format
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.window.built_in_policies import SlidingWindow
+from conversations.core.window.compute_window import Turn, compute_window
+from conversations.core.window.truncation import CUT_MARK
+from conversations.providers.tokens.prompt_tokens import chat_format
 from conversations.window_policies import make_policy
-from tests import example_policy
 from tests.core.languages import by_character, language_model, message, tool_call, tool_result
+from tests.support import example_policy
 
-EXAMPLE_POLICY = "tests.example_policy.LastFourMessages"
+EXAMPLE_POLICY = "tests.support.example_policy.LastFourMessages"
 NAIVE = SlidingWindow(low_water_share=1)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from conversations.forms.tool_choice import boxes_for
 from conversations.models import McpServer, Scenario
-from conversations.tool_choice import boxes_for
 
 pytestmark = pytest.mark.django_db
 SCHEMA = {"type": "object", "properties": {}}

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from conversations.core.cutting import CUT_MARK
-from conversations.core.record import WindowRecord
+from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Message, Scenario
-from conversations.providers.tokenizer import count_text
-from conversations.selectors.sent_request import sent_request
-from conversations.services.mark_message import pin_message
-from tests.people import begin, make_user, post
+from conversations.providers.tokens.tokenizer import count_text
+from conversations.selectors.conversations.sent_request import sent_request
+from conversations.services.messages.mark_message import pin_message
 from tests.runs.conftest import upstream, worker  # noqa: F401  # fixtures
-from tests.tool_dialogues import wrong_with
-from tests.waiting import in_thread, wait_until
+from tests.support.people import begin, make_user, post
+from tests.support.tool_dialogues import wrong_with
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOOLS = ["search_archive", "megabytes", "take_note"]
@@ -82,7 +82,7 @@ def talk(request, settings, upstream, transactional_db):  # noqa: F811
     upstream.reset()
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = upstream.base_url, "sk-test"
     settings.LANGUAGE_MODELS = f"tools-script context_window={request.param} encoding=o200k_base"
-    settings.TOOL_MODULES = ["tests.large_results"]
+    settings.TOOL_MODULES = ["tests.support.large_results"]
     settings.MESSAGES_PER_MINUTE = 0
     conversation = begin(make_user("alice"))
     Scenario.objects.filter(pk=conversation.scenario_id).update(tools=TOOLS, system_prompt="Be kind.")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conversations.tool_words import LONGEST_SHORT_CHARACTERS, short_arguments, words_of
+from conversations.wording.tool_labels import LONGEST_SHORT_CHARACTERS, short_arguments, words_of
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ from typing import Any
 
 from django.db.backends.postgresql import base, client
 
-from .data_folder import ROLE
-from .paths import PORT, binaries
-from .server import EmbeddedServer, embedded_server
+from .embedded.data_folder import ROLE
+from .embedded.paths import PORT, binaries
+from .embedded.server import EmbeddedServer, embedded_server
 
 
 @cache

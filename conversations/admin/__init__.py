@@ -11,10 +11,10 @@ from . import (
     reading,
     run,
     scenario,
-    spent,
     tool_call,
     user,
 )
+from . import spending as spent
 
 __all__ = [
     "calibration",

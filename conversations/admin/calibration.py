@@ -20,12 +20,12 @@ from unfold.decorators import display
 
 from conversations.admin.charts import WHOLE, bar_chart
 from conversations.admin.review import ReviewAdmin
-from conversations.core.calibration import ERROR_EDGES_PERCENT, FEWEST_PAIRS, NEWEST_PAIRS, error_distribution
+from conversations.core.window.calibration import ERROR_EDGES_PERCENT, FEWEST_PAIRS, NEWEST_PAIRS, error_distribution
 from conversations.models import Calibration
-from conversations.providers.language_models import language_models
-from conversations.selectors.calibration import LOOKED_AT, ReportedPrompt, reported_prompts
-from conversations.selectors.estimate_errors import newest_estimate_errors
-from conversations.services.calibration import forget_limit
+from conversations.providers.catalog.language_models import language_models
+from conversations.selectors.figures.calibration import LOOKED_AT, ReportedPrompt, reported_prompts
+from conversations.selectors.figures.estimate_errors import newest_estimate_errors
+from conversations.services.counting.calibration import forget_limit
 from conversations.templatetags import figures
 
 ROWS = 50

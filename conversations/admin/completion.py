@@ -14,12 +14,12 @@ from unfold.decorators import display
 from conversations.admin.dashboard.address import EXPORT
 from conversations.admin.dashboard.export import figures_csv
 from conversations.admin.filters import STOPPED, CostFilter, LanguageModelFilter, OutcomeFilter
-from conversations.admin.labels import IN_WORDS, STATES
 from conversations.admin.prompt import prompt, prompt_json
 from conversations.admin.review import ReviewAdmin
+from conversations.admin.state_colours import IN_WORDS, STATES
 from conversations.admin.window_record import ShownWindow
 from conversations.models import Completion
-from conversations.selectors.ledger import BY_COST
+from conversations.selectors.figures.ledger import BY_COST
 from conversations.templatetags import figures
 
 # What other pages may ask this list for, beside its own filters.

@@ -17,15 +17,15 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
+from conversations.admin.content_access import READ, open_by_form, within_reading, words_of
 from conversations.admin.conversation_export import exported_csv, exported_json
 from conversations.admin.filters import ConversationStateFilter, SiteScenarioFilter, UsedLanguageModelFilter
-from conversations.admin.labels import IN_WORDS, STATES
 from conversations.admin.review import ReviewAdmin
+from conversations.admin.state_colours import IN_WORDS, STATES
 from conversations.admin.thread import read_thread
-from conversations.admin.words import READ, open_by_form, within_reading, words_of
 from conversations.models import Conversation, Reading, ReadWhat
-from conversations.selectors.ledger import BY_COST, BY_INPUT, with_usage
-from conversations.services.readings import log_step
+from conversations.selectors.figures.ledger import BY_COST, BY_INPUT, with_usage
+from conversations.services.review.readings import log_step
 from conversations.templatetags import figures
 
 

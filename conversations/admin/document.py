@@ -19,10 +19,10 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from conversations.admin.labels import LINK, STATES
+from conversations.admin.content_access import words_for_page
 from conversations.admin.review import ReviewAdmin
-from conversations.admin.words import words_for_page
-from conversations.core.stored_errors import sentence_for
+from conversations.admin.state_colours import LINK, STATES
+from conversations.core.errors.stored_errors import sentence_for
 from conversations.models import Document, ReadWhat
 from conversations.templatetags import figures
 

@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from conversations.models import Completion
-from conversations.providers.language_models import language_models
+from conversations.providers.catalog.language_models import language_models
 from conversations.tools.registry import BUILT_IN, OWN
 
 Lookups = list[tuple[str, str]]

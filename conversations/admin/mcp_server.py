@@ -20,15 +20,15 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
-from chatsite.accounts.admin.colours import Colours
-from chatsite.accounts.admin.conflicts import SavedByOne
+from chatsite.accounts.admin.edit_conflicts import SavedByOne
+from chatsite.accounts.admin.state_colours import Colours
 from conversations.admin.mcp_server_form import McpServerForm
 from conversations.admin.review import LargeListAdmin
-from conversations.core import listed_tools
-from conversations.core.stored_errors import sentence_for
-from conversations.core.tool_schemas import Flaw
+from conversations.core.errors.stored_errors import sentence_for
+from conversations.core.tools import listed_tools
+from conversations.core.tools.tool_schemas import Flaw
 from conversations.models import McpServer
-from conversations.services.mcp_servers import list_tools
+from conversations.services.scenarios.mcp_servers import list_tools
 from conversations.templatetags import figures
 from conversations.tools.mcp_tools import McpTool, tools_of
 

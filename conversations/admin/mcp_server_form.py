@@ -11,9 +11,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanSwitchWidget
 
-from chatsite.accounts.second_factors.sealing import seal
+from chatsite.accounts.second_factors.secret_encryption import seal
 from conversations.models import McpServer
-from conversations.providers.egress import Destination, EgressRefused, destination_of
+from conversations.providers.egress.destinations import Destination, EgressRefused, destination_of
 
 HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 LONGEST_AUTHORIZATION = 4_000

@@ -11,10 +11,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from conversations.admin.labels import STATES
+from conversations.admin.content_access import words_for_page
 from conversations.admin.review import ReviewAdmin
+from conversations.admin.state_colours import STATES
 from conversations.admin.thread import WORDS, show_messages
-from conversations.admin.words import words_for_page
 from conversations.models import Message, ReadWhat
 from conversations.templatetags import figures
 

@@ -19,15 +19,15 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from chatsite.accounts.admin.conflicts import SavedByOne
-from conversations.admin.labels import PRICES
+from chatsite.accounts.admin.edit_conflicts import SavedByOne
 from conversations.admin.price_form import PriceForm
 from conversations.admin.review import LargeListAdmin
-from conversations.core.usage import UnitPrices
+from conversations.admin.state_colours import PRICES
+from conversations.core.money.usage import UnitPrices
 from conversations.models import Price
 from conversations.models.price import today
-from conversations.providers.language_models import ConfiguredModel, language_models
-from conversations.services.prices import unit_prices_of_all
+from conversations.providers.catalog.language_models import ConfiguredModel, language_models
+from conversations.services.counting.prices import unit_prices_of_all
 from conversations.templatetags import figures
 
 

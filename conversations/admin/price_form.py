@@ -12,10 +12,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from conversations.core.usage import LARGEST_PRICE_USD, PRICE_DECIMALS
+from conversations.core.money.usage import LARGEST_PRICE_USD, PRICE_DECIMALS
 from conversations.models import Price
 from conversations.models.price import today
-from conversations.providers.language_models import language_models
+from conversations.providers.catalog.language_models import language_models
 
 TOO_MUCH = format_lazy(_("Nothing costs more than ${most} for a million tokens."), most=f"{LARGEST_PRICE_USD:,}")
 AMOUNT = {

@@ -14,9 +14,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from conversations.admin.labels import LINK
 from conversations.admin.reading_filters import OwnerFilter, ReadKindFilter, ReviewerFilter
 from conversations.admin.review import ReviewAdmin
+from conversations.admin.state_colours import LINK
 from conversations.admin.word_search import SEARCH, word_search
 from conversations.models import Reading
 from conversations.models.conversation import short_id

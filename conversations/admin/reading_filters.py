@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models import User
 from conversations.admin.filters import ConditionFilter, Lookups
-from conversations.admin.ids import id_in
+from conversations.admin.object_ids import id_in
 from conversations.models import Reading
 
 

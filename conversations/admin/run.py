@@ -8,8 +8,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from conversations.admin.labels import STATES
 from conversations.admin.review import ReviewAdmin
+from conversations.admin.state_colours import STATES
 from conversations.models import Run
 
 

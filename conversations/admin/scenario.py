@@ -19,10 +19,10 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from conversations.admin.filters import LanguageModelFilter
-from conversations.admin.ids import id_in
-from conversations.admin.labels import LINK
+from conversations.admin.object_ids import id_in
 from conversations.admin.review import LargeListAdmin
 from conversations.admin.scenario_form import ScenarioForm
+from conversations.admin.state_colours import LINK
 from conversations.models import Scenario
 from conversations.templatetags import figures
 

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
-from conversations import forms as people
+from conversations.forms import scenario_forms as people
 
 
 class ScenarioForm(people.ScenarioForm):

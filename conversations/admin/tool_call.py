@@ -14,11 +14,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from conversations.admin.content_access import words_for_page
 from conversations.admin.filters import ToolSourceFilter
-from conversations.admin.labels import STATES
 from conversations.admin.review import ReviewAdmin
-from conversations.admin.words import words_for_page
-from conversations.core.stored_errors import sentence_for
+from conversations.admin.state_colours import STATES
+from conversations.core.errors.stored_errors import sentence_for
 from conversations.models import ReadWhat, ToolCall
 from conversations.templatetags import figures
 from conversations.tools.registry import BUILT_IN, OWN

@@ -11,11 +11,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from conversations.core.dearness import Dearness, DearRequest, is_dear, why_dear
-from conversations.core.record import EntryKind, LeftOutMessage, WindowEntry, WindowRecord
+from conversations.core.money.cost_drivers import Dearness, DearRequest, is_dear, why_dear
+from conversations.core.window.window_record import EntryKind, LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion
 from conversations.models.message import MessageRole
-from conversations.selectors.window import LEFT_OUT_BECAUSE
+from conversations.selectors.conversations.window import LEFT_OUT_BECAUSE
 from conversations.window_policies import policy_choices
 
 KINDS: dict[EntryKind, Promise] = {

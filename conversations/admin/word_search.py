@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from conversations.core.errors import ConversationError, LookUpTooCostly, ReadingOff
-from conversations.core.reasons import FEWEST_CHARACTERS, MOST_CHARACTERS, clean_line
+from conversations.core.text.reading_reason import FEWEST_CHARACTERS, MOST_CHARACTERS, clean_line
 from conversations.models import Reading
-from conversations.selectors.readings import search_that_holds, searched_words
-from conversations.selectors.word_search import MOST_CONVERSATIONS, conversations_with
-from conversations.sentences import reader_of, sentence_of
-from conversations.services.readings import MOST_DETAIL, RIGHT, log_hits, open_search, require_reviewer
+from conversations.selectors.review.readings import search_that_holds, searched_words
+from conversations.selectors.review.word_search import MOST_CONVERSATIONS, conversations_with
+from conversations.services.review.readings import MOST_DETAIL, RIGHT, log_hits, open_search, require_reviewer
+from conversations.wording.error_sentences import reader_of, sentence_of
 
 SEARCH = "conversations_reading_search"
 FEWEST_LETTERS = 3

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 
-from conversations.core.record import WindowRecord
-from conversations.selectors.window import WindowView
-from conversations.views.policy_words import rules_of
-from conversations.views.strata import LABELS
+from conversations.core.window.window_record import WindowRecord
+from conversations.selectors.conversations.window import WindowView
+from conversations.views.conversations.policy_labels import rules_of
+from conversations.views.conversations.window_bar import LABELS
 
 HEADINGS = ("KIND", "ROLE", "POSITION", "TOKENS", "WORDS")
 RIGHT = {"POSITION", "TOKENS"}

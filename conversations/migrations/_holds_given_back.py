@@ -1,7 +1,7 @@
 """That no money is held back for a loop that nobody goes on with, kept by the database: whatever ends or deletes a run.
 
 At the very end of the transaction, however long a deletion takes: everybody's requests meet in the site's sums, which
-must not be locked before. The sums are those of `services/spending`, in the same order.
+must not be locked before. The sums are those of `services/ledger/spending`, in the same order.
 """
 
 from __future__ import annotations

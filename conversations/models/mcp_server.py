@@ -4,7 +4,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from conversations.core.tools import BUILT_IN, OWN
+from conversations.core.tools.tool_spec import BUILT_IN, OWN
 
 
 class McpServer(models.Model):

@@ -10,14 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import BinaryIO
 
-from conversations.core.errors import (
-    DocumentDamaged,
-    DocumentEmpty,
-    DocumentError,
-    DocumentTooCostly,
-    DocumentTooLong,
-)
-from conversations.core.splitting import Block, PassageSize, split_blocks
+from conversations.core.documents.splitting import Block, PassageSize, split_blocks
+from conversations.core.errors import DocumentDamaged, DocumentEmpty, DocumentError, DocumentTooCostly, DocumentTooLong
 from conversations.parsing.confinement import confine
 from conversations.parsing.kinds import open_document
 from conversations.parsing.lines import END, End, read_order, write_line
@@ -35,7 +29,7 @@ from conversations.parsing.parsed import (
 )
 from conversations.parsing.reading import Read
 from conversations.parsing.texts import clean
-from conversations.providers.tokenizer import count_text
+from conversations.providers.tokens.tokenizer import count_text
 
 SIZE = PassageSize(most_characters=LONGEST_PASSAGE_CHARACTERS)
 

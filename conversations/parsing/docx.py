@@ -16,8 +16,8 @@ from docx.oxml import parse_xml
 from docx.table import Table
 from docx.text.paragraph import Paragraph
 
+from conversations.core.documents.splitting import Block
 from conversations.core.errors import DocumentTooCostly
-from conversations.core.splitting import Block
 from conversations.parsing.docx_xml import (
     Element,
     Notes,

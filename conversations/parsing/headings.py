@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conversations.core.splitting import Block
+from conversations.core.documents.splitting import Block
 
 LONGEST_CHARACTERS = 200  # what is longer is a paragraph dressed up as a heading
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from lxml import etree, html
 
+from conversations.core.documents.splitting import Block
 from conversations.core.errors import DocumentDamaged
-from conversations.core.splitting import Block
 from conversations.parsing.headings import Headings
 from conversations.parsing.reading import Report
 from conversations.parsing.tables import row_lines

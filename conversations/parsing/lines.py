@@ -16,7 +16,7 @@ from conversations.core.errors import (
     DocumentTooCostly,
     DocumentTooLong,
 )
-from conversations.core.text import UNSTORABLE
+from conversations.core.text.storable_text import UNSTORABLE
 from conversations.parsing.parsed import (
     KINDS,
     LONGEST_HEADING_CHARACTERS,

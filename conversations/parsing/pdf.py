@@ -11,6 +11,7 @@ from io import BytesIO
 from pypdf import PageObject, PdfReader
 from pypdf.errors import FileNotDecryptedError, LimitReachedError
 
+from conversations.core.documents.splitting import Block
 from conversations.core.errors import (
     DocumentDamaged,
     DocumentEncrypted,
@@ -18,7 +19,6 @@ from conversations.core.errors import (
     DocumentTooCostly,
     DocumentTooLong,
 )
-from conversations.core.splitting import Block
 from conversations.parsing.outline import OutlineEntry, read_outline
 from conversations.parsing.parsed import MOST_CHARACTERS, Unread
 from conversations.parsing.pdf_extras import DAMAGE, filled_in, pictures_on, remarks_on

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from conversations.core.splitting import PARAGRAPH_ENDS, Block
+from conversations.core.documents.splitting import PARAGRAPH_ENDS, Block
 from conversations.parsing.headings import Headings
 from conversations.parsing.reading import Report
 

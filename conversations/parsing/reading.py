@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from conversations.core.splitting import Block
+from conversations.core.documents.splitting import Block
 from conversations.parsing.parsed import Unread
 
 Report = Callable[[int, int], None]

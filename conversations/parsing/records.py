@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from conversations.core.documents.splitting import Block
 from conversations.core.errors import DocumentTooCostly
-from conversations.core.splitting import Block
 from conversations.parsing.headings import LONGEST_CHARACTERS
 from conversations.parsing.reading import Report
 

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from conversations.core.splitting import Block
+from conversations.core.documents.splitting import Block
 from conversations.parsing.reading import Report
 
 DELIMITERS = ",;\t|"

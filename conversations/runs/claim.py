@@ -11,10 +11,10 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, admissions_of
-from conversations.core.frames import ReplyStarted
-from conversations.fanout import publish_frame
+from conversations.core.frames.definitions import ReplyStarted
+from conversations.live.fanout import publish_frame
 from conversations.models import Run
-from conversations.services.end_reply import SHUT_OUT, end_reply
+from conversations.services.replies.end_reply import SHUT_OUT, end_reply
 
 from .live_reply import StepText
 

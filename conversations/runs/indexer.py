@@ -22,14 +22,14 @@ from django.conf import settings
 from django.db import DataError, InterfaceError, OperationalError
 
 from conversations.core.errors import CompletionError, ConversationError, DocumentError, MalformedEmbeddings
-from conversations.fanout import DOCUMENTS, Subscriber, subscribe, unsubscribe
+from conversations.live.database_threads import in_indexer_thread
+from conversations.live.fanout import DOCUMENTS, Subscriber, subscribe, unsubscribe
 from conversations.parsing import KindFound, Parsed, ParsedPassage, ParsingLimits, Progress, Unread, parse_document
-from conversations.providers.embedding_models import embedding_model
-from conversations.services import embed_document, index_document
-from conversations.services.embed_texts import embed_texts
-from conversations.services.index_document import DocumentLost, HeldDocument
-from conversations.services.mcp_servers import keep_tools_listed
-from conversations.threads import in_indexer_thread
+from conversations.providers.catalog.embedding_models import embedding_model
+from conversations.services.documents import embed_document, index_document
+from conversations.services.documents.index_document import DocumentLost, HeldDocument
+from conversations.services.grounding.embed_texts import embed_texts
+from conversations.services.scenarios.mcp_servers import keep_tools_listed
 
 logger = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from conversations.core.frames import Frame, ReplyDelta, ReplyHtml, ReplyStep, WindowRecorded
-from conversations.core.record import WindowRecord
-from conversations.fanout import conversation_topic, publish
+from conversations.core.frames.definitions import Frame, ReplyDelta, ReplyHtml, ReplyStep, WindowRecorded
+from conversations.core.window.window_record import WindowRecord
+from conversations.live.fanout import conversation_topic, publish
 from conversations.rendering import BlockStream, RenderedBlock
 
 Blocks = list[RenderedBlock]

@@ -12,18 +12,18 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from chatsite.accounts.gate.attempts import sweep_attempts
-from chatsite.accounts.session_store import SessionStore
+from chatsite.accounts.sessions.session_store import SessionStore
 from conversations.models import Completion, Run
 from conversations.models.run import RunState
-from conversations.services.close_days import close_days
-from conversations.services.conversations import sweep_deleted_conversations
-from conversations.services.end_reply import INTERRUPTED, STOPPED, end_reply
-from conversations.services.ledger import Outcome, settle_abandoned, settle_completion
-from conversations.services.path import hold_streaming
-from conversations.services.uploads import sweep_upload_counts
+from conversations.services.conversations.conversations import sweep_deleted_conversations
+from conversations.services.documents.upload_limits import sweep_upload_counts
+from conversations.services.ledger.close_days import close_days
+from conversations.services.ledger.ledger import Outcome, settle_abandoned, settle_completion
+from conversations.services.replies.end_reply import INTERRUPTED, STOPPED, end_reply
+from conversations.services.windows.active_path import hold_streaming
 
+from .awaiting_approval import end_given_up, given_up
 from .claim import LEASE
-from .parked import end_given_up, given_up
 
 logger = logging.getLogger(__name__)
 LONGEST_REQUEST = dt.timedelta(hours=1)

@@ -16,15 +16,15 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from conversations.core.errors import CompletionError, ConversationError
-from conversations.fanout import RUNS, Subscriber, subscribe, unsubscribe
-from conversations.providers.clients import close_clients, completion_client
-from conversations.services.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending, end_reply
-from conversations.services.make_reply import Made, make_reply
-from conversations.threads import in_worker_thread
+from conversations.live.database_threads import in_worker_thread
+from conversations.live.fanout import RUNS, Subscriber, subscribe, unsubscribe
+from conversations.providers.clients.client_pool import close_clients, completion_client
+from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending, end_reply
+from conversations.services.replies.make_reply import Made, make_reply
 
+from .awaiting_approval import park_run
 from .claim import ClaimedRun, claim_runs, prolong_leases, runs_of_shut_out, save_texts, stop_requests
 from .live_reply import LiveReply, render_lines
-from .parked import park_run
 from .reaper import reap_once, tidy_once
 
 logger = logging.getLogger(__name__)

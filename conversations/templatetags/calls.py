@@ -6,11 +6,11 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from conversations import tool_words
-from conversations.core.tools import BUILT_IN
-from conversations.core.unseen import Piece, pieces_of
-from conversations.selectors.calls import ShownCall
-from conversations.tool_words import ToolWords
+from conversations.core.text.invisible_characters import Piece, pieces_of
+from conversations.core.tools.tool_spec import BUILT_IN
+from conversations.selectors.conversations.tool_calls import ShownCall
+from conversations.wording import tool_labels
+from conversations.wording.tool_labels import ToolWords
 
 register = template.Library()
 
@@ -18,14 +18,14 @@ register = template.Library()
 @register.simple_tag
 def words_of(tool: str, source: str) -> ToolWords | None:
     """Return the words of a built-in tool, or nothing."""
-    return tool_words.words_of(tool, source)
+    return tool_labels.words_of(tool, source)
 
 
 @register.filter
 def short(call: ShownCall) -> str:
     """Return the arguments of a call on one line."""
     are_sums = (call.tool, call.source) == ("calculator", BUILT_IN)
-    return tool_words.short_arguments(call.arguments, are_sums=are_sums)
+    return tool_labels.short_arguments(call.arguments, are_sums=are_sums)
 
 
 @register.filter

@@ -12,8 +12,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
-from conversations.money_words import rounded_usd, split_usd
-from conversations.price_sources import source_in_words
+from conversations.wording.money_amounts import rounded_usd, split_usd
+from conversations.wording.price_sources import source_in_words
 
 register = template.Library()
 NOTHING = "–"

@@ -6,12 +6,12 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chatsite.accounts.second_factors.sealing import unseal_or_none
+from chatsite.accounts.second_factors.secret_encryption import unseal_or_none
 from conversations.core.errors import ToolError, ToolUnreachable
-from conversations.core.filling import gettext_noop
-from conversations.core.listed_tools import Listing
+from conversations.core.errors.error_messages import gettext_noop
+from conversations.core.tools.listed_tools import Listing
 from conversations.models import McpServer
-from conversations.providers.mcp_lines import McpConnection
+from conversations.providers.mcp.process_protocol import McpConnection
 
 MOST_REFUSED = 100  # that are kept by name
 

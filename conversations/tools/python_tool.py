@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
-from conversations.core.tools import ToolSpec
+from conversations.core.tools.tool_spec import ToolSpec
 
-from .signatures import Signature
+from .function_signatures import Signature
 from .tool import ToolContext
 
 

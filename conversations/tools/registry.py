@@ -24,12 +24,12 @@ from typing import Any, TypeVar, overload
 
 from django.conf import settings
 
-from conversations.core.tools import BUILT_IN, OWN, TOOL_NAME, ToolSpec
+from conversations.core.tools.tool_spec import BUILT_IN, OWN, TOOL_NAME, ToolSpec
 
 from .docstrings import docs_of
-from .own_thread import OwnThreads
+from .function_signatures import SignatureUnfit, signature_of
+from .function_threads import OwnThreads
 from .python_tool import PythonTool
-from .signatures import SignatureUnfit, signature_of
 from .site_loop import SiteLoop
 
 logger = logging.getLogger(__name__)

@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from conversations.core.tools import ToolSpec
+from conversations.core.tools.tool_spec import ToolSpec
+from conversations.grounding.retrieve import Embed
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """For whom a tool runs. A tool sees nothing but what belongs to this conversation and its owner.
 
-    *time_zone* is the owner's, an IANA name; blank where it is not known.
+    *time_zone* is the owner's, an IANA name; blank where it is not known. *embed* turns texts into vectors, at the
+    owner's expense; None where there is nothing to do it with.
     """
 
     user_id: int
     conversation_id: int
     reply_id: int
     time_zone: str = ""
+    embed: Embed | None = None
 
 
 class Tool(Protocol):

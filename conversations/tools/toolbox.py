@@ -9,7 +9,7 @@ from typing import Any
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ToolUnknown
-from conversations.core.tools import BUILT_IN, OWN, ToolSpec
+from conversations.core.tools.tool_spec import BUILT_IN, OWN, ToolSpec
 from conversations.models import Scenario
 
 from .mcp_tools import key_of_all, mcp_tools, offered_mcp_tools

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from conversations.core.frames import FROM_PAGE
+from conversations.core.frames.definitions import FROM_PAGE
 
 from .people import Who
 from .routes import Door, Route, door_of, routes_with_a_door

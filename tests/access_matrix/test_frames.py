@@ -10,9 +10,9 @@ import pytest
 from django.conf import settings
 
 from chatsite.accounts.models import User
-from conversations.core.frames import FROM_PAGE
-from tests.sockets import Page, handshake, sign_in
-from tests.waiting import in_thread
+from conversations.core.frames.definitions import FROM_PAGE
+from tests.support.sockets import Page, handshake, sign_in
+from tests.support.waiting import in_thread
 
 from .cells import FrameCell, frame_cells
 from .people import Who

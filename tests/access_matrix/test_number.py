@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conversations import urls
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 from .cells import BODY_IDS, number_of_cells
 from .routes import routes

@@ -17,7 +17,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chatsite.accounts.models import AccountChange, ChangeKind, Gate, GateRule, Invitation, Limits, SiteBudget, User
-from chatsite.accounts.session_store import SessionStore
+from chatsite.accounts.sessions.session_store import SessionStore
 from conversations.models import (
     Calibration,
     Conversation,
@@ -30,16 +30,16 @@ from conversations.models import (
     Scenario,
     ToolCall,
 )
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.prepare_reply import prepare_reply
-from conversations.services.readings import open_reading
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
+from conversations.services.review.readings import open_reading
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
-from tests.asking import ask_about_a_call
-from tests.documents import add
-from tests.log import mended_log
-from tests.people import begin, make_user, post
-from tests.sockets import sign_in
+from tests.support.asking import ask_about_a_call
+from tests.support.documents import add
+from tests.support.log import mended_log
+from tests.support.people import begin, make_user, post
+from tests.support.sockets import sign_in
 
 from .people import Who
 

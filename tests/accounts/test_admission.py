@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from chatsite.accounts.gate.admission import Admission, Standing, admission_of, admissions_of, decide, standings_of
 from chatsite.accounts.gate.seats import list_places
-from chatsite.accounts.gate.unlocking import let_in
+from chatsite.accounts.gate.unlock import let_in
 from chatsite.accounts.models import Gate, GateEntry, GatePassword, GateRule, Role
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
-from tests.people import make_user
+from tests.support.people import make_user
 
 ADMITTED, SIGNED_OUT, PASSWORD_REQUIRED, WAITING, BLOCKED = Admission
 V, OLD = uuid.UUID(int=1), uuid.UUID(int=2)  # the same in each collection of the tests

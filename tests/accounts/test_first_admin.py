@@ -9,7 +9,7 @@ from chatsite.accounts.models import FirstAdminLink, User
 from chatsite.accounts.sign_up.first_admin import first_admin_url, holds_grant
 from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
-from tests.waiting import wait_for_lock_waits
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 CLAIM = "/first-admin/claim/"

@@ -17,8 +17,8 @@ from chatsite.accounts.gate.attempts import (
     sweep_attempts,
 )
 from chatsite.accounts.models import GateAttempts
-from tests.crowds import at_once
-from tests.people import make_user
+from tests.support.crowds import at_once
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 HERE = "198.51.100.1"

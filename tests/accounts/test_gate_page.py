@@ -15,7 +15,7 @@ from chatsite.accounts.gate.attempts import MOST_FROM_ADDRESS, MOST_OF_ACCOUNT, 
 from chatsite.accounts.gate.passwords import revoke_password, set_expiry, set_password
 from chatsite.accounts.models import Gate, GateAttempts, GateEntry, GatePassword, User
 from tests.accounts.gates import enter, rotate, shut_gate
-from tests.people import make_user
+from tests.support.people import make_user
 
 GATE = reverse("gate")
 RAW = "a window seat, please"
@@ -85,7 +85,7 @@ def test_spaces_around_it_come_from_copying(shut, browser):
     ids=["empty", "blank", "long", "MB", "NUL", "NUL2"],
 )
 def test_what_is_no_password_is_refused_without_work(shut, browser, ada, raw, monkeypatch):
-    monkeypatch.setattr("chatsite.accounts.gate.unlocking.is_right", lambda *_: pytest.fail("it was hashed"))
+    monkeypatch.setattr("chatsite.accounts.gate.unlock.is_right", lambda *_: pytest.fail("it was hashed"))
     page = give(browser, raw)
     assert page.status_code == 400
     assert not GateAttempts.objects.exists()
@@ -151,7 +151,7 @@ def test_when_the_gate_opens_again_is_said_by_the_readers_clock(shut, browser, c
 def test_after_too_many_attempts_the_right_one_is_not_looked_at(shut, browser, ada, monkeypatch):
     for number in range(MOST_OF_ACCOUNT):
         give(browser, f"guess {number}")
-    monkeypatch.setattr("chatsite.accounts.gate.unlocking.is_right", lambda *_: pytest.fail("it was hashed"))
+    monkeypatch.setattr("chatsite.accounts.gate.unlock.is_right", lambda *_: pytest.fail("it was hashed"))
     assert give(browser, RAW).status_code == 429
     assert admission_of(ada.pk) is Admission.PASSWORD_REQUIRED
 
@@ -191,13 +191,13 @@ def test_who_is_blocked_is_told_so_and_gives_no_password(shut, browser, ada):
 
 
 def test_a_password_that_changes_while_it_is_given_lets_nobody_in(shut, browser, ada, monkeypatch):
-    from chatsite.accounts.gate import unlocking
+    from chatsite.accounts.gate import unlock
 
     def right_but_late(password, raw):
         rotate()
         return True
 
-    monkeypatch.setattr(unlocking, "is_right", right_but_late)
+    monkeypatch.setattr(unlock, "is_right", right_but_late)
     assert give(browser, RAW).status_code == 302
     assert admission_of(ada.pk) is Admission.PASSWORD_REQUIRED
 

@@ -8,14 +8,14 @@ from django.db import transaction
 from chatsite.accounts.gate.admission import Admission, admission_of
 from chatsite.accounts.gate.passwords import set_password
 from chatsite.accounts.gate.seats import give_seats, list_places, lock_gate, place_in_line
-from chatsite.accounts.gate.unlocking import let_in, unlock
+from chatsite.accounts.gate.unlock import let_in, unlock
 from chatsite.accounts.models import Gate, GateEntry, User
 from tests.accounts.browsers import Browsers
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
-from tests.crowds import at_once
-from tests.patience import PATIENCE_SECONDS
-from tests.people import make_user
-from tests.waiting import wait_for_lock_waits
+from tests.support.crowds import at_once
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import make_user
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 RAW = "a window seat, please"

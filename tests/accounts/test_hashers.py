@@ -8,9 +8,9 @@ import argon2
 import pytest
 from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, make_password
 
-from chatsite.accounts.hashers import AT_ONCE
+from chatsite.accounts.password_hasher import AT_ONCE
 from tests.accounts.conftest import PASSWORD
-from tests.crowds import at_once
+from tests.support.crowds import at_once
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from chatsite.accounts.models import Invitation, User
 from chatsite.accounts.sign_up import invitations
 from tests.accounts.browsers import Browsers
-from tests.waiting import wait_for_lock_waits
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 PAGE, SIGN_UP = "/invitation/", "/accounts/signup/"

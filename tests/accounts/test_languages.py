@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core import mail
 from django.urls import reverse
 
-from tests.people import make_user
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 SIGN_IN = "/accounts/login/"

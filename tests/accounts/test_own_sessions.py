@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chatsite.accounts.models import Session, User
-from chatsite.accounts.sessions import see_again, users_of
+from chatsite.accounts.sessions.session_users import see_again, users_of
 
 from .conftest import PASSWORD
 

@@ -17,7 +17,7 @@ from django.test.signals import template_rendered
 from django.urls import URLPattern, get_resolver
 
 from chatsite.accounts.models import User
-from chatsite.single_sign_on import social_providers
+from chatsite.configuration.single_sign_on import social_providers
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import confirm, give_app
 from tests.accounts.test_account_page import INLINE

@@ -10,7 +10,7 @@ from chatsite.accounts.models import User
 from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.staff import browser_of, make_admin
-from tests.waiting import wait_for_lock_waits
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 LIST = reverse("admin:accounts_user_changelist")

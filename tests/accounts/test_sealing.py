@@ -6,7 +6,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib.auth import get_user
 
-from chatsite.accounts.second_factors.sealing import seal, unseal
+from chatsite.accounts.second_factors.secret_encryption import seal, unseal
 from tests.accounts.factors import SECRET, code_of, confirm, give_app
 
 

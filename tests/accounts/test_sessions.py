@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from chatsite.accounts.models import Session
-from chatsite.accounts.session_store import SessionStore
-from chatsite.accounts.sessions import user_of, users_of
-from tests.people import make_user
-from tests.sockets import sign_in
+from chatsite.accounts.sessions.session_store import SessionStore
+from chatsite.accounts.sessions.session_users import user_of, users_of
+from tests.support.people import make_user
+from tests.support.sockets import sign_in
 
 pytestmark = pytest.mark.django_db
 

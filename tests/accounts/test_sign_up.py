@@ -8,7 +8,7 @@ from django.urls import reverse
 from chatsite.accounts.models import User
 from tests.accounts.browsers import Browsers
 from tests.accounts.conftest import PASSWORD
-from tests.waiting import wait_for_lock_waits
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatsite.accounts.user_agents import browser_words
+from chatsite.accounts.sessions.user_agents import browser_words
 
 CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/146.0.0.0 Safari/537.36"
 

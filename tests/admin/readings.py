@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Reading
-from conversations.services.readings import open_reading
+from conversations.services.review.readings import open_reading
 
 REASON = "A customer asked for help"
 

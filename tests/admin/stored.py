@@ -9,15 +9,15 @@ from typing import Any
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.core.budget import LanguageModel
-from conversations.core.history import HistoryMessage
-from conversations.core.messages import PromptMessage
-from conversations.core.policies import SlidingWindow
-from conversations.core.prompt import Passage
-from conversations.core.record import WindowRecord
-from conversations.core.window import Turn, compute_window
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.messages import PromptMessage
+from conversations.core.window.budget import LanguageModel
+from conversations.core.window.built_in_policies import SlidingWindow
+from conversations.core.window.compute_window import Turn, compute_window
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Conversation, Message, Scenario
-from conversations.services.recompute_ledger_sums import recompute_ledger_sums
+from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
 
 LANGUAGE_MODEL = LanguageModel("letters", context_window_tokens=600, reply_reserve_tokens=100, encoding="letters")
 

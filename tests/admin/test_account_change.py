@@ -11,9 +11,9 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
 
+from chatsite.accounts.account.account_data import account_data
 from chatsite.accounts.models import AccountChange
-from chatsite.accounts.own_data import account_data
-from conversations.services.delete_account import delete_account
+from conversations.services.portability.delete_account import delete_account
 from tests.admin.conftest import signed_in
 from tests.admin.test_user import ADD, LIST, PASSWORD, change, form_of
 

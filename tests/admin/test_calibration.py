@@ -8,9 +8,9 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
-from conversations.core.calibration import ERROR_EDGES_PERCENT
+from conversations.core.window.calibration import ERROR_EDGES_PERCENT
 from conversations.models import Calibration, KeptText
-from conversations.services.calibration import calibration_of
+from conversations.services.counting.calibration import calibration_of
 from tests.admin.stored import make_completion
 
 LIST = reverse("admin:conversations_calibration_changelist")

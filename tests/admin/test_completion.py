@@ -11,11 +11,11 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from conversations.admin.window_record import KINDS, ShownWindow
-from conversations.core.dearness import Dearness
-from conversations.core.record import EntryKind
+from conversations.core.money.cost_drivers import Dearness
+from conversations.core.window.window_record import EntryKind
 from conversations.models import Completion
 from tests.admin.stored import make_completion, make_conversation, make_person, make_record
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 LIST = reverse("admin:conversations_completion_changelist")
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 from conversations.models import Document, Scenario
 from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation
-from tests.documents import add, make_failed, make_ready
+from tests.support.documents import add, make_failed, make_ready
 
 CHANGELIST = "admin:conversations_document_changelist"
 SECRET = "the canary is in the cellar"

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from chatsite.accounts.admins import keeps_an_admin
+from chatsite.accounts.account.last_admin import keeps_an_admin
 from chatsite.accounts.gate.admission import Admission, admission_of
 from chatsite.accounts.gate.passwords import find_password, revoke_password, set_password
 from chatsite.accounts.models import Gate, GatePassword, Session, User

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.admin.ids import id_in
+from conversations.admin.object_ids import id_in
 
 
 @pytest.mark.parametrize(("text", "expected"), [("7", 7), ("007", 7), ("9" * 18, 10**18 - 1)])

@@ -23,10 +23,10 @@ from conversations.models import (
     RunningSum,
     Spending,
 )
-from conversations.services.close_days import close_days
-from conversations.services.recompute_spending import recompute_spending
+from conversations.services.ledger.close_days import close_days
+from conversations.services.ledger.recompute_spending import recompute_spending
 from tests.admin.stored import make_completion, make_conversation
-from tests.documents import add
+from tests.support.documents import add
 
 LEDGER = (Completion, LedgerSum, RolledUpSum, RunningSum, ConversationSum, Spending, Reading, ReadingStep)
 REGISTERED = sorted(admin.site._registry, key=lambda model: model._meta.label)

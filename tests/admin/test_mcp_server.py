@@ -6,10 +6,10 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
-from chatsite.accounts.second_factors.sealing import seal, unseal
+from chatsite.accounts.second_factors.secret_encryption import seal, unseal
 from conversations.models import McpServer
-from tests.mcp_server import NUMBERS, add, serve_tools
 from tests.providers.test_egress import INSIDE, NEVER, WRITTEN
+from tests.support.mcp_server import NUMBERS, add, serve_tools
 
 LIST = reverse("admin:conversations_mcpserver_changelist")
 ADD = reverse("admin:conversations_mcpserver_add")

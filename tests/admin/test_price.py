@@ -13,10 +13,10 @@ from django.urls import reverse
 
 from conversations.models import Completion, Price
 from conversations.models.price import today
-from conversations.services.prices import unit_prices_of
+from conversations.services.counting.prices import unit_prices_of
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_completion, make_person
-from tests.waiting import wait_for_lock_waits
+from tests.support.waiting import wait_for_lock_waits
 
 LIST = reverse("admin:conversations_price_changelist")
 ADD = reverse("admin:conversations_price_add")

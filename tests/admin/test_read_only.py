@@ -11,8 +11,8 @@ from django.urls import reverse
 from conversations.models import Calibration, Completion, Conversation, Document, Message, Reading, Run, ToolCall
 from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation
-from tests.documents import add
-from tests.tool_steps import add_call
+from tests.support.documents import add
+from tests.support.tool_steps import add_call
 
 MODELS = [Conversation, Message, Completion, Run, Calibration, Document, Reading, ToolCall]
 FORGED = {

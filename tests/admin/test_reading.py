@@ -14,14 +14,15 @@ from django.urls import reverse
 
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Message, Reading, SearchHit
-from conversations.selectors import exported_messages, word_search
-from conversations.services.delete_account import delete_account
-from conversations.services.readings import open_search
+from conversations.selectors.conversations import exported_messages
+from conversations.selectors.review import word_search
+from conversations.services.portability.delete_account import delete_account
+from conversations.services.review.readings import open_search
 from tests.admin.conftest import signed_in
 from tests.admin.readings import REASON, give_reason, page_of, read_by
 from tests.admin.stored import make_conversation, make_person, say
-from tests.log import end_readings
-from tests.tool_steps import add_call, end_step
+from tests.support.log import end_readings
+from tests.support.tool_steps import add_call, end_step
 
 SEARCH = reverse("admin:conversations_reading_search")
 LOG = reverse("admin:conversations_reading_changelist")

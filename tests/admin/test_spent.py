@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chatsite.accounts.models import Limits, SiteBudget
-from conversations.admin.spent import Spent
+from conversations.admin.spending import Spent
 from conversations.models import Spending
-from conversations.selectors.spending import spent_now
+from conversations.selectors.figures.spending import spent_now
 
 
 def test_a_person_s_page_says_what_is_spent_held_back_and_left(admin_browser, alice):

@@ -10,7 +10,7 @@ from conversations.admin.thread import show_messages
 from conversations.models import Message
 from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation, make_person
-from tests.tool_steps import add_call, end_step
+from tests.support.tool_steps import add_call, end_step
 
 LIST = reverse("admin:conversations_toolcall_changelist")
 SUM = '{"expression": "17 * 23"}'

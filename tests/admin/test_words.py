@@ -15,14 +15,14 @@ from django.urls import reverse
 
 from chatsite.accounts.models import User
 from conversations.models import Completion, Conversation, Document, KeptText, Message, Reading, Run, Scenario, ToolCall
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.prepare_reply import prepare_reply
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
 from tests.access_matrix.routes import Route, routes
 from tests.admin.readings import page_of, read_by
 from tests.admin.stored import make_completion
-from tests.documents import add, grounded, make_ready
-from tests.people import begin, post
-from tests.tool_steps import add_call, end_step
+from tests.support.documents import add, grounded, make_ready
+from tests.support.people import begin, post
+from tests.support.tool_steps import add_call, end_step
 
 ASKED_BY_LETTERS = {
     "conversation": ["title", "title__startswith", "scenario__system_prompt__contains", "messages__content__contains"],

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from conversations.core.cutting import CUT_MARK
 from conversations.core.errors import ConversationError, PolicyFailed
-from conversations.core.record import WindowRecord
-from conversations.core.window import Turn
+from conversations.core.window.compute_window import Turn
+from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.window_record import WindowRecord
 from tests.benchmarks._cookbook import BodyTokens, count_body
 from tests.benchmarks._random_conversations import RandomConversation
 from tests.benchmarks._random_policies import WRONG

@@ -26,9 +26,9 @@ from unittest.mock import patch
 import tiktoken
 import tiktoken_ext.openai_public
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
-VOCABULARIES = PROJECT / "conversations/providers/vocabularies"
+VOCABULARIES = PROJECT / "conversations/providers/tokens/vocabularies"
 ENCODINGS = {
     "gpt-3.5-turbo-0301": "cl100k_base",
     "gpt-3.5-turbo": "cl100k_base",

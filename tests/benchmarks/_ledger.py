@@ -13,10 +13,10 @@ from django.db import connection
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.core.record import WindowEntry, WindowRecord
+from conversations.core.window.window_record import WindowEntry, WindowRecord
 from conversations.models import Scenario
-from conversations.services.close_days import close_days
-from conversations.services.recompute_ledger_sums import recompute_ledger_sums
+from conversations.services.ledger.close_days import close_days
+from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
 
 PEOPLE = 2_000
 SCENARIOS = 20

@@ -11,12 +11,12 @@ from django.db import connection
 from django.db.models import Max
 
 from chatsite.accounts.models import User
-from conversations.core.history import HistoryMessage
-from conversations.core.window import Window
+from conversations.core.window.compute_window import Window
+from conversations.core.window.history import HistoryMessage
 from conversations.models import Conversation, Message, Scenario
-from conversations.services.build_window import build_window, draft_message
-from conversations.services.conversations import start_conversation
-from conversations.services.language import Language, language_of
+from conversations.services.conversations.conversations import start_conversation
+from conversations.services.counting.model_context import Language, language_of
+from conversations.services.windows.build_window import build_window, draft_message
 from tests.benchmarks._peers import Asked
 from tests.rendering.replies import REPLIES
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from conversations.core.budget import CountText, LanguageModel
+from conversations.core.window.budget import CountText, LanguageModel
 
 HOW_TO_INSTALL = "LangChain and kani are not installed. To compare with them: make peers"
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from chatsite.accounts.models import User
 from conversations.models import Message
-from conversations.services.conversations import start_conversation
+from conversations.services.conversations.conversations import start_conversation
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conversations.core.window import Window
+from conversations.core.window.compute_window import Window
 
 MINIMUM_TOKENS = 1_024
 INCREMENT_TOKENS = 128

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 
 @contextmanager

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from conversations.core.budget import CountText, LanguageModel, content_tokens
-from conversations.core.history import HistoryMessage
-from conversations.core.messages import PromptMessage, ToolCall
-from conversations.core.policy import WindowPolicy
-from conversations.core.prompt import Passage
-from conversations.providers.prompt_tokens import chat_format
-from conversations.providers.tokenizer import encoding_for
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.window.budget import CountText, LanguageModel, content_tokens
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policy import WindowPolicy
+from conversations.providers.tokens.prompt_tokens import chat_format
+from conversations.providers.tokens.tokenizer import encoding_for
 from tests.benchmarks._random_policies import random_policy
 from tests.benchmarks._random_texts import Texts
 

@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conversations.core.history import Unit
-from conversations.core.policies import LastMessages, SlidingWindow, WholeConversation
-from conversations.core.policy import Room, WindowPolicy
+from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.window.history import Unit
+from conversations.core.window.policy import Room, WindowPolicy
 
 
 class EverySecond(WindowPolicy):

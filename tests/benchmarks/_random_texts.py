@@ -6,7 +6,7 @@ import bisect
 import math
 import random
 
-from conversations.core.budget import CountText
+from conversations.core.window.budget import CountText
 
 LONGEST_CHARACTERS = 30_000
 COUNT = 250

@@ -6,14 +6,14 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from conversations.core.budget import LanguageModel
 from conversations.core.errors import PromptError
-from conversations.core.history import HistoryMessage
-from conversations.core.messages import PromptMessage
-from conversations.core.policy import WindowPolicy
-from conversations.core.prompt import Passage
-from conversations.core.window import Turn, Window, compute_window
-from conversations.providers.tokenizer import count_text
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.messages import PromptMessage
+from conversations.core.window.budget import LanguageModel
+from conversations.core.window.compute_window import Turn, Window, compute_window
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policy import WindowPolicy
+from conversations.providers.tokens.tokenizer import count_text
 from tests.benchmarks._openai_conversations import Conversation
 from tests.benchmarks._prefix_cache import cached_tokens
 from tests.benchmarks._two_people import SENTENCE_WORDS, text_of

@@ -102,7 +102,7 @@ class Site:
     """A site with the records as the document of its conversations, of which anything can be asked."""
 
     def __init__(self, records: Records) -> None:
-        from tests.people import post
+        from tests.support.people import post
 
         self.passages = asyncio.run(_parsed(records.rows))
         self.ids = _ids_of(self.passages, records)
@@ -113,12 +113,12 @@ class Site:
     def begin(self) -> Any:
         """Return another person's conversation, with the same document."""
         from chatsite.accounts.models import User
-        from tests.people import begin, make_user
+        from tests.support.people import begin, make_user
 
         return begin(make_user(f"person{User.objects.count()}"))
 
     def _store(self, scenario: Any) -> None:
-        from conversations.providers.embedding_models import embedding_model
+        from conversations.providers.catalog.embedding_models import embedding_model
         from tests.grounding.documents import store_document
 
         pairs = [(passage.heading, passage.text) for passage in self.passages]
@@ -135,8 +135,8 @@ class Site:
 
     def ask(self, question: str) -> list[str]:
         """Return the ids of the records that were found, best first, each once."""
-        from conversations.grounding.look_up import look_up
         from conversations.models import Message
+        from conversations.services.grounding.look_up import look_up
 
         Message.objects.filter(pk=self._reply.parent_id).update(content=question, grounding=[])
         looked_up = asyncio.run(look_up(self._reply.pk, embed=embed))

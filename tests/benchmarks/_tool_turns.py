@@ -6,7 +6,7 @@ import json
 
 from django.db import connection
 
-from conversations.core.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, ToolCall
 from tests.benchmarks._long_conversations import LongConversation
 
 # Questions have even positions and replies odd ones: of every six messages the last four are one turn from now on.

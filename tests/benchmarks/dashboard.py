@@ -72,9 +72,9 @@ def ways_to_read(days: int) -> dict[str, Callable[[], Any]]:
     from django.utils import timezone
 
     from conversations.models import LedgerSum
-    from conversations.selectors.figures import read_figures
-    from conversations.selectors.period import Period
-    from conversations.services.ledger_sums import AS_LEDGER_SUMS
+    from conversations.selectors.figures.figures import read_figures
+    from conversations.selectors.figures.period import Period
+    from conversations.services.ledger.ledger_sums import AS_LEDGER_SUMS
 
     today = timezone.now().date()
     period = Period(today - dt.timedelta(days=days - 1), today, dt.UTC)

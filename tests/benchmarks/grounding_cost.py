@@ -69,10 +69,10 @@ def cost_of(prompts: Sequence[tuple[int, int]], *, budget_tokens: int) -> Cost:
 def hold(site: Site, questions: Sequence[str], *, context_window: int) -> Cost:
     from django.conf import settings
 
-    from conversations.grounding.look_up import look_up
-    from conversations.services.end_reply import COMPLETE, end_reply
-    from conversations.services.prepare_reply import prepare_reply
-    from tests.people import post
+    from conversations.services.grounding.look_up import look_up
+    from conversations.services.replies.end_reply import COMPLETE, end_reply
+    from conversations.services.replies.prepare_reply import prepare_reply
+    from tests.support.people import post
 
     settings.OPENAI_API_KEY = "x"  # nobody is asked
     settings.LANGUAGE_MODELS = f"letters context_window={context_window} encoding=o200k_base"

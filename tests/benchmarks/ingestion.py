@@ -29,7 +29,7 @@ from tests.benchmarks._figures import Figures, percentile, run_benchmark, verdic
 from tests.benchmarks._processes import started
 from tests.benchmarks._provider import markdown_tokens
 from tests.benchmarks._site import temporary_site
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 PEOPLE = 10
 TOKENS = 60
@@ -138,8 +138,8 @@ def until_read(name: str, content: bytes) -> Callable[[], Awaitable[None]]:
 def bring(name: str, content: bytes) -> Any:
     import uuid
 
-    from conversations.services.documents import add_document
-    from tests.people import begin, make_user
+    from conversations.services.documents.documents import add_document
+    from tests.support.people import begin, make_user
 
     conversation = begin(make_user(f"reader-{uuid.uuid4().hex[:8]}"))
     return add_document(user=conversation.owner, place=conversation, name=name, content=content).document

@@ -29,7 +29,7 @@ from tests.benchmarks._figures import Figures, percentile, run_benchmark, verdic
 from tests.benchmarks._processes import cpu_seconds, started
 from tests.benchmarks._provider import markdown_tokens
 from tests.benchmarks._site import temporary_site
-from tests.ports import free_port
+from tests.support.ports import free_port
 
 REPLIES = 50
 TOKENS = 600

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 DATA = json.loads((Path(__file__).parent / "data/conference_questions.json").read_text(encoding="utf-8"))
 QUESTIONS = DATA["questions"]

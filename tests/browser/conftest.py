@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.faults.databases import Database, new_database
-from tests.patience import PATIENCE_SECONDS
+from tests.support.patience import PATIENCE_SECONDS
 
 from .sites import Site, running_site
 
@@ -35,7 +35,7 @@ def site(postgres: Database, template: Database, tmp_path_factory: pytest.TempPa
     settings = {
         "DEMO_TOKENS_PER_SECOND": TOKENS_PER_SECOND,
         "MESSAGES_PER_MINUTE": 0,
-        "TOOL_MODULES": "tests.side_effects",
+        "TOOL_MODULES": "tests.support.side_effects",
         "NOTES_FILE": folder / "notes",
     }
     with (

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from tests.chatsite.test_serve import environment, serving
 from tests.faults.databases import Database
-from tests.ports import free_port
-from tests.source import PROJECT
+from tests.support.ports import free_port
+from tests.support.source import PROJECT
 
 MAKE_PEOPLE = """
 from chatsite.accounts.models import User
-from tests.sockets import sign_in
+from tests.support.sockets import sign_in
 for number in range(400):
     print(sign_in(User.objects.create(email=f"person{number}@example.org", password="!")))
 """

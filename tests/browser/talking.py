@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
 
-from tests.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
+from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
 CONVERSATION_PATH = re.compile(r"/c/[0-9a-f-]{36}/")
 

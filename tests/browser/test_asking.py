@@ -12,7 +12,7 @@ from .talking import lose_frames, say
 
 LONG_RESULT = """
 from conversations.models import Conversation
-from tests.tool_steps import add_call
+from tests.support.tool_steps import add_call
 add_call(Conversation.objects.get(public_id="{public_id}").head, "look", result="row\\n" * 5_000)
 """
 WORDS = "Waits for your answer"

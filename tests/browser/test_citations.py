@@ -15,7 +15,7 @@ from .test_reading import SCROLLED_SIDEWAYS
 GIVE_SOURCES = """
 import json
 from dataclasses import asdict
-from conversations.core.record import GroundingPassage, GroundingRecord, LookUp
+from conversations.core.window.window_record import GroundingPassage, GroundingRecord, LookUp
 from conversations.models import Completion, Message
 from django.db import connection
 given = json.loads({given!r})

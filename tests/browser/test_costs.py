@@ -11,7 +11,7 @@ from .talking import replies, say
 
 PRICED = """
 from conversations.models import Price
-from conversations.providers.language_models import default_language_model
+from conversations.providers.catalog.language_models import default_language_model
 name = default_language_model().language_model.name
 Price.objects.get_or_create(language_model=name, defaults={"input_usd": 10, "output_usd": 20})
 """

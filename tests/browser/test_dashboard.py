@@ -12,7 +12,7 @@ import datetime as dt
 from django.db import connection
 from django.utils import timezone
 from chatsite.accounts.models import User
-from chatsite.accounts.session_store import SessionStore
+from chatsite.accounts.sessions.session_store import SessionStore
 from tests.admin.stored import make_completion, make_person, make_record
 User.objects.filter(pk=SessionStore("{session}").get("_auth_user_id")).update(role="admin")
 if not User.objects.filter(email="carol@example.org").exists():
@@ -25,7 +25,7 @@ if not User.objects.filter(email="carol@example.org").exists():
 FAILED_CALL = """
 from chatsite.accounts.models import User
 from tests.admin.stored import make_conversation
-from tests.tool_steps import add_call
+from tests.support.tool_steps import add_call
 reply = make_conversation(User.objects.get(email="carol@example.org")).head
 add_call(reply, tool="shop__note", source="shop (127.0.0.1:9000)", state="refused", error_code="tool_refused")
 """

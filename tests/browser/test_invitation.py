@@ -12,7 +12,7 @@ from tests.browser.sites import Site
 PASSWORD = "a seat by the window, 12A"
 MAKE_ADMIN = """
 from chatsite.accounts.models import User
-from tests.sockets import sign_in
+from tests.support.sockets import sign_in
 email = "inviting@example.org"
 print(sign_in(User.objects.filter(email=email).first() or User.objects.create_superuser(email)))
 """

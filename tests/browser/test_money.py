@@ -13,10 +13,10 @@ from .test_tools import calls_in, choose_all_tools
 # The largest reply costs 60 cents here, whatever its language model, so one cent more is money for one reply.
 SET_UP = """
 from decimal import Decimal
-from chatsite.accounts.session_store import SessionStore
+from chatsite.accounts.sessions.session_store import SessionStore
 from chatsite.accounts.models import Limits
 from conversations.models import Price
-from conversations.providers.language_models import default_language_model
+from conversations.providers.catalog.language_models import default_language_model
 demo = default_language_model().language_model
 output_usd = round(Decimal("0.6") * 1_000_000 / demo.reply_reserve_tokens, 8)
 Price.objects.get_or_create(language_model=demo.name, defaults={{"input_usd": 0, "output_usd": output_usd}})

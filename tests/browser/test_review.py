@@ -13,7 +13,7 @@ from .talking import say
 
 REASON = "She asked us why the answer was wrong"
 MAKE_REVIEWER = """
-from chatsite.accounts.session_store import SessionStore
+from chatsite.accounts.sessions.session_store import SessionStore
 from chatsite.accounts.models import User
 User.objects.filter(pk=SessionStore("{session}").get("_auth_user_id")).update(role="reviewer", name="Grace")
 """

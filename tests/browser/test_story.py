@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.people import PASSWORD
+from tests.support.people import PASSWORD
 
 from .talking import CONVERSATION_PATH, content_of, messages, replies, say, streaming, write
 

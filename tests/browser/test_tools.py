@@ -13,7 +13,7 @@ from .talking import CONVERSATION_PATH, composer, content_of, lose_frames, messa
 CALL_ALL = """
 from conversations.models import Conversation
 from tests.rendering.payloads import PAYLOADS
-from tests.tool_steps import add_call
+from tests.support.tool_steps import add_call
 reply = Conversation.objects.get(public_id="{public_id}").head
 for payload in PAYLOADS:
     written = payload.replace(chr(0), "")
@@ -23,7 +23,7 @@ print(len(PAYLOADS))
 """
 CALL_WITHOUT_ARGUMENTS = """
 from conversations.models import Conversation
-from tests.tool_steps import add_call
+from tests.support.tool_steps import add_call
 add_call(Conversation.objects.get(public_id="{public_id}").head, "{tool}", source="shop (shop.example)")
 """
 OFFER_TWO = """

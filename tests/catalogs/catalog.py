@@ -12,7 +12,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import read_mo, write_mo
 from babel.messages.pofile import read_po, write_po
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 from .extract import Said, sentences_in
 from .sources import LANGUAGE, PLACES, Place

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 LANGUAGE = "zh_Hans"
 SUFFIXES = (".py", ".html", ".txt")

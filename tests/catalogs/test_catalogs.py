@@ -11,7 +11,7 @@ from babel.messages.mofile import read_mo
 
 from conversations.core.errors import InvalidHistory
 from tests.core.test_errors import CLASSES
-from tests.source import PROJECT, python_files
+from tests.support.source import PROJECT, python_files
 
 from .catalog import compiled, stored, wanted
 from .extract import KEYWORDS, Said

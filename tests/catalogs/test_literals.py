@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.source import PROJECT, python_files
+from tests.support.source import PROJECT, python_files
 
 from .literals import literals_in
 

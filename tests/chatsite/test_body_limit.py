@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from chatsite import body_limit
-from chatsite.body_limit import (
+from conversations.views.http import body_limit
+from conversations.views.http.body_limit import (
     LARGE_BODIES_AT_ONCE,
     LARGE_BODIES_OF_ONE_PERSON,
     MARK,

@@ -10,9 +10,9 @@ from django.urls import reverse
 from chatsite.accounts.gate.passwords import set_password
 from chatsite.accounts.models import GatePassword
 from conversations.models import Conversation, Message
-from conversations.sentences import Reader
-from conversations.views.snapshot import conversation_snapshot
-from tests.people import begin, make_user, post
+from conversations.views.conversations.snapshot import conversation_snapshot
+from conversations.wording.error_sentences import Reader
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WHEN = dt.datetime(2026, 3, 1, 22, 30, tzinfo=dt.UTC)

@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from chatsite.dotenv import read_dotenv
+from chatsite.configuration.dotenv import read_dotenv
 
 
 def read(tmp_path, content):

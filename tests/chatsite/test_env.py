@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from chatsite.env import Environment, Setting, load_environment
+from chatsite.configuration.env import Environment, Setting, load_environment
 
 
 def test_it_reads_a_value_in_the_type_that_was_declared():

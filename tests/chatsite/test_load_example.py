@@ -9,8 +9,8 @@ import pytest
 
 from conversations.example import QUESTIONS
 from tests.chatsite.test_serve import environment
-from tests.patience import PATIENCE_SECONDS
-from tests.source import PROJECT
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.source import PROJECT
 
 
 @pytest.fixture(scope="module")

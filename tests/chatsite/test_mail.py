@@ -1,6 +1,6 @@
 import pytest
 
-from chatsite.mail import MailServer, parse_smtp_url
+from chatsite.configuration.mail import MailServer, parse_smtp_url
 
 
 def test_smtps_speaks_tls_from_the_first_byte():

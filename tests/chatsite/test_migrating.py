@@ -5,8 +5,8 @@ import threading
 import pytest
 from django.db import connection, connections
 
-from chatsite import migrating
-from tests.patience import PATIENCE_SECONDS, wait_for
+from conversations.management import migrating
+from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 
 def in_thread(function):

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.patience import PATIENCE_SECONDS
-from tests.ports import free_port
-from tests.source import PROJECT
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.ports import free_port
+from tests.support.source import PROJECT
 
 COMMAND = [sys.executable, "manage.py", "serve"]
 

@@ -1,7 +1,7 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from chatsite.single_sign_on import social_providers
+from chatsite.configuration.single_sign_on import social_providers
 
 SET = {"server_url": "https://id.example.org/", "client_id": "us", "client_secret": "s3cret", "name": "Team"}
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.core.management import call_command
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 IMPORT = re.compile(r"""^(?:import|export)\b[^"';(]*["'](\.[^"']+)["']""", re.MULTILINE)
 HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
@@ -15,7 +15,7 @@ HASHED = re.compile(r"\.[0-9a-f]{12}\.js$")
 def collected(settings, tmp_path):
     """Return the folder that `make static` would fill."""
     settings.STATIC_ROOT = tmp_path
-    storage = {"BACKEND": "chatsite.staticfiles.ModuleManifestStorage"}
+    storage = {"BACKEND": "chatsite.configuration.staticfiles.ModuleManifestStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": storage}
     call_command("collectstatic", interactive=False, verbosity=0)
     return tmp_path

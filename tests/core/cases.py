@@ -15,12 +15,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from conversations.core.budget import ChatFormat, CountText, LanguageModel
-from conversations.core.history import HistoryMessage
-from conversations.core.policies import LastMessages, SlidingWindow, WholeConversation
-from conversations.core.policy import WindowPolicy
-from conversations.core.prompt import Passage
-from conversations.core.window import Turn, Window, compute_window
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.window.budget import ChatFormat, CountText, LanguageModel
+from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.window.compute_window import Turn, Window, compute_window
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policy import WindowPolicy
 
 from . import languages
 from .languages import WITHOUT_OVERHEAD, by_character

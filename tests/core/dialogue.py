@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from conversations.core.history import HistoryMessage
-from conversations.core.policies import SlidingWindow
-from conversations.core.policy import WindowPolicy
-from conversations.core.prompt import Passage
-from conversations.core.window import Turn, Window, compute_window
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.window.built_in_policies import SlidingWindow
+from conversations.core.window.compute_window import Turn, Window, compute_window
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policy import WindowPolicy
 
 from .languages import by_character, language_model, message
 

@@ -3,9 +3,9 @@
 import math
 import re
 
-from conversations.core.budget import ChatFormat, LanguageModel, content_tokens
-from conversations.core.history import HistoryMessage
-from conversations.core.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.window.budget import ChatFormat, LanguageModel, content_tokens
+from conversations.core.window.history import HistoryMessage
 
 WITHOUT_OVERHEAD = ChatFormat(
     tokens_per_message=0, tokens_per_role=0, tokens_per_name=0, tokens_per_tool_call=0, priming_tokens=0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from conversations.core.budget import message_tokens
-from conversations.core.record import WindowRecord
-from conversations.core.window import Window
+from conversations.core.window.budget import message_tokens
+from conversations.core.window.compute_window import Window
+from conversations.core.window.window_record import WindowRecord
 
 from . import promises_of_grounding, promises_of_older, promises_of_steps
 from .cases import Case

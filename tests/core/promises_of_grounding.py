@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conversations.core.cutting import CUT_MARK
-from conversations.core.messages import PromptMessage
-from conversations.core.prompt import render_passage, render_question
-from conversations.core.window import Window
+from conversations.core.prompt.grounding_text import render_passage, render_question
+from conversations.core.prompt.messages import PromptMessage
+from conversations.core.window.compute_window import Window
+from conversations.core.window.truncation import CUT_MARK
 
 from .cases import MARKER, Case
 from .promises_of_steps import kept_steps

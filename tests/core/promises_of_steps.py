@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 
-from conversations.core.budget import content_tokens
-from conversations.core.cutting import CUT_MARK, cut_text
-from conversations.core.history import HistoryMessage
-from conversations.core.record import WindowEntry
-from conversations.core.window import Window
+from conversations.core.window.budget import content_tokens
+from conversations.core.window.compute_window import Window
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.truncation import CUT_MARK, cut_text
+from conversations.core.window.window_record import WindowEntry
 
 from .cases import Case
 

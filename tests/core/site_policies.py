@@ -2,8 +2,8 @@
 
 from itertools import islice
 
-from conversations.core.history import Unit
-from conversations.core.policy import WindowPolicy
+from conversations.core.window.history import Unit
+from conversations.core.window.policy import WindowPolicy
 
 
 class EveryOther(WindowPolicy):

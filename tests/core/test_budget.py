@@ -2,8 +2,8 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.core.budget import ChatFormat, LanguageModel, budget_tokens, content_tokens, message_tokens
-from conversations.core.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.window.budget import ChatFormat, LanguageModel, budget_tokens, content_tokens, message_tokens
 
 from .languages import by_character, language_model
 

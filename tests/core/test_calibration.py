@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.budget import budget_tokens
-from conversations.core.calibration import (
+from conversations.core.window.budget import budget_tokens
+from conversations.core.window.calibration import (
     FEWEST_PAIRS,
     LARGEST_RATIO,
     MARGIN,

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.core.csv_cells import csv_lines, safe_cell
+from conversations.core.text.csv_cells import csv_lines, safe_cell
 
 FORMULAS = [
     "=1+1",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.cutting import CUT_MARK, characters_that_fit, cut_text
+from conversations.core.window.truncation import CUT_MARK, characters_that_fit, cut_text
 
 from .languages import by_character, by_piece, by_quarter
 

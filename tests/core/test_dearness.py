@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.core.dearness import Dearness, DearRequest, is_dear, why_dear
+from conversations.core.money.cost_drivers import Dearness, DearRequest, is_dear, why_dear
 
 PARTS = {"system": 100, "pins": 0, "older": 4012, "grounding": 300, "newest": 68}
 

@@ -19,7 +19,7 @@ from conversations.core.errors import (
     ProviderRejected,
     RateLimited,
 )
-from conversations.core.stored_errors import sentence_for
+from conversations.core.errors.stored_errors import sentence_for
 
 BRANCH = re.compile(r"^ {4}(?P<indent>[│ ]*)(?P<branch>[├└] )?(?P<names>[A-Z]\w+(, [A-Z]\w+)*)(  |$)")
 CLASSES = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)]

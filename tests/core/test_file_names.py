@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.file_names import LONGEST_NAME, NAMELESS, clean_file_name
+from conversations.core.text.file_names import LONGEST_NAME, NAMELESS, clean_file_name
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations.core.errors import FrameError
-from conversations.core.frames import (
+from conversations.core.frames.definitions import (
     FROM_PAGE,
     FROM_SERVER,
     ConversationSync,
@@ -19,7 +19,7 @@ from conversations.core.frames import (
     Frame,
     MessagePost,
 )
-from conversations.core.read_frames import LARGEST_INTEGER, parse_frame
+from conversations.core.frames.read_frames import LARGEST_INTEGER, parse_frame
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)  # surrogates too
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT | st.uuids().map(str)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.fusion import Candidate, Fingerprint, fuse, near_the_best
+from conversations.core.documents.fusion import Candidate, Fingerprint, fuse, near_the_best
 
 TEXT = "Herons stand in the shallow water of the lake and wait for fish until the evening comes"
 

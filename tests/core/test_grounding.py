@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.cutting import CUT_MARK
-from conversations.core.grounding import pack_grounding
-from conversations.core.prompt import Passage, render_question
+from conversations.core.prompt.grounding_text import Passage, render_question
+from conversations.core.window.pack_grounding import pack_grounding
+from conversations.core.window.truncation import CUT_MARK
 
 from .languages import by_character, by_piece, by_quarter
 

@@ -1,4 +1,4 @@
-from conversations.core.history import group_into_units, sendable
+from conversations.core.window.history import group_into_units, sendable
 
 from .languages import message, tool_call, tool_result
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from conversations.core.listed_tools import (
+from conversations.core.tools.listed_tools import (
     LONGEST_DESCRIPTION,
     MOST_TOOLS,
     NAME_TAKEN,
@@ -14,8 +14,8 @@ from conversations.core.listed_tools import (
     accept,
     name_for_models,
 )
-from conversations.core.tool_schemas import Flaw
-from conversations.core.tools import TOOL_NAME
+from conversations.core.tools.tool_schemas import Flaw
+from conversations.core.tools.tool_spec import TOOL_NAME
 
 OBJECT = {"type": "object"}
 

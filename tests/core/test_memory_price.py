@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.memory_price import cost_without_history_usd, usage_without_history
-from conversations.core.record import GroundingRecord, WindowEntry, WindowRecord
-from conversations.core.usage import PriceTier, UnitPrices, Usage, cost_usd
+from conversations.core.money.context_cost import cost_without_history_usd, usage_without_history
+from conversations.core.money.usage import PriceTier, UnitPrices, Usage, cost_usd
+from conversations.core.window.window_record import GroundingRecord, WindowEntry, WindowRecord
 
 from .test_usage import PLAIN, usages
 

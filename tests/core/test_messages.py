@@ -1,4 +1,4 @@
-from conversations.core.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, ToolCall
 
 CALL = ToolCall("id", "find", '{"a": 1}')
 

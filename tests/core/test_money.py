@@ -17,8 +17,8 @@ from conversations.core.errors import (
     SiteMoneyHeldBack,
     SiteMoneyUsedUp,
 )
-from conversations.core.money import Allowance, refusal_of, worst_case_usd
-from conversations.core.usage import PriceTier, UnitPrices
+from conversations.core.money.allowance import Allowance, refusal_of, worst_case_usd
+from conversations.core.money.usage import PriceTier, UnitPrices
 
 FIRST = dt.date(2026, 11, 1)
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.cutting import CUT_MARK
 from conversations.core.errors import ConversationTooLong
-from conversations.core.policies import LastMessages, SlidingWindow, WholeConversation
-from conversations.core.prompt import Passage
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.window.truncation import CUT_MARK
 
 from .languages import message, tool_call, tool_result
 from .windows import contents, reasons, window

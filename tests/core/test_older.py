@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core import older as older_module
 from conversations.core.errors import ConversationTooLong, PolicyFailed, PromptError
-from conversations.core.older import choose_older
-from conversations.core.policies import SlidingWindow, WholeConversation
-from conversations.core.policy import Room, WindowPolicy
+from conversations.core.window import older_messages as older_module
+from conversations.core.window.built_in_policies import SlidingWindow, WholeConversation
+from conversations.core.window.older_messages import choose_older
+from conversations.core.window.policy import Room, WindowPolicy
 
 from . import site_policies
 from .cases import Case, cases

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.core.errors import InvalidHistory
-from conversations.core.messages import PromptMessage, ToolCall
-from conversations.core.openai_messages import read_messages
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.openai_messages import read_messages
 
 USER = {"role": "user", "content": "How warm is it?"}
 REPLY = {"role": "assistant", "content": "12 degrees."}

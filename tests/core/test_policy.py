@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.budget import ChatFormat
 from conversations.core.errors import PromptError
-from conversations.core.history import Unit
-from conversations.core.policies import BUILT_IN, SlidingWindow
-from conversations.core.policy import Room, WindowPolicy
-from conversations.core.window import Turn, compute_window
+from conversations.core.window.budget import ChatFormat
+from conversations.core.window.built_in_policies import BUILT_IN, SlidingWindow
+from conversations.core.window.compute_window import Turn, compute_window
+from conversations.core.window.history import Unit
+from conversations.core.window.policy import Room, WindowPolicy
 
 from .languages import by_character, language_model, message
 from .site_policies import EveryOther

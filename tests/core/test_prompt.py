@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.prompt import (
+from conversations.core.prompt.grounding_text import (
     GROUNDING_HEADER,
     LIKE_OURS,
     QUESTION_HEADER,

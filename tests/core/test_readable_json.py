@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from conversations.core.readable_json import readable_json
-from tests.cpu_time import cpu_time_under
+from conversations.core.text.readable_json import readable_json
+from tests.support.cpu_time import cpu_time_under
 
 
 def test_each_member_has_a_line():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conversations.core.errors import ReasonUnfit
-from conversations.core.reasons import clean_line, clean_reason
+from conversations.core.text.reading_reason import clean_line, clean_reason
 
 
 @pytest.mark.parametrize(

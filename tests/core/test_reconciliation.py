@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.core.reconciliation import Measure, Place, compare, plain_name
+from conversations.reconciliation.comparison import Measure, Place, compare, plain_name
 
 DAY = dt.date(2026, 11, 1)
 

@@ -1,6 +1,6 @@
 import json
 
-from conversations.core.record import (
+from conversations.core.window.window_record import (
     GroundingPassage,
     GroundingRecord,
     LeftOutMessage,

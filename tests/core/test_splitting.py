@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.splitting import Block, PassageSize, SplitPassage, split_blocks
+from conversations.core.documents.splitting import Block, PassageSize, SplitPassage, split_blocks
 
 SIZE = PassageSize(tiny=4, least=20, good=30, most=40, most_characters=80)
 

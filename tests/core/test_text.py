@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.core.errors import EmptyMessage
-from conversations.core.text import StorablePieces, clean_content
+from conversations.core.text.storable_text import StorablePieces, clean_content
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))  # surrogates too
 

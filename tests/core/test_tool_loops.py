@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.budget import ChatFormat
 from conversations.core.errors import PromptError, ToolStepsTooLong
-from conversations.core.policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.window.budget import ChatFormat
+from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
 
 from . import languages
 from .cases import Case, Choices, StoredUnit, text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.core.tool_schemas import Flaw, SchemaRefused, require_sound
+from conversations.core.tools.tool_schemas import Flaw, SchemaRefused, require_sound
 
 
 def of_properties(**properties):

@@ -1,8 +1,8 @@
 """How the results of a turn's tool calls share their room."""
 
-from conversations.core.budget import ChatFormat, message_tokens
-from conversations.core.cutting import CUT_MARK, cut_text
-from conversations.core.tool_steps import ToolSteps
+from conversations.core.window.budget import ChatFormat, message_tokens
+from conversations.core.window.tool_steps import ToolSteps
+from conversations.core.window.truncation import CUT_MARK, cut_text
 
 from .languages import WITHOUT_OVERHEAD, by_character, message, tool_call, tool_result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.unseen import pieces_of
+from conversations.core.text.invisible_characters import pieces_of
 
 
 def spelled(text):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.usage import (
+from conversations.core.money.usage import (
     COST_PRECISION,
     LARGEST_PRICE_USD,
     PRICE_DECIMALS,

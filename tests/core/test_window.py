@@ -2,7 +2,6 @@
 
 import pytest
 
-from conversations.core.budget import ChatFormat
 from conversations.core.errors import (
     MessageTooLong,
     MessageTooLongForScenario,
@@ -11,8 +10,9 @@ from conversations.core.errors import (
     SystemPromptTooLong,
     ToolSchemasTooLong,
 )
-from conversations.core.policies import SlidingWindow
-from conversations.core.prompt import Passage
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.window.budget import ChatFormat
+from conversations.core.window.built_in_policies import SlidingWindow
 
 from .languages import message, tool_call, tool_result
 from .windows import contents, exchange, window

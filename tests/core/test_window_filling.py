@@ -2,13 +2,10 @@
 
 import pytest
 
-from conversations.core.cutting import CUT_MARK
-from conversations.core.errors import (
-    ConversationTooLong,
-    ToolStepsTooLong,
-)
-from conversations.core.policies import LastMessages, SlidingWindow, WholeConversation
-from conversations.core.prompt import Passage
+from conversations.core.errors import ConversationTooLong, ToolStepsTooLong
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.window.truncation import CUT_MARK
 
 from .languages import message, tool_call, tool_result
 from .windows import contents, exchange, reasons, window

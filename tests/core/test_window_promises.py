@@ -8,7 +8,6 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.cutting import CUT_MARK
 from conversations.core.errors import (
     ConversationTooLong,
     MessageTooLong,
@@ -16,9 +15,10 @@ from conversations.core.errors import (
     SystemPromptTooLong,
     ToolStepsTooLong,
 )
-from conversations.core.policies import SlidingWindow, WholeConversation
-from conversations.core.prompt import Passage
-from conversations.core.window import Turn, compute_window
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.window.built_in_policies import SlidingWindow, WholeConversation
+from conversations.core.window.compute_window import Turn, compute_window
+from conversations.core.window.truncation import CUT_MARK
 
 from . import promises_of_refusals
 from .cases import BYTES, Choices, cases, make_case, text

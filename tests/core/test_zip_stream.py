@@ -7,7 +7,7 @@ import io
 import os
 from zipfile import ZipFile
 
-from conversations.core.zip_stream import PIECE_BYTES, zip_pieces
+from conversations.core.text.zip_stream import PIECE_BYTES, zip_pieces
 
 NOW = dt.datetime(2026, 11, 21, 15, 4, 6, tzinfo=dt.UTC)
 

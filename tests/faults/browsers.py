@@ -10,7 +10,7 @@ import uuid
 from http.cookiejar import CookieJar
 from typing import Any
 
-from tests.patience import PATIENCE_SECONDS
+from tests.support.patience import PATIENCE_SECONDS
 
 PASSWORD = "correct-horse-battery"
 

@@ -18,8 +18,8 @@ from random import Random
 
 import pytest
 
-from tests.side_effects import NOTES_FILE, Notes
-from tests.upstream import Upstream, serve_upstream
+from tests.support.side_effects import NOTES_FILE, Notes
+from tests.support.upstream import Upstream, serve_upstream
 
 from .browsers import Browser
 from .databases import Database, new_database
@@ -119,7 +119,7 @@ def lasting_mortal_site(make_site: MakeSite, notes_file: Path) -> Iterator[Site]
 
 @pytest.fixture
 def mortal_site(lasting_mortal_site: Site) -> Iterator[Site]:
-    """A site that a test may kill: the tools of tests/side_effects.py are there."""
+    """A site that a test may kill: the tools of tests/support/side_effects.py are there."""
     if not lasting_mortal_site.is_served:
         lasting_mortal_site.serve()
     with checked(lasting_mortal_site):
@@ -142,7 +142,7 @@ def parted_site(lasting_parted_site: Site) -> Iterator[Site]:
 
 
 def with_tools(notes_file: Path) -> dict[str, str]:
-    return {"TOOL_MODULES": "tests.side_effects", NOTES_FILE: str(notes_file)}
+    return {"TOOL_MODULES": "tests.support.side_effects", NOTES_FILE: str(notes_file)}
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from django.db import connections
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from tests.source import PROJECT
+from tests.support.source import PROJECT
 
 LIBPQ_NAMES = ("host", "port", "user", "password")
 

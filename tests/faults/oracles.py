@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from conversations.core.text import UNSTORABLE
-from conversations.services import recompute_ledger_sums, recompute_rolled_up_sums, recompute_spending
-from tests.tool_dialogues import wrong_with
+from conversations.core.text.storable_text import UNSTORABLE
+from conversations.services.ledger import recompute_ledger_sums, recompute_rolled_up_sums, recompute_spending
+from tests.support.tool_dialogues import wrong_with
 
 from .pages import Page
 from .sites import Site

@@ -1,4 +1,4 @@
-"""A page without a browser: a socket, and what it knows of each reply by the rule of conversations/core/frames.py."""
+"""A page without a browser: a socket, and the text of each reply by the rule of `core/frames/definitions.py`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from tests.patience import PATIENCE_SECONDS
+from tests.support.patience import PATIENCE_SECONDS
 
 from .browsers import Browser
 

@@ -10,9 +10,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from tests.patience import PATIENCE_SECONDS, wait_for
-from tests.ports import free_port
-from tests.source import PROJECT
+from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.ports import free_port
+from tests.support.source import PROJECT
 
 
 class SiteProcess:

@@ -8,9 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.patience import wait_for
-from tests.ports import free_port
-from tests.upstream import Upstream
+from tests.support.patience import wait_for
+from tests.support.ports import free_port
+from tests.support.upstream import Upstream
 
 from .browsers import Browser
 from .databases import Database
@@ -129,7 +129,7 @@ class Site:
     # The provider and what is stored
 
     def answer_with(self, language_model: str) -> None:
-        """Let the provider do from now on what tests/upstream.py says of *language_model*."""
+        """Let the provider do from now on what tests/support/upstream.py says of *language_model*."""
         assert language_model in LANGUAGE_MODELS, f"add {language_model} to LANGUAGE_MODELS"
         self.database.rows("UPDATE conversations_scenario SET language_model = %s", language_model)
 

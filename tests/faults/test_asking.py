@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 
-from tests.patience import wait_for
+from tests.support.patience import wait_for
 
 ASKING = """
 SELECT call.* FROM conversations_toolcall call JOIN conversations_run run ON run.reply_id = call.reply_id

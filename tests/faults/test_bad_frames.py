@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.patience import wait_for
+from tests.support.patience import wait_for
 
 ID = str(uuid.uuid4())
 BAD_FRAMES = {

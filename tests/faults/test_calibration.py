@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from decimal import Decimal
 
-from tests.patience import PATIENCE_SECONDS
-from tests.upstream import count_prompt
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.upstream import count_prompt
 
 LIMIT, PERCENT = 6_144, 120
 LANGUAGE_MODEL = f"context-limit-{LIMIT}-counts-{PERCENT}"

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from chatsite.postgres.data_folder import ROLE
-from chatsite.postgres.paths import PORT
-from chatsite.postgres.server import DATABASE, EmbeddedServer
-from tests.patience import wait_for
+from chatsite.postgres.embedded.data_folder import ROLE
+from chatsite.postgres.embedded.paths import PORT
+from chatsite.postgres.embedded.server import DATABASE, EmbeddedServer
 from tests.postgres.processes import SeenServer
+from tests.support.patience import wait_for
 
 from .conftest import checked, with_tools
 from .databases import Database, prepare

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from tests.patience import wait_for
+from tests.support.patience import wait_for
 
 from .browsers import Browser
 from .conftest import checked

@@ -7,7 +7,7 @@ import socket
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from tests.patience import PATIENCE_SECONDS
+from tests.support.patience import PATIENCE_SECONDS
 
 from .pages import open_socket
 

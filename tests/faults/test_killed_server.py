@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.patience import wait_for
+from tests.support.patience import wait_for
 
 from .goals import INTERRUPTED, WORDS_LOST
 

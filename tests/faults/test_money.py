@@ -11,9 +11,9 @@ from decimal import Decimal
 
 import pytest
 
-from tests.crowds import at_once
-from tests.patience import PATIENCE_SECONDS, wait_for
-from tests.source import PROJECT
+from tests.support.crowds import at_once
+from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.source import PROJECT
 
 from .browsers import Browser
 from .conftest import ROUNDS, checked

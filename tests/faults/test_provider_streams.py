@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.stored_errors import sentence_for
+from conversations.core.errors.stored_errors import sentence_for
 
 from .pages import shown_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from tests.patience import wait_for
+from tests.support.patience import wait_for
 
 from .goals import GONE
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.patience import wait_for
+from tests.support.patience import wait_for
 
 from .goals import STOPPED_WITH_TOOLS
 from .pages import Page

@@ -9,7 +9,7 @@ from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.conftest import ARGUMENTS
 from tests.browser.talking import replies, streaming, write
-from tests.patience import PATIENCE_SECONDS, wait_for
+from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .conftest import checked
 from .goals import STOPPED_AT_PROVIDER

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from conversations.grounding.passages import insert_passages
+from conversations.grounding.passage_index import insert_passages
 from conversations.models import Conversation, Document, Scenario
 from conversations.parsing import ParsedPassage
 

@@ -11,18 +11,18 @@ import json
 import pytest
 
 from conversations.core.errors import PromptError
-from conversations.core.prompt import render_question
-from conversations.core.record import WindowRecord
+from conversations.core.prompt.grounding_text import render_question
+from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Message, Scenario
-from conversations.selectors.sent_request import passage_of, sent_request
-from conversations.services.conversations import BUILT_IN_TOOLS
-from conversations.services.end_reply import COMPLETE, end_reply
+from conversations.selectors.conversations.sent_request import passage_of, sent_request
+from conversations.services.conversations.conversations import BUILT_IN_TOOLS
+from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.grounding.documents import store_document
 from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
-from tests.people import begin, make_user, post
 from tests.runs.conftest import upstream, worker  # noqa: F401  # fixtures
-from tests.source import PROJECT
-from tests.waiting import in_thread, wait_until
+from tests.support.people import begin, make_user, post
+from tests.support.source import PROJECT
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient_searches")]
 QUESTIONS = ["Is there a talk about build times?", "and one on testing?", "What sessions are about mobile?"]

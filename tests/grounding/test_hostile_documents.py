@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.prompt import GROUNDING_HEADER, QUESTION_HEADER
+from conversations.core.prompt.grounding_text import GROUNDING_HEADER, QUESTION_HEADER
 from conversations.models import Document, Message
 from conversations.runs.worker import Worker
-from conversations.selectors.sent_request import sent_request
-from conversations.services.documents import delete_document
-from conversations.services.regenerate_reply import regenerate_reply
+from conversations.selectors.conversations.sent_request import sent_request
+from conversations.services.documents.documents import delete_document
+from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.grounding.documents import store_document
-from tests.people import begin, make_user, post
 from tests.runs.conftest import upstream  # noqa: F401  # a fixture
-from tests.waiting import in_thread, wait_until
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SECRET = "canary-7391"  # not a password

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from conversations.grounding.meaning import search_by_meaning
-from conversations.grounding.scope import read_question
-from conversations.grounding.words import search_by_words
+from conversations.grounding.lexical_search import search_by_words
+from conversations.grounding.search_scope import read_question
+from conversations.grounding.semantic_search import search_by_meaning
 from conversations.models import Conversation, Document, Scenario
 from tests.grounding.documents import store_document
-from tests.people import begin, make_user, post
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 QUESTION = "the canary of the heron"

@@ -5,7 +5,7 @@ import pytest
 from conversations.grounding.lexemes import LONGEST_WORD, to_words
 from conversations.models import Passage
 from tests.grounding.documents import store_document
-from tests.people import begin, make_user
+from tests.support.people import begin, make_user
 
 
 @pytest.mark.parametrize(

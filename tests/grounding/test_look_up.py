@@ -8,13 +8,13 @@ import pytest
 from channels.db import database_sync_to_async
 
 from conversations.core.errors import ProviderUnavailable
-from conversations.core.record import LookUp
-from conversations.grounding.find import Patience
-from conversations.grounding.look_up import look_up
+from conversations.core.window.window_record import LookUp
+from conversations.grounding.retrieve import Patience
 from conversations.models import Document, Message
+from conversations.services.grounding.look_up import look_up
 from tests.grounding.documents import store_document
 from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
-from tests.people import begin, make_user, post
+from tests.support.people import begin, make_user, post
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient_searches")]
 NEAR, FAR = [1.0, 0.1], [-1.0, 0.2]

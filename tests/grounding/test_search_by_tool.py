@@ -7,12 +7,12 @@ import json
 import pytest
 
 from conversations.models import Completion, Message, Scenario
-from tests.embeddings import embed_words
 from tests.grounding.documents import store_document
 from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
-from tests.people import begin, make_user, post
 from tests.runs.conftest import upstream, worker  # noqa: F401  # fixtures
-from tests.waiting import in_thread, wait_until
+from tests.support.embeddings import embed_words
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient_searches")]
 PASSAGE = "The bill for food is due in spring."

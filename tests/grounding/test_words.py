@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from conversations.grounding.words import SEARCH, search_by_words
+from conversations.grounding.lexical_search import SEARCH, search_by_words
 from tests.grounding.documents import store_document
-from tests.people import begin, make_user, post
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 TALKS = [

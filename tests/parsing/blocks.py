@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conversations.core.splitting import Block
+from conversations.core.documents.splitting import Block
 from conversations.parsing.kinds import open_document
 from conversations.parsing.parsed import Unread
 

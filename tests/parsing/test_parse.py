@@ -16,7 +16,7 @@ from conversations.core.errors import DocumentDamaged, DocumentEmpty, DocumentTo
 from conversations.parsing import KindFound, ParsedPassage, ParsingLimits, Progress, parse, parse_document
 from tests.parsing.files import make_docx, make_pdf, make_records, make_text
 from tests.parsing.parsed_documents import ENCODING, LIMITS, kind_of, parse_all, passages_of, percents_of
-from tests.waiting import wait_until
+from tests.support.waiting import wait_until
 
 PASSAGE = {"heading": "A", "text": "word", "tokens": 1}
 KIND = {"kind": "text"}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.patience import wait_for
 from tests.postgres.processes import SeenServer, UserProcess
+from tests.support.patience import wait_for
 
 StartUser = Callable[..., UserProcess]
 

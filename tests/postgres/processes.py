@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from chatsite.postgres.locks import try_exclusive
-from chatsite.postgres.paths import ServerPaths
-from tests.patience import PATIENCE_SECONDS, wait_for
+from chatsite.postgres.embedded.file_locks import try_exclusive
+from chatsite.postgres.embedded.paths import ServerPaths
+from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 PROJECT = Path(__file__).resolve().parents[2]
 START_TIME = "SELECT pg_postmaster_start_time()"

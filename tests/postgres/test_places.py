@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from chatsite.postgres.account import choose_account
-from tests.patience import wait_for
+from chatsite.postgres.embedded.account import choose_account
 from tests.postgres.processes import START_TIME
+from tests.support.patience import wait_for
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can run this as root")
 LONG_NAME = "/".join(["a folder with a long name"] * 8)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.db.models import Exists, OuterRef
 
-from chatsite.postgres.prepared import Prepared
+from chatsite.postgres.compiled_query import Prepared
 from conversations.models import Conversation, Message
-from tests.people import begin, make_user, post
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from chatsite.postgres.account import Account
-from tests.patience import wait_for
+from chatsite.postgres.embedded.account import Account
 from tests.postgres.processes import START_TIME
+from tests.support.patience import wait_for
 
 
 @pytest.fixture

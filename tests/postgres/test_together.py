@@ -8,9 +8,9 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from chatsite.postgres.together import store_together
+from chatsite.postgres.linked_insert import store_together
 from conversations.models import Completion, Message, Run
-from tests.people import begin, make_user
+from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
 FILLED_IN = {"id", "created_at"}

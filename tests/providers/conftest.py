@@ -1,10 +1,10 @@
 import pytest
 
-from conversations.core.messages import PromptMessage
-from conversations.providers.completion_requests import CompletionRequest
-from conversations.providers.completions import CompletionClient
-from conversations.providers.waiting import Timeouts
-from tests.upstream import serve_upstream
+from conversations.core.prompt.messages import PromptMessage
+from conversations.providers.clients.completions import CompletionClient
+from conversations.providers.wire.completion_requests import CompletionRequest
+from conversations.providers.wire.stream_timeout import Timeouts
+from tests.support.upstream import serve_upstream
 
 PROMPT = (PromptMessage("user", "hi there"),)
 IMPATIENT = Timeouts(connect_seconds=1, first_byte_seconds=0.8, idle_seconds=0.5, total_seconds=1.2)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.messages import ToolCall
-from conversations.providers.asked_calls import MOST_CALLS, AskedCalls
-from conversations.providers.completion_events import ToolCallDelta
+from conversations.core.prompt.messages import ToolCall
+from conversations.providers.wire.completion_events import ToolCallDelta
+from conversations.providers.wire.tool_call_pieces import MOST_CALLS, AskedCalls
 
 
 def asked(*deltas, is_cut=False):

@@ -2,10 +2,10 @@ import asyncio
 
 import pytest
 
-from conversations.core.messages import PromptMessage
-from conversations.providers.clients import close_clients, completion_client
-from conversations.providers.completion_requests import CompletionRequest
-from conversations.providers.waiting import Timeouts
+from conversations.core.prompt.messages import PromptMessage
+from conversations.providers.clients.client_pool import close_clients, completion_client
+from conversations.providers.wire.completion_requests import CompletionRequest
+from conversations.providers.wire.stream_timeout import Timeouts
 
 
 @pytest.fixture(autouse=True)

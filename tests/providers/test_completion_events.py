@@ -1,8 +1,8 @@
 import pytest
 
 from conversations.core.errors import MalformedStream
-from conversations.core.usage import Usage
-from conversations.providers.completion_events import (
+from conversations.core.money.usage import Usage
+from conversations.providers.wire.completion_events import (
     CompletionEnd,
     CompletionReader,
     ReasoningDelta,

@@ -1,8 +1,8 @@
 import pytest
 
-from conversations.core.messages import PromptMessage
-from conversations.providers.completion_requests import CompletionRequest
-from conversations.providers.dialects import MISTRAL, OPENAI, OPENAI_BASE_URL, Dialect, dialect_of
+from conversations.core.prompt.messages import PromptMessage
+from conversations.providers.wire.completion_requests import CompletionRequest
+from conversations.providers.wire.dialects import MISTRAL, OPENAI, OPENAI_BASE_URL, Dialect, dialect_of
 
 REQUEST = CompletionRequest(
     "m", (PromptMessage("user", "hi"),), max_output_tokens=7, sampling={"temperature": 0.5}, cache_key="k"

@@ -4,11 +4,11 @@ from contextlib import AsyncExitStack, aclosing
 import pytest
 
 from conversations.core import errors
-from conversations.core.messages import PromptMessage
-from conversations.core.usage import Usage
-from conversations.providers.completion_events import CompletionEnd, TextDelta, ToolCallDelta
-from conversations.providers.completion_requests import CompletionRequest
-from conversations.providers.completions import CompletionClient
+from conversations.core.money.usage import Usage
+from conversations.core.prompt.messages import PromptMessage
+from conversations.providers.clients.completions import CompletionClient
+from conversations.providers.wire.completion_events import CompletionEnd, TextDelta, ToolCallDelta
+from conversations.providers.wire.completion_requests import CompletionRequest
 
 from .conftest import IMPATIENT, PROMPT
 

@@ -7,9 +7,9 @@ import httpx2
 import pytest
 
 from conversations.core.errors import CompletionError
-from conversations.providers.completion_events import CompletionEnd, TextDelta
-from conversations.providers.completion_requests import CompletionRequest
-from conversations.providers.completions import CompletionClient
+from conversations.providers.clients.completions import CompletionClient
+from conversations.providers.wire.completion_events import CompletionEnd, TextDelta
+from conversations.providers.wire.completion_requests import CompletionRequest
 
 from .conftest import PROMPT
 

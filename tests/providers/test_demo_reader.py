@@ -1,11 +1,11 @@
 import pytest
 
-from conversations.core.messages import PromptMessage
-from conversations.core.prompt import Passage, render_question
-from conversations.providers.demo_prompt import DemoPrompt, split_sentences
-from conversations.providers.demo_reader import answer
-from conversations.providers.demo_search import keywords
-from tests.cpu_time import cpu_time_under
+from conversations.core.prompt.grounding_text import Passage, render_question
+from conversations.core.prompt.messages import PromptMessage
+from conversations.providers.demo.answer import answer
+from conversations.providers.demo.demo_prompt import DemoPrompt, split_sentences
+from conversations.providers.demo.match_sentence import keywords
+from tests.support.cpu_time import cpu_time_under
 
 
 def ask(*contents, system="You are helpful."):

@@ -1,10 +1,10 @@
 import pytest
 
-from conversations.core.cutting import CUT_MARK
 from conversations.core.errors import CallRefused, ToolTimedOut
-from conversations.core.messages import PromptMessage, ToolCall
-from conversations.providers.demo_prompt import DemoPrompt
-from conversations.providers.demo_reader import answer
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.window.truncation import CUT_MARK
+from conversations.providers.demo.answer import answer
+from conversations.providers.demo.demo_prompt import DemoPrompt
 
 
 def told(tool, text, *, question="What is it?", arguments="{}"):

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from conversations.core.cutting import cut_text
-from conversations.core.messages import PromptMessage
-from conversations.core.prompt import Passage, render_question
-from conversations.providers.demo_grounding import read_grounding
-from conversations.providers.demo_prompt import DemoPrompt
-from conversations.providers.demo_reader import answer
+from conversations.core.prompt.grounding_text import Passage, render_question
+from conversations.core.prompt.messages import PromptMessage
+from conversations.core.window.truncation import cut_text
+from conversations.providers.demo.answer import answer
+from conversations.providers.demo.demo_prompt import DemoPrompt
+from conversations.providers.demo.sent_grounding import read_grounding
 
 
 def talk(title: str, abstract: str, *, room: str = "Room 2", start: str = "10:30") -> Passage:

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from conversations.core.messages import PromptMessage, ToolCall
-from conversations.core.prompt import Passage, render_question
-from conversations.providers.demo_prompt import DemoPrompt
-from conversations.providers.demo_tools import asked_calls
-from tests.cpu_time import cpu_time_under
+from conversations.core.prompt.grounding_text import Passage, render_question
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.providers.demo.choose_tools import asked_calls
+from conversations.providers.demo.demo_prompt import DemoPrompt
+from tests.support.cpu_time import cpu_time_under
 
 
 def function(name, *arguments):

@@ -9,10 +9,10 @@ import pytest
 from aiohttp.abc import AbstractResolver
 
 from conversations.core import errors
-from conversations.providers.egress import EgressRefused, destination_of, named_destination
-from conversations.providers.egress_transport import EgressTransport
-from conversations.providers.embedding_models import ConfiguredEmbeddingModel
-from conversations.providers.embeddings import EmbeddingClient, EmbeddingRequest
+from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel
+from conversations.providers.clients.embeddings import EmbeddingClient, EmbeddingRequest
+from conversations.providers.egress.destinations import EgressRefused, destination_of, named_destination
+from conversations.providers.egress.transport import EgressTransport
 
 # Refused as they are written, before any look-up.
 WRITTEN = [

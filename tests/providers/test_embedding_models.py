@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.providers.embedding_models import embedding_api_key, embedding_model, parse_embedding_model
+from conversations.providers.catalog.embedding_models import embedding_api_key, embedding_model, parse_embedding_model
 
 NOW = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
 

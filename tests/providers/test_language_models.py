@@ -3,9 +3,9 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.core.budget import ChatFormat
-from conversations.core.usage import UnitPrices
-from conversations.providers.language_models import (
+from conversations.core.money.usage import UnitPrices
+from conversations.core.window.budget import ChatFormat
+from conversations.providers.catalog.language_models import (
     default_language_model,
     demo_is_used,
     language_models,

@@ -20,14 +20,15 @@ from mcp_types import (
 )
 
 from conversations.core import errors
-from conversations.core.listed_tools import MOST_TOOLS
-from conversations.providers import egress_streams, mcp_client
-from conversations.providers.egress_streams import StreamingEgressTransport
-from conversations.providers.mcp_client import open_session
-from conversations.providers.mcp_lines import McpConnection
-from tests.mcp_server import NUMBERS, add, hang, said, serve_tools
-from tests.ports import free_port
+from conversations.core.tools.listed_tools import MOST_TOOLS
+from conversations.providers.egress import streaming_transport as egress_streams
+from conversations.providers.egress.streaming_transport import StreamingEgressTransport
+from conversations.providers.mcp import client as mcp_client
+from conversations.providers.mcp.client import open_session
+from conversations.providers.mcp.process_protocol import McpConnection
 from tests.providers.test_egress import INSIDE, NEVER, WRITTEN, Canary, Rebinding
+from tests.support.mcp_server import NUMBERS, add, hang, said, serve_tools
+from tests.support.ports import free_port
 
 KINDS = {
     "modern": {},

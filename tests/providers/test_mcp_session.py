@@ -13,13 +13,14 @@ import time
 import pytest
 
 from conversations.core import errors
-from conversations.core.listed_tools import RefusedTool
-from conversations.providers import mcp_client, mcp_session
-from conversations.providers.mcp_lines import LONGEST_LINE_BYTES, MOST_BYTES, McpConnection, write_line
-from conversations.providers.mcp_session import open_session
-from tests.mcp_server import NUMBERS, add, hang, said, serve_tools
-from tests.patience import PATIENCE_SECONDS
-from tests.waiting import wait_until
+from conversations.core.tools.listed_tools import RefusedTool
+from conversations.providers.mcp import client as mcp_client
+from conversations.providers.mcp import session as mcp_session
+from conversations.providers.mcp.process_protocol import LONGEST_LINE_BYTES, MOST_BYTES, McpConnection, write_line
+from conversations.providers.mcp.session import open_session
+from tests.support.mcp_server import NUMBERS, add, hang, said, serve_tools
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -164,7 +165,7 @@ async def test_no_more_comes_here_than_was_read_there(server):
 
 def test_the_site_never_loads_the_sdk():
     program = (
-        "import django, sys; django.setup(); import chatsite.urls, conversations.services.mcp_servers;"
+        "import django, sys; django.setup(); import chatsite.urls, conversations.services.scenarios.mcp_servers;"
         "sys.exit(any(name in sys.modules for name in ('mcp', 'mcp_types')))"
     )
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "chatsite.settings"}
@@ -172,7 +173,9 @@ def test_the_site_never_loads_the_sdk():
 
 
 def test_what_takes_too_much_work_is_ended():
-    program = "from conversations.providers.mcp_child import limit_work; limit_work(cpu_seconds=1)\nwhile True: pass"
+    program = (
+        "from conversations.providers.mcp.child_process import limit_work; limit_work(cpu_seconds=1)\nwhile True: pass"
+    )
     done = subprocess.run([sys.executable, "-c", program], check=False)
     assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 

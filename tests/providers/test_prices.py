@@ -7,9 +7,9 @@ from genai_prices import Usage as ListedUsage
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import ModelPrice
 
-from conversations.core.usage import PRICE_DECIMALS, Usage, cost_usd
-from conversations.providers import prices as module
-from conversations.providers.prices import known_context_window, unit_prices
+from conversations.core.money.usage import PRICE_DECIMALS, Usage, cost_usd
+from conversations.providers.catalog import published_prices as module
+from conversations.providers.catalog.published_prices import known_context_window, unit_prices
 
 NOW = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
 OPENAI = "https://api.openai.com/v1"

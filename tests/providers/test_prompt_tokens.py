@@ -1,10 +1,10 @@
 import pytest
 
-from conversations.core.budget import ChatFormat, LanguageModel
-from conversations.core.messages import PromptMessage, ToolCall
-from conversations.providers import prompt_tokens
-from conversations.providers.prompt_tokens import chat_format, count_prompt, count_tool_schemas
-from conversations.providers.tokenizer import count_text, encoding_for
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.window.budget import ChatFormat, LanguageModel
+from conversations.providers.tokens import prompt_tokens
+from conversations.providers.tokens.prompt_tokens import chat_format, count_prompt, count_tool_schemas
+from conversations.providers.tokens.tokenizer import count_text, encoding_for
 
 # Both examples: https://github.com/openai/openai-cookbook/blob/main/examples/How_to_count_tokens_with_tiktoken.ipynb
 JARGON_EXAMPLE = (

@@ -3,7 +3,13 @@ import datetime as dt
 import pytest
 
 from conversations.core import errors
-from conversations.providers.refusals import Refusal, redact, refusal_error, refusal_inside, retry_after_seconds
+from conversations.providers.wire.provider_errors import (
+    Refusal,
+    redact,
+    refusal_error,
+    refusal_inside,
+    retry_after_seconds,
+)
 
 NOW = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
 

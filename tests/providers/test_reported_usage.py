@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.usage import Usage
-from conversations.providers.reported_usage import MOST_TOKENS, read_usage
+from conversations.core.money.usage import Usage
+from conversations.providers.wire.reported_usage import MOST_TOKENS, read_usage
 
 
 def usage(prompt, completion, total=None, **more):

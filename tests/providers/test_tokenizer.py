@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 from tiktoken_ext import openai_public
 
-from conversations.providers import tokenizer
-from conversations.providers.tokenizer import (
-    ENCODINGS,
-    count_text,
-    encoding_for,
-    is_counted_exactly,
-)
-from tests.cpu_time import cpu_time_under
+from conversations.providers.tokens import tokenizer
+from conversations.providers.tokens.tokenizer import ENCODINGS, count_text, encoding_for, is_counted_exactly
+from tests.support.cpu_time import cpu_time_under
 
 STRANGE_TEXTS = [
     "",
@@ -65,7 +60,7 @@ def test_counting_needs_no_network_and_no_cache_directory():
     program = """import socket
 def refuse(*args, **kwargs): raise AssertionError("the network was tried")
 socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
-from conversations.providers.tokenizer import ENCODINGS, count_text
+from conversations.providers.tokens.tokenizer import ENCODINGS, count_text
 print([count_text(encoding)("hello") for encoding in ENCODINGS])
 """
     with tempfile.TemporaryDirectory() as empty:

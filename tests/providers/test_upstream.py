@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-import tests.upstream
+import tests.support.upstream
 from conversations.core.errors import ProviderUnavailable
-from tests.upstream import FAULTS, Upstream, fault_of
+from tests.support.upstream import FAULTS, Upstream, fault_of
 
 
 def test_the_table_names_every_model():
-    rows = [line.split("|")[1] for line in tests.upstream.__doc__.splitlines() if line.startswith("| `")]
+    rows = [line.split("|")[1] for line in tests.support.upstream.__doc__.splitlines() if line.startswith("| `")]
     documented = {re.sub(r"CODE|MS", "N", name) for row in rows for name in re.findall("`(.+?)`", row)}
 
     assert documented >= FAULTS.keys()
@@ -41,7 +41,9 @@ async def test_the_log_has_what_was_sent_and_what_was_said(ask, upstream):
 
 
 def test_it_runs_as_a_process_of_its_own():
-    with subprocess.Popen([sys.executable, "-m", "tests.upstream"], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.support.upstream"], stdout=subprocess.PIPE, text=True
+    ) as process:
         address = process.stdout.readline().strip().removesuffix("/v1")
         log = Upstream(address).log()
         process.terminate()

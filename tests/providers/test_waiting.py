@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from conversations.providers.waiting import Patience, Timeouts
-from tests.loop_clock import LoopClock
+from conversations.providers.wire.stream_timeout import Patience, Timeouts
+from tests.support.loop_clock import LoopClock
 
 QUICK = Timeouts(first_byte_seconds=0.05, idle_seconds=0.05, total_seconds=30)
 SLOW = Timeouts(first_byte_seconds=60, idle_seconds=60, total_seconds=900)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from conversations.runs.worker import Worker
-from tests.upstream import serve_upstream
+from tests.support.upstream import serve_upstream
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """Row 26 of faults: no tool that changes something is run but by the consent of its person, and then once.
 
-What is counted is what was really run: the lines of a file that the tool writes (tests/side_effects.py).
+What is counted is what was really run: the lines of a file that the tool writes (tests/support/side_effects.py).
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from django.urls import reverse
 from conversations.core.errors import CallNotAsking, CallRefused
 from conversations.models import Message, Run, Scenario, ToolCall
 from conversations.runs.worker import Worker
-from conversations.selectors.calls import calls_of_replies
-from conversations.services.decide_call import decide_call
-from conversations.services.edit_message import edit_message
-from conversations.services.regenerate_reply import regenerate_reply
-from conversations.services.run_calls import Running, run_calls
-from conversations.services.stop_reply import stop_reply
+from conversations.selectors.conversations.tool_calls import calls_of_replies
+from conversations.services.messages.edit_message import edit_message
+from conversations.services.replies.approve_tool_call import decide_call
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from conversations.services.replies.run_tool_calls import Running, run_calls
+from conversations.services.replies.stop_reply import stop_reply
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox
-from tests.asking import SIDE_EFFECTS, ask_about_a_call, decision, toolbox
-from tests.people import begin, make_user, post
-from tests.side_effects import NOTES_FILE, Notes
-from tests.waiting import in_thread, wait_until
+from tests.support.asking import SIDE_EFFECTS, ask_about_a_call, decision, toolbox
+from tests.support.people import begin, make_user, post
+from tests.support.side_effects import NOTES_FILE, Notes
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JSON = {"accept": "application/json"}

@@ -10,11 +10,11 @@ import pytest
 from django.db import connection, transaction
 
 from conversations.models import Calibration, Completion, Conversation, Message
-from conversations.services.stop_reply import stop_reply
-from tests.patience import PATIENCE_SECONDS
-from tests.people import begin, make_user, post
-from tests.upstream import count_prompt
-from tests.waiting import in_thread, wait_until
+from conversations.services.replies.stop_reply import stop_reply
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import begin, make_user, post
+from tests.support.upstream import count_prompt
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TURNS, TURN_TOKENS = 30, 100

@@ -7,9 +7,9 @@ import logging
 import pytest
 
 from conversations.models import Completion, LedgerSum, Message
-from conversations.services.delete_account import delete_account
-from tests.people import begin, make_user, post
-from tests.waiting import in_thread, wait_until
+from conversations.services.portability.delete_account import delete_account
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

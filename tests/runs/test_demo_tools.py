@@ -8,10 +8,10 @@ import pytest
 
 from conversations.models import Completion, Scenario, ToolCall
 from conversations.models.scenario import WITH_TOOLS
-from conversations.services.conversations import default_scenario, start_conversation
-from conversations.services.end_reply import COMPLETE, end_reply
-from tests.people import make_user, post
-from tests.waiting import in_thread, wait_until
+from conversations.services.conversations.conversations import default_scenario, start_conversation
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from tests.support.people import make_user, post
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

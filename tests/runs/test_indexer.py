@@ -15,18 +15,18 @@ from django.db.models.functions import Now
 from conversations.core.errors import MoneyUsedUp
 from conversations.models import Completion, Conversation, Document, Passage
 from conversations.parsing import ParsedPassage
-from conversations.providers.clients import close_clients
-from conversations.providers.embedding_models import embedding_model
+from conversations.providers.catalog.embedding_models import embedding_model
+from conversations.providers.clients.client_pool import close_clients
 from conversations.runs import indexer as indexing
 from conversations.runs.indexer import Indexer
-from conversations.services import embed_document, index_document
-from conversations.services.documents import add_document, delete_document, read_again
-from conversations.services.embed_document import claim_batch, postpone
-from conversations.services.index_document import DocumentLost, claim_document
+from conversations.services.documents import embed_document, index_document
+from conversations.services.documents.documents import add_document, delete_document, read_again
+from conversations.services.documents.embed_document import claim_batch, postpone
+from conversations.services.documents.index_document import DocumentLost, claim_document
 from tests.faults.databases import Database, server_address
-from tests.held_reading import HELD_AT, held_reading
-from tests.people import begin, make_user
-from tests.waiting import in_thread, wait_for_lock_waits, wait_until
+from tests.support.held_reading import HELD_AT, held_reading
+from tests.support.people import begin, make_user
+from tests.support.waiting import in_thread, wait_for_lock_waits, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEXT = "# Trains\n\nThe night train leaves at ten.\n\n# Ships\n\nThe ferry waits for nobody.\n"
@@ -233,7 +233,7 @@ async def test_without_a_model_there_are_none_and_nobody_is_asked(indexer):
 @pytest.fixture
 def hurry(monkeypatch):
     """Let what failed be tried again at once."""
-    monkeypatch.setattr("conversations.services.embed_document.SHORTEST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("conversations.services.documents.embed_document.SHORTEST_PAUSE_SECONDS", 0.0)
     monkeypatch.setattr("conversations.runs.indexer.POLL_SECONDS", 0.05)
 
 

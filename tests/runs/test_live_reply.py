@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from conversations.core.record import GroundingPassage, GroundingRecord
-from conversations.fanout import Subscriber, subscribe, unsubscribe
+from conversations.core.window.window_record import GroundingPassage, GroundingRecord
+from conversations.live.fanout import Subscriber, subscribe, unsubscribe
 from conversations.runs.live_reply import LiveReply, StepText
 from tests.admin.stored import make_record
 

@@ -11,17 +11,17 @@ from django.utils import timezone
 
 from chatsite.accounts.models import Limits
 from conversations.models import Completion, LedgerSum, Message, Run, Scenario, Spending
-from conversations.selectors.reply_costs import reply_cost, with_reply_cost
-from conversations.services.decide_call import decide_call
-from conversations.services.loop_hold import loop_usd, requests_after
-from conversations.services.recompute_ledger_sums import recompute_ledger_sums
-from conversations.services.recompute_spending import recompute_spending
-from conversations.services.stop_reply import stop_reply
-from tests.asking import SIDE_EFFECTS, decision
-from tests.people import begin, make_user, post
+from conversations.selectors.conversations.reply_costs import reply_cost, with_reply_cost
+from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
+from conversations.services.ledger.recompute_spending import recompute_spending
+from conversations.services.ledger.tool_loop_hold import loop_usd, requests_after
+from conversations.services.replies.approve_tool_call import decide_call
+from conversations.services.replies.stop_reply import stop_reply
 from tests.services.spending import PRICES, limit
-from tests.side_effects import NOTES_FILE
-from tests.waiting import in_thread, wait_until
+from tests.support.asking import SIDE_EFFECTS, decision
+from tests.support.people import begin, make_user, post
+from tests.support.side_effects import NOTES_FILE
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SUM = {"name": "calculator", "arguments": {"expression": "17 * 23"}}

@@ -15,18 +15,18 @@ from django.utils import timezone
 from chatsite.accounts.models import GateRule, User
 from conversations.core.errors import CallNotAsking, ConversationError, ConversationNotFound
 from conversations.models import Conversation, Message, Run
+from conversations.runs.awaiting_approval import end_given_up, given_up, park_run
 from conversations.runs.claim import claim_runs
-from conversations.runs.parked import end_given_up, given_up, park_run
 from conversations.runs.reaper import reap_once
 from conversations.runs.worker import Making, Worker
-from conversations.services.conversations import delete_conversation
-from conversations.services.decide_call import decide_call
-from conversations.services.delete_account import delete_account
-from conversations.services.stop_reply import stop_reply
-from tests.asking import ask, ask_about_a_call, ask_about_calls, claim, decision
-from tests.patience import PATIENCE_SECONDS
-from tests.people import begin, make_user, post
-from tests.waiting import in_thread, wait_for_lock_waits, wait_until
+from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.portability.delete_account import delete_account
+from conversations.services.replies.approve_tool_call import decide_call
+from conversations.services.replies.stop_reply import stop_reply
+from tests.support.asking import ask, ask_about_a_call, ask_about_calls, claim, decision
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import in_thread, wait_for_lock_waits, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 NOTE = {"note": "Buy milk"}

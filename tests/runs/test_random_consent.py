@@ -12,20 +12,20 @@ from django.utils import timezone
 
 from conversations.core.errors import CallNotAsking, ConversationError
 from conversations.models import Message, Run, ToolCall
+from conversations.runs.awaiting_approval import park_run
 from conversations.runs.claim import claim_runs
-from conversations.runs.parked import park_run
 from conversations.runs.reaper import reap_once
-from conversations.services.decide_call import decide_call
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.regenerate_reply import regenerate_reply
-from conversations.services.reply_steps import store_step
-from conversations.services.run_calls import Running, run_calls
-from conversations.services.stop_reply import stop_reply
-from conversations.services.tool_calls import begin_call, calls_of_step
+from conversations.services.replies.approve_tool_call import decide_call
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from conversations.services.replies.reply_steps import store_step
+from conversations.services.replies.run_tool_calls import Running, run_calls
+from conversations.services.replies.stop_reply import stop_reply
+from conversations.services.replies.tool_calls import begin_call, calls_of_step
 from conversations.tools.tool import ToolContext
-from tests.asking import SIDE_EFFECTS, ask, toolbox
-from tests.people import begin, make_user, post
-from tests.side_effects import NOTES_FILE
+from tests.support.asking import SIDE_EFFECTS, ask, toolbox
+from tests.support.people import begin, make_user, post
+from tests.support.side_effects import NOTES_FILE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ACTIONS = 200

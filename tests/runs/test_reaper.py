@@ -9,10 +9,10 @@ from conversations.models import Completion, Message, Run
 from conversations.runs.claim import claim_runs, prolong_leases, save_texts
 from conversations.runs.live_reply import StepText
 from conversations.runs.reaper import reap_once
-from conversations.services.end_reply import Ending, end_reply
-from conversations.services.prepare_reply import prepare_reply
-from tests.ledger import open_for
-from tests.people import begin, make_user, post
+from conversations.services.replies.end_reply import Ending, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
+from tests.support.ledger import open_for
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 

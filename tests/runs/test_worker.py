@@ -7,18 +7,18 @@ from itertools import pairwise
 
 import pytest
 
-from conversations.core.stored_errors import sentence_for
-from conversations.core.usage import UnitPrices, Usage, cost_usd
-from conversations.fanout import Subscriber, conversation_topic, subscribe
+from conversations.core.errors.stored_errors import sentence_for
+from conversations.core.money.usage import UnitPrices, Usage, cost_usd
+from conversations.live.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Completion, Message, Run, Scenario
 from conversations.runs.worker import Worker
-from conversations.selectors.sent_request import sent_request
-from conversations.services.conversations import delete_conversation
-from conversations.services.regenerate_reply import regenerate_reply
-from conversations.services.stop_reply import stop_reply
-from tests.patience import PATIENCE_SECONDS
-from tests.people import begin, make_user, path_of, post
-from tests.waiting import in_thread, wait_until
+from conversations.selectors.conversations.sent_request import sent_request
+from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from conversations.services.replies.stop_reply import stop_reply
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import begin, make_user, path_of, post
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PRICES = UnitPrices(Decimal(1), Decimal(2), Decimal("0.5"))

@@ -25,11 +25,11 @@ from conversations.models import (
     Spending,
 )
 from conversations.models.completion import Purpose
-from conversations.selectors.period import Period
-from conversations.selectors.totals import Totals
-from conversations.services.close_days import close_days
-from conversations.services.spending import settle
-from tests.people import make_user
+from conversations.selectors.figures.period import Period
+from conversations.selectors.figures.totals import Totals
+from conversations.services.ledger.close_days import close_days
+from conversations.services.ledger.spending import settle
+from tests.support.people import make_user
 
 # Clocks are changed by half an hour in Lord Howe, at midnight in Havana; others are not off by whole hours.
 ZONES = ["UTC", "Asia/Kolkata", "Australia/Lord_Howe", "America/Havana", "America/St_Johns", "Pacific/Chatham"]

@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from conversations.models import ToolCall
 from conversations.models.tool_call import ToolCallState
-from conversations.selectors.calls import MOST_SHOWN_CHARACTERS, calls_of_replies, earlier_runs
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.reply_steps import store_step
-from conversations.services.tool_calls import end_call
-from tests.asking import ask
-from tests.people import begin, make_user, post
+from conversations.selectors.conversations.tool_calls import MOST_SHOWN_CHARACTERS, calls_of_replies, earlier_runs
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.reply_steps import store_step
+from conversations.services.replies.tool_calls import end_call
+from tests.support.asking import ask
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 NOTE = {"note": "Buy milk"}

@@ -11,14 +11,14 @@ import pytest
 from django.utils import timezone
 
 from conversations.models import Completion, Conversation, Scenario
-from conversations.selectors import figures
-from conversations.selectors.dearest_conversations_sql import MOST_LOOKED_UP
-from conversations.selectors.figures import read_figures
-from conversations.selectors.figures_sql import LEDGER_SUMS
-from conversations.selectors.period import Period
-from conversations.services.close_days import close_days
-from conversations.services.recompute_ledger_sums import recompute_ledger_sums
-from tests.people import make_user
+from conversations.selectors.figures import figures
+from conversations.selectors.figures.dearest_conversations_sql import MOST_LOOKED_UP
+from conversations.selectors.figures.figures import read_figures
+from conversations.selectors.figures.figures_sql import LEDGER_SUMS
+from conversations.selectors.figures.period import Period
+from conversations.services.ledger.close_days import close_days
+from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 LAST = dt.date(2026, 11, 20)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.selectors.documents import documents_of, read_piece
-from conversations.sentences import Reader
-from tests.documents import add, make_failed, make_ready
-from tests.people import begin, make_user
+from conversations.selectors.conversations.documents import documents_of, read_piece
+from conversations.wording.error_sentences import Reader
+from tests.support.documents import add, make_failed, make_ready
+from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
 READER = Reader("en")

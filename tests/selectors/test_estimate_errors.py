@@ -7,8 +7,8 @@ import datetime as dt
 import pytest
 
 from conversations.models import Calibration
-from conversations.selectors import estimate_errors
-from conversations.selectors.estimate_errors import newest_estimate_errors
+from conversations.selectors.figures import estimate_errors
+from conversations.selectors.figures.estimate_errors import newest_estimate_errors
 from tests.admin.stored import make_completion
 
 NOON = dt.datetime(2026, 11, 1, 12, tzinfo=dt.UTC)

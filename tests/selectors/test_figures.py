@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from conversations.models import Completion, Conversation
 from conversations.models.sums import Sums
-from conversations.selectors.figures import Filters, all_rows, read_figures, read_total
-from conversations.selectors.figures_sql import COLUMNS
-from conversations.selectors.period import Period
-from conversations.selectors.totals import SUMS, Totals
-from conversations.services.close_days import close_days
-from conversations.services.recompute_ledger_sums import recompute_ledger_sums
-from conversations.services.recompute_rolled_up_sums import recompute_rolled_up_sums
+from conversations.selectors.figures.figures import Filters, all_rows, read_figures, read_total
+from conversations.selectors.figures.figures_sql import COLUMNS
+from conversations.selectors.figures.period import Period
+from conversations.selectors.figures.totals import SUMS, Totals
+from conversations.services.ledger.close_days import close_days
+from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
+from conversations.services.ledger.recompute_rolled_up_sums import recompute_rolled_up_sums
 from tests.admin.stored import make_completion, make_conversation, make_person
 
 from .random_ledgers import CHANGES, HISTORIES, PERIODS, ZONES, RandomLedger, add_up, day_of, period_around, rows_of

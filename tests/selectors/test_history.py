@@ -6,10 +6,10 @@ from itertools import islice
 
 import pytest
 
-from conversations.core.messages import ToolCall
+from conversations.core.prompt.messages import ToolCall
 from conversations.models import Conversation, Message
-from conversations.selectors.history import FIRST_CHUNK_ROWS, read_history
-from tests.people import begin, make_user
+from conversations.selectors.conversations.history import FIRST_CHUNK_ROWS, read_history
+from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
 CALL = ToolCall("call_1", "get_time", '{"city": "Paris"}')

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from chatsite.accounts.models import User
 from conversations.models import Conversation
-from conversations.selectors import ledger
+from conversations.selectors.figures import ledger
 from tests.admin.stored import make_completion, make_conversation, make_person
 
 

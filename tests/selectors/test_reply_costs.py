@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.core.dearness import Dearness
-from conversations.selectors.thread import thread_page
-from conversations.sentences import Reader
+from conversations.core.money.cost_drivers import Dearness
+from conversations.selectors.conversations.thread import thread_page
+from conversations.wording.error_sentences import Reader
 from tests.admin.stored import make_completion, make_conversation, make_person, make_record, say
 
 pytestmark = pytest.mark.django_db

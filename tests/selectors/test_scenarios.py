@@ -4,9 +4,9 @@ import pytest
 
 from conversations.models import Scenario
 from conversations.models.scenario import WITH_TOOLS
-from conversations.selectors.scenarios import list_scenarios
-from conversations.services.conversations import default_scenario
-from tests.people import make_user
+from conversations.selectors.conversations.scenarios import list_scenarios
+from conversations.services.conversations.conversations import default_scenario
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 

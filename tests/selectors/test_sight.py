@@ -6,13 +6,13 @@ from typing import get_args
 
 import pytest
 
-from conversations.core.budget import ChatFormat, LanguageModel
-from conversations.core.history import HistoryMessage
-from conversations.core.messages import PromptMessage, ToolCall
-from conversations.core.policies import SlidingWindow
-from conversations.core.window import Turn, compute_window
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.window.budget import ChatFormat, LanguageModel
+from conversations.core.window.built_in_policies import SlidingWindow
+from conversations.core.window.compute_window import Turn, compute_window
+from conversations.core.window.history import HistoryMessage
 from conversations.models import Message
-from conversations.selectors.sight import EVERYTHING, MARK_WORDS, Mark, Sight
+from conversations.selectors.conversations.window_coverage import EVERYTHING, MARK_WORDS, Mark, Sight
 
 MODEL = LanguageModel("tiny", 100, 20, "characters", ChatFormat(0, 0, 0, 0, 0))
 

@@ -9,8 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conversations.core.errors import ConversationNotFound, LookUpTooCostly, ProviderUnavailable
-from conversations.core.record import GroundingPassage, GroundingRecord, LookUp
-from conversations.selectors.sources import (
+from conversations.core.window.window_record import GroundingPassage, GroundingRecord, LookUp
+from conversations.selectors.conversations.sources import (
     SourcePassage,
     SourcesSummary,
     question_at,
@@ -18,10 +18,10 @@ from conversations.selectors.sources import (
     sources_of,
     summary_of,
 )
-from conversations.selectors.thread import thread_from, thread_page
-from conversations.sentences import Reader
+from conversations.selectors.conversations.thread import thread_from, thread_page
+from conversations.wording.error_sentences import Reader
 from tests.admin.stored import make_completion, make_conversation, say
-from tests.people import make_user
+from tests.support.people import make_user
 
 READER = Reader("en")
 STORED = [

@@ -8,12 +8,12 @@ from django.test.utils import CaptureQueriesContext
 
 from conversations.models import Conversation, Message
 from conversations.models.tool_call import ToolCallState
-from conversations.selectors import thread
-from conversations.selectors.thread import thread_from, thread_page
-from conversations.sentences import Reader
+from conversations.selectors.conversations import thread
+from conversations.selectors.conversations.thread import thread_from, thread_page
+from conversations.wording.error_sentences import Reader
 from tests.admin.stored import make_completion
-from tests.people import begin, make_user, post
-from tests.tool_steps import add_call, end_step
+from tests.support.people import begin, make_user, post
+from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 READER = Reader("en")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 from chatsite.accounts.models import Limits
-from conversations.core.usage import UnitPrices, Usage
+from conversations.core.money.usage import UnitPrices, Usage
 from conversations.models import Spending
 from conversations.models.completion import Purpose
-from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
+from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 
 PRICES = UnitPrices(input_usd=Decimal(1), output_usd=Decimal(2))
 DOLLAR = Decimal(1)

@@ -6,17 +6,17 @@ import pytest
 from django.db import connection, transaction
 
 from conversations.core.errors import ConversationTooLong, MessageTooLong, PolicyFailed, SystemPromptTooLong
-from conversations.core.policy import WindowPolicy
-from conversations.core.prompt import Passage
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.window.policy import WindowPolicy
 from conversations.models import Calibration, Message, Scenario
-from conversations.services.build_window import build_window, draft_message, stored_message
-from conversations.services.calibration import known
-from conversations.services.end_reply import Ending, end_reply
-from conversations.services.estimate_draft import estimate_draft
-from conversations.services.language import language_of
-from conversations.services.mark_message import pin_message
-from tests.patience import PATIENCE_SECONDS
-from tests.people import begin, make_user, post
+from conversations.services.counting.calibration import known
+from conversations.services.counting.model_context import language_of
+from conversations.services.messages.estimate_draft import estimate_draft
+from conversations.services.messages.mark_message import pin_message
+from conversations.services.replies.end_reply import Ending, end_reply
+from conversations.services.windows.build_window import build_window, draft_message, stored_message
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 

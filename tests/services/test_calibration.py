@@ -7,16 +7,16 @@ import pytest
 from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.core.calibration import FEWEST_PAIRS
-from conversations.core.usage import Usage
+from conversations.core.money.usage import Usage
+from conversations.core.window.calibration import FEWEST_PAIRS
 from conversations.models import Calibration, Completion, KeptText
-from conversations.providers.language_models import default_language_model
-from conversations.selectors import calibration as selector
-from conversations.services import calibration as service
-from conversations.services.calibration import calibration_of, forget_limit, known, learn, learn_limit
-from conversations.services.language import language_of
-from conversations.services.ledger import Outcome, settle_completion
-from tests.people import begin, make_user
+from conversations.providers.catalog.language_models import default_language_model
+from conversations.selectors.figures import calibration as selector
+from conversations.services.counting import calibration as service
+from conversations.services.counting.calibration import calibration_of, forget_limit, known, learn, learn_limit
+from conversations.services.counting.model_context import language_of
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
 NAME = "qwen"

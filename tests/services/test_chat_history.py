@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from chatsite.accounts.models import User
 from conversations.core.errors import InvalidHistory, NothingToRetry, ReplyInProgress, ScenarioNotFound
-from conversations.core.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, ToolCall
 from conversations.models import Conversation, Message, Scenario
-from conversations.services.build_window import build_window, draft_message
-from conversations.services.chat_history import ChatHistory
-from conversations.services.conversations import default_scenario
-from conversations.services.end_reply import COMPLETE, Ending, end_reply
-from conversations.services.language import language_of
-from conversations.services.regenerate_reply import regenerate_reply
-from tests.people import begin, make_user, post
-from tests.tool_steps import add_call, end_step
+from conversations.services.conversations.conversations import default_scenario
+from conversations.services.counting.model_context import language_of
+from conversations.services.portability.chat_history import ChatHistory
+from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from conversations.services.windows.build_window import build_window, draft_message
+from tests.support.people import begin, make_user, post
+from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db
 

@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from conversations.models import Completion, ConversationSum, RolledUpSum, RunningSum, Scenario
 from conversations.runs.reaper import tidy_once
-from conversations.services.close_days import close_days
-from conversations.services.forget_in_ledger import wait_for_other_deletions
-from conversations.services.recompute_ledger_sums import recompute_ledger_sums
-from conversations.services.recompute_rolled_up_sums import recompute_rolled_up_sums
+from conversations.services.ledger.anonymize_ledger import wait_for_other_deletions
+from conversations.services.ledger.close_days import close_days
+from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
+from conversations.services.ledger.recompute_rolled_up_sums import recompute_rolled_up_sums
 from tests.accounts.browsers import Browsers
-from tests.people import begin, make_user
 from tests.services.spending import open_row, settle_at
-from tests.waiting import wait_for_lock_waits
+from tests.support.people import begin, make_user
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 MIDNIGHT = dt.datetime(2026, 10, 31, tzinfo=dt.UTC)

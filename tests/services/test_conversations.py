@@ -10,7 +10,7 @@ from django.utils.translation import override
 from conversations.core.errors import ConversationNotFound, MessageTooLong, NothingToRetry, ScenarioNotFound
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.scenario import WITH_TOOLS
-from conversations.services.conversations import (
+from conversations.services.conversations.conversations import (
     BUILT_IN_TOOLS,
     choose_scenario,
     default_scenario,
@@ -21,9 +21,9 @@ from conversations.services.conversations import (
     sweep_deleted_conversations,
     title_from,
 )
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.regenerate_reply import regenerate_reply
-from tests.people import begin, make_user, post
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = dt.timedelta(days=1)

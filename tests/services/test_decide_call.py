@@ -9,14 +9,14 @@ import pytest
 from chatsite.accounts.models import Limits
 from conversations.core.errors import CallNotAsking, RepliesAtOnceReached, TooManyRepliesAsking
 from conversations.models import Run
-from conversations.runs.parked import park_run
-from conversations.selectors.conversations import asking_conversations
-from conversations.services.conversations import delete_conversation
-from conversations.services.decide_call import decide_call
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.stop_reply import stop_reply
-from tests.asking import ask, ask_about_a_call, ask_about_calls, claim, decision
-from tests.people import begin, make_user, post
+from conversations.runs.awaiting_approval import park_run
+from conversations.selectors.conversations.conversation_list import asking_conversations
+from conversations.services.conversations.conversations import delete_conversation
+from conversations.services.replies.approve_tool_call import decide_call
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.stop_reply import stop_reply
+from tests.support.asking import ask, ask_about_a_call, ask_about_calls, claim, decision
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,7 +30,7 @@ def alice():
 def told(monkeypatch):
     """What is published to the pages of people, in its order."""
     frames = []
-    monkeypatch.setattr("conversations.fanout.publish", lambda topic, frame: frames.append((topic, frame)))
+    monkeypatch.setattr("conversations.live.fanout.publish", lambda topic, frame: frames.append((topic, frame)))
     return lambda: [(topic, json.loads(frame)) for topic, frame in frames if topic.startswith("person.")]
 
 

@@ -18,21 +18,25 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from chatsite.accounts.models import Invitation, Role, User
-from conversations.core.usage import UnitPrices, Usage
+from conversations.core.money.usage import UnitPrices, Usage
 from conversations.models import Completion, Conversation, KeptText, Message, Run, Scenario, Spending, ToolCall
 from conversations.models.tool_call import ToolCallState
-from conversations.services.conversations import choose_scenario, default_scenario, sweep_deleted_conversations
-from conversations.services.delete_account import delete_account
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.forget_sent import forget_sent
-from conversations.services.ledger import Outcome, settle_completion
-from conversations.services.prepare_reply import prepare_reply
-from tests.documents import add, make_ready
-from tests.ledger import locked_ledger, open_for
-from tests.patience import PATIENCE_SECONDS
-from tests.people import begin, make_user, post
-from tests.tool_steps import add_call, end_step
-from tests.waiting import wait_for_lock_waits
+from conversations.services.conversations.conversations import (
+    choose_scenario,
+    default_scenario,
+    sweep_deleted_conversations,
+)
+from conversations.services.ledger.forget_sent_text import forget_sent
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.portability.delete_account import delete_account
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
+from tests.support.documents import add, make_ready
+from tests.support.ledger import locked_ledger, open_for
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import begin, make_user, post
+from tests.support.tool_steps import add_call, end_step
+from tests.support.waiting import wait_for_lock_waits
 
 CANARY = "canaryinthecellar"
 PRICES = UnitPrices(Decimal(1), Decimal(2), source="a test")

@@ -17,22 +17,22 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.access import lock_admitted
-from conversations.core.usage import UnitPrices, Usage
+from conversations.core.money.usage import UnitPrices, Usage
 from conversations.models import Completion, Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
+from conversations.runs.awaiting_approval import park_run
 from conversations.runs.claim import ClaimedRun
-from conversations.runs.parked import park_run
-from conversations.services import delete_account as deletion
-from conversations.services.decide_call import decide_call
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.ledger import Outcome, settle_completion
-from conversations.services.path import lock_streaming
-from conversations.services.prepare_reply import prepare_reply
-from conversations.services.reply_steps import store_step
-from tests.ledger import open_for
-from tests.people import begin, make_user, post
-from tests.tool_steps import add_call, end_step
-from tests.waiting import PATIENCE_SECONDS, wait_for_lock_waits
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.portability import delete_account as deletion
+from conversations.services.replies.approve_tool_call import decide_call
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
+from conversations.services.replies.reply_steps import store_step
+from conversations.services.windows.active_path import lock_streaming
+from tests.support.ledger import open_for
+from tests.support.people import begin, make_user, post
+from tests.support.tool_steps import add_call, end_step
+from tests.support.waiting import PATIENCE_SECONDS, wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PRICES = UnitPrices(Decimal(1), Decimal(2), source="a test")

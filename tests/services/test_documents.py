@@ -18,13 +18,13 @@ from conversations.core.errors import (
     TooManyDocuments,
     UploadsUsedUp,
 )
-from conversations.fanout import DOCUMENTS
+from conversations.live.fanout import DOCUMENTS
 from conversations.models import Conversation, Document, DocumentFile, Scenario, UploadCount
-from conversations.services import documents
-from conversations.services.documents import add_document, add_to_conversation, kept_bytes, read_again
-from tests.crowds import at_once
-from tests.documents import add, make_failed, make_ready
-from tests.people import begin, make_user
+from conversations.services.documents import documents
+from conversations.services.documents.documents import add_document, add_to_conversation, kept_bytes, read_again
+from tests.support.crowds import at_once
+from tests.support.documents import add, make_failed, make_ready
+from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
 

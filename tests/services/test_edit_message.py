@@ -14,13 +14,13 @@ from conversations.core.errors import (
     ReplyInProgress,
 )
 from conversations.models import Conversation, Message, Run
-from conversations.services.conversations import delete_conversation, rename_conversation
-from conversations.services.edit_message import edit_message
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.mark_message import pin_message
-from conversations.services.prepare_reply import prepare_reply
-from tests.crowds import at_once
-from tests.people import begin, make_user, path_of, post
+from conversations.services.conversations.conversations import delete_conversation, rename_conversation
+from conversations.services.messages.edit_message import edit_message
+from conversations.services.messages.mark_message import pin_message
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
+from tests.support.crowds import at_once
+from tests.support.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db
 

@@ -6,12 +6,12 @@ import pytest
 from chatsite.accounts.models import Limits
 from conversations.core import errors
 from conversations.models import Completion, Conversation
-from conversations.providers.clients import close_clients
-from conversations.services.embed_texts import embed_texts
-from tests.embeddings import embed_words
-from tests.people import begin, make_user
-from tests.upstream import serve_upstream
-from tests.waiting import in_thread, wait_until
+from conversations.providers.clients.client_pool import close_clients
+from conversations.services.grounding.embed_texts import embed_texts
+from tests.support.embeddings import embed_words
+from tests.support.people import begin, make_user
+from tests.support.upstream import serve_upstream
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -6,13 +6,13 @@ import pytest
 
 from conversations.example import NAME, SCHEDULE
 from conversations.models import Document, DocumentFile, Scenario
-from conversations.providers.language_models import default_language_model
-from conversations.selectors.scenarios import list_scenarios
-from conversations.services.conversations import choose_scenario, default_scenario
-from conversations.services.example import ExampleIsDefault, load_example, remove_example
-from conversations.services.scenario_settings import check_scenario
-from tests.crowds import at_once
-from tests.people import begin, make_user
+from conversations.providers.catalog.language_models import default_language_model
+from conversations.selectors.conversations.scenarios import list_scenarios
+from conversations.services.conversations.conversations import choose_scenario, default_scenario
+from conversations.services.scenarios.example_scenario import ExampleIsDefault, load_example, remove_example
+from conversations.services.scenarios.scenario_settings import check_scenario
+from tests.support.crowds import at_once
+from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
 

@@ -12,20 +12,20 @@ from django.conf import settings
 from django.utils import timezone
 
 from chatsite.accounts.models import Session
-from conversations.core.file_names import clean_file_name
+from conversations.core.text.file_names import clean_file_name
 from conversations.models import Completion, Conversation, Message, Reading, Scenario
-from conversations.selectors.word_search import conversations_with
-from conversations.services.conversations import delete_conversation, rename_conversation
-from conversations.services.edit_message import edit_message
-from conversations.services.end_reply import COMPLETE, STOPPED, end_reply
-from conversations.services.export_account import AT_ONCE, exported_files
-from conversations.services.mark_message import pin_message
-from conversations.services.readings import log_hits, open_reading, open_search
+from conversations.selectors.review.word_search import conversations_with
+from conversations.services.conversations.conversations import delete_conversation, rename_conversation
+from conversations.services.messages.edit_message import edit_message
+from conversations.services.messages.mark_message import pin_message
+from conversations.services.portability.export_account import AT_ONCE, exported_files
+from conversations.services.replies.end_reply import COMPLETE, STOPPED, end_reply
+from conversations.services.review.readings import log_hits, open_reading, open_search
 from tests.admin.stored import make_completion
-from tests.documents import add
-from tests.people import begin, make_user, post
-from tests.sockets import sign_in
-from tests.tool_steps import add_call, end_step
+from tests.support.documents import add
+from tests.support.people import begin, make_user, post
+from tests.support.sockets import sign_in
+from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,14 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from conversations.models import ExportLease
-from conversations.services.export_lease import HELD_FOR, LeaseLost, give_lease_back, prolong_lease, take_lease
-from tests.people import make_user
+from conversations.services.portability.export_lease import (
+    HELD_FOR,
+    LeaseLost,
+    give_lease_back,
+    prolong_lease,
+    take_lease,
+)
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 

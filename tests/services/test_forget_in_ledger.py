@@ -10,13 +10,13 @@ from django.db.models.signals import pre_delete
 
 from chatsite.accounts.models import User
 from conversations.models import Completion, LedgerSum, Scenario
-from conversations.services.recompute_ledger_sums import recompute_ledger_sums
-from conversations.services.recompute_spending import recompute_spending
+from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
+from conversations.services.ledger.recompute_spending import recompute_spending
 from tests.accounts.browsers import Browsers
-from tests.crowds import at_once
-from tests.people import begin, make_user
 from tests.services.spending import open_row, settle_at
-from tests.waiting import wait_for_lock_waits
+from tests.support.crowds import at_once
+from tests.support.people import begin, make_user
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 

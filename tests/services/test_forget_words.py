@@ -7,16 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connection, transaction
 
-from conversations.core.fusion import Candidate, Fused
+from conversations.core.documents.fusion import Candidate, Fused
 from conversations.models import Conversation, Document, DocumentFile, Passage, Scenario
-from conversations.services.conversations import sweep_deleted_conversations
-from conversations.services.documents import delete_document
-from conversations.services.keep_passages import keep_passages
-from conversations.services.scenarios import delete_scenario
-from tests.documents import add, grounded, make_ready
-from tests.people import begin, make_user, post
-from tests.tool_steps import add_call, end_step
-from tests.waiting import wait_for_lock_waits
+from conversations.services.conversations.conversations import sweep_deleted_conversations
+from conversations.services.documents.documents import delete_document
+from conversations.services.grounding.keep_passages import keep_passages
+from conversations.services.scenarios.scenarios import delete_scenario
+from tests.support.documents import add, grounded, make_ready
+from tests.support.people import begin, make_user, post
+from tests.support.tool_steps import add_call, end_step
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 SECRET = "the canary is in the cellar"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.fusion import Candidate, Fused
-from conversations.core.record import LookUp
-from conversations.grounding.look_up import LookedUp
+from conversations.core.documents.fusion import Candidate, Fused
+from conversations.core.window.window_record import LookUp
 from conversations.models import Message
-from conversations.services.documents import delete_document
-from conversations.services.keep_passages import keep_passages
-from conversations.services.prepare_reply import prepare_reply
+from conversations.services.documents.documents import delete_document
+from conversations.services.grounding.keep_passages import keep_passages
+from conversations.services.grounding.look_up import LookedUp
+from conversations.services.replies.prepare_reply import prepare_reply
 from tests.grounding.documents import store_document
-from tests.people import begin, make_user, post
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 CANARY = "The canary sleeps at noon."

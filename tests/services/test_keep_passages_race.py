@@ -8,13 +8,13 @@ import threading
 import pytest
 from django.db import transaction
 
-from conversations.core.fusion import Candidate, Fused
+from conversations.core.documents.fusion import Candidate, Fused
 from conversations.models import Message
-from conversations.services.documents import delete_document
-from conversations.services.keep_passages import keep_passages
+from conversations.services.documents.documents import delete_document
+from conversations.services.grounding.keep_passages import keep_passages
 from tests.grounding.documents import store_document
-from tests.people import begin, make_user, post
-from tests.waiting import in_thread, wait_for_lock_waits, wait_until
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import in_thread, wait_for_lock_waits, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CANARY = "The canary sleeps at noon."

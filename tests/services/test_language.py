@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from conversations.providers import tokenizer
-from conversations.providers.language_models import language_models
-from conversations.services.language import load_languages
+from conversations.providers.catalog.language_models import language_models
+from conversations.providers.tokens import tokenizer
+from conversations.services.counting.model_context import load_languages
 
 
 def test_every_vocabulary_on_offer_is_loaded_at_the_start(settings):

@@ -19,12 +19,12 @@ from conversations.core.errors import (
     SignInRequired,
 )
 from conversations.models import Message
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.post_message import post_message
-from conversations.services.regenerate_reply import regenerate_reply
-from tests.crowds import at_once
-from tests.people import begin, make_user, post
+from conversations.services.messages.post_message import post_message
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.services.spending import open_row, settle_at
+from tests.support.crowds import at_once
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 PRICED = "letters context_window=4096 reply_reserve=1000 encoding=o200k_base input_usd=1000 output_usd=1000"

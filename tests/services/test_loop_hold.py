@@ -10,13 +10,13 @@ from django.db import connection
 
 from conversations.core.errors import MoneyHeldBack, MoneyUsedUp
 from conversations.models import Completion, Run, Scenario, Spending
-from conversations.services.end_reply import COMPLETE, INTERRUPTED, STOPPED, end_reply
-from conversations.services.ledger import Outcome, settle_completion
-from conversations.services.loop_hold import LoopNotCovered, loop_usd, requests_after
-from conversations.services.recompute_spending import recompute_spending
-from tests.crowds import at_once
-from tests.people import begin, make_user, post
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.ledger.recompute_spending import recompute_spending
+from conversations.services.ledger.tool_loop_hold import LoopNotCovered, loop_usd, requests_after
+from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, STOPPED, end_reply
 from tests.services.spending import PRICES, everywhere, limit, open_row, settle_at, sums
+from tests.support.crowds import at_once
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 

@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conversations.core.errors import AccessError
-from conversations.core.usage import Usage
+from conversations.core.money.usage import Usage
 from conversations.models import Completion, Run, Spending
-from conversations.services.end_reply import COMPLETE, INTERRUPTED, STOPPED, end_reply
-from conversations.services.ledger import Outcome, settle_abandoned, settle_completion
-from conversations.services.loop_hold import LoopNotCovered
-from conversations.services.recompute_spending import recompute_spending
-from tests.people import begin, make_user, post
+from conversations.services.ledger.ledger import Outcome, settle_abandoned, settle_completion
+from conversations.services.ledger.recompute_spending import recompute_spending
+from conversations.services.ledger.tool_loop_hold import LoopNotCovered
+from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, STOPPED, end_reply
 from tests.services.spending import limit, open_row
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 DAILY_USD = 6

@@ -8,7 +8,7 @@ import datetime as dt
 import pytest
 
 from conversations.core.errors import MoneyUsedUp
-from conversations.services.attempts import see_through
+from conversations.services.ledger.provider_attempts import see_through
 
 
 async def test_a_stop_wins_over_a_refusal_that_comes_at_the_same_time():

@@ -7,16 +7,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conversations.core.errors import MessageExcluded, MessageNotFound, MessageNotPinnable, PinsTooLong, ReplyInProgress
-from conversations.fanout import Subscriber, conversation_topic, subscribe
+from conversations.live.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Conversation, Message, Scenario
-from conversations.services.build_window import build_window, draft_message
-from conversations.services.end_reply import COMPLETE, Ending, end_reply
-from conversations.services.language import language_of
-from conversations.services.mark_message import exclude_message, pin_message
-from conversations.services.prepare_reply import prepare_reply
-from conversations.services.regenerate_reply import regenerate_reply
-from tests.people import begin, make_user, post
-from tests.waiting import in_thread, wait_until
+from conversations.services.counting.model_context import language_of
+from conversations.services.messages.mark_message import exclude_message, pin_message
+from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from conversations.services.windows.build_window import build_window, draft_message
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db
 

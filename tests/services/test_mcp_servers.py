@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from conversations.models import McpServer, Scenario
-from conversations.services import mcp_servers
-from conversations.services.mcp_servers import LISTING_HOLDS, claim_stale, keep_tools_listed, list_tools
-from tests.mcp_server import serve_tools
-from tests.waiting import in_thread
+from conversations.services.scenarios import mcp_servers
+from conversations.services.scenarios.mcp_servers import LISTING_HOLDS, claim_stale, keep_tools_listed, list_tools
+from tests.support.mcp_server import serve_tools
+from tests.support.waiting import in_thread
 
 LONG_AGO = LISTING_HOLDS + dt.timedelta(minutes=1)
 

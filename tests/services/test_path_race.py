@@ -9,12 +9,12 @@ import pytest
 from django.db import connection, transaction
 
 from conversations.models import Conversation, Message, Scenario
-from conversations.services.conversations import choose_scenario
-from conversations.services.edit_message import edit_message
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.switch_version import switch_version
-from tests.people import begin, make_user, post
-from tests.waiting import PATIENCE_SECONDS, wait_for_lock_waits
+from conversations.services.conversations.conversations import choose_scenario
+from conversations.services.messages.edit_message import edit_message
+from conversations.services.messages.switch_version import switch_version
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import PATIENCE_SECONDS, wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

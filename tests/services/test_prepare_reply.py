@@ -4,8 +4,8 @@ import pytest
 
 from conversations.core.errors import ContextTooLong
 from conversations.models import Calibration
-from conversations.services.prepare_reply import prepare_reply, prepare_tighter
-from tests.people import begin, make_user, post
+from conversations.services.replies.prepare_reply import prepare_reply, prepare_tighter
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 LIE = "maximum context length is 1,024 tokens"

@@ -8,11 +8,11 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from conversations.core.usage import PriceTier, UnitPrices, Usage
+from conversations.core.money.usage import PriceTier, UnitPrices, Usage
 from conversations.models import Completion, Price
 from conversations.models.completion import Purpose
-from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
-from conversations.services.prices import unit_prices_of, unit_prices_of_all
+from conversations.services.counting.prices import unit_prices_of, unit_prices_of_all
+from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 from tests.admin.stored import make_conversation, make_person, make_record
 
 pytestmark = pytest.mark.django_db

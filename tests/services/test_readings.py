@@ -11,12 +11,12 @@ from django.db import connection, transaction
 from chatsite.accounts.models import User
 from conversations.core.errors import ReadingOff, ReadingRefused, ReasonRequired, ReasonUnfit
 from conversations.models import Conversation, Reading, ReadWhat, SearchHit
-from conversations.selectors.word_search import conversations_with
-from conversations.services.delete_account import delete_account
-from conversations.services.readings import log_hits, log_step, open_reading, open_search, require_reading
-from tests.log import end_readings
-from tests.people import begin, make_user
-from tests.waiting import PATIENCE_SECONDS, wait_for_lock_waits
+from conversations.selectors.review.word_search import conversations_with
+from conversations.services.portability.delete_account import delete_account
+from conversations.services.review.readings import log_hits, log_step, open_reading, open_search, require_reading
+from tests.support.log import end_readings
+from tests.support.people import begin, make_user
+from tests.support.waiting import PATIENCE_SECONDS, wait_for_lock_waits
 
 REASON = "A customer asked for help"
 

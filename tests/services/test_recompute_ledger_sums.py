@@ -9,10 +9,10 @@ import pytest
 from django.core.management import call_command
 
 from conversations.models import Completion, LedgerSum, RolledUpSum
-from conversations.services.close_days import close_days
-from conversations.services.recompute_ledger_sums import recompute_ledger_sums
-from tests.people import make_user
+from conversations.services.ledger.close_days import close_days
+from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
 from tests.services.spending import open_row, settle_at
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 

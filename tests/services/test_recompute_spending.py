@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from chatsite.accounts.models import Limits
 from conversations.core.errors import AccessError
-from conversations.core.usage import UnitPrices, Usage
+from conversations.core.money.usage import UnitPrices, Usage
 from conversations.models import Completion, Spending
 from conversations.models.completion import Purpose
-from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
-from conversations.services.recompute_spending import recompute_spending
-from tests.people import make_user
+from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
+from conversations.services.ledger.recompute_spending import recompute_spending
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 REFUSALS = {"price_unknown", "reply_too_expensive", "money_forbidden", "money_used_up", "money_held_back"}

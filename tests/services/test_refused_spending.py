@@ -19,11 +19,11 @@ from conversations.core.errors import (
     SiteMoneyOfMonthUsedUp,
     SiteMoneyUsedUp,
 )
-from conversations.core.usage import UnitPrices
+from conversations.core.money.usage import UnitPrices
 from conversations.models import Completion
-from conversations.services.end_reply import COMPLETE, end_reply
-from tests.people import begin, make_user, post
+from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.services.spending import everywhere, limit, open_row, settle_at, sums
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 

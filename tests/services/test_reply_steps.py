@@ -7,11 +7,11 @@ import threading
 import pytest
 from django.db import connection, transaction
 
-from conversations.services.path import lock_conversation
-from conversations.services.reply_steps import store_step
-from tests.people import begin, make_user, post
-from tests.tool_steps import add_call
-from tests.waiting import PATIENCE_SECONDS
+from conversations.services.replies.reply_steps import store_step
+from conversations.services.windows.active_path import lock_conversation
+from tests.support.people import begin, make_user, post
+from tests.support.tool_steps import add_call
+from tests.support.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations.models import Scenario
-from conversations.services.scenario_document import problems_of, read_document, write_document
-from conversations.services.scenarios import SETTINGS
-from tests.people import make_user
+from conversations.services.scenarios.scenario_file import problems_of, read_document, write_document
+from conversations.services.scenarios.scenarios import SETTINGS
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 GOOD = {"format": "windowseat.scenario", "version": 1, "name": "Mine"}

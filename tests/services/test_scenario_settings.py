@@ -9,13 +9,13 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from conversations.core.errors import ToolSchemasTooLong
-from conversations.core.listed_tools import ListedTool
-from conversations.core.policies import SlidingWindow
+from conversations.core.tools.listed_tools import ListedTool
+from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.models import McpServer, Scenario
-from conversations.services.estimate_draft import estimate_draft
-from conversations.services.language import language_of
-from conversations.services.scenario_settings import check_scenario
-from tests.people import begin, make_user, post
+from conversations.services.counting.model_context import language_of
+from conversations.services.messages.estimate_draft import estimate_draft
+from conversations.services.scenarios.scenario_settings import check_scenario
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 HERE = "tests.services.test_scenario_settings"

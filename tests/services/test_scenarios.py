@@ -6,13 +6,13 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from conversations.core.errors import ScenarioNotFound
-from conversations.core.listed_tools import ListedTool
+from conversations.core.tools.listed_tools import ListedTool
 from conversations.models import McpServer, Scenario
-from conversations.services import scenarios
-from conversations.services.conversations import choose_scenario, default_scenario
-from conversations.services.scenario_settings import check_scenario
-from conversations.services.scenarios import check_there_is_room, copy_scenario, delete_scenario
-from tests.people import begin, make_user, post
+from conversations.services.conversations.conversations import choose_scenario, default_scenario
+from conversations.services.scenarios import scenarios
+from conversations.services.scenarios.scenario_settings import check_scenario
+from conversations.services.scenarios.scenarios import check_there_is_room, copy_scenario, delete_scenario
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 

@@ -9,15 +9,15 @@ import pytest
 from django.db import transaction
 
 from conversations.core.errors import MoneyHeldBack, ReplyTooExpensive
-from conversations.core.usage import UnitPrices, Usage
+from conversations.core.money.usage import UnitPrices, Usage
 from conversations.models import Completion, Spending
 from conversations.models.completion import Purpose
-from conversations.services.ledger import NewCompletion, Outcome, open_completion, settle_completion
+from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 from tests.accounts.browsers import Browsers
-from tests.crowds import at_once
-from tests.people import make_user
 from tests.services.spending import asked, everywhere, limit, open_row, settle_at, sums
-from tests.waiting import wait_for_lock_waits
+from tests.support.crowds import at_once
+from tests.support.people import make_user
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 

@@ -16,18 +16,18 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from chatsite.accounts.models import SiteBudget
-from conversations.consumers import _find
-from conversations.core.usage import Usage
+from conversations.core.money.usage import Usage
 from conversations.models import Conversation, Scenario
 from conversations.runs.claim import claim_runs
-from conversations.services.calibration import learn
-from conversations.services.complete_step import _Asking, _open
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.ledger import Outcome, settle_completion
-from conversations.services.make_reply import _begin
-from conversations.services.post_message import post_message
+from conversations.services.counting.calibration import learn
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.messages.post_message import post_message
+from conversations.services.replies.complete_step import _Asking, _open
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.make_reply import _begin
+from conversations.sockets.consumers import _find
 from conversations.tools.toolbox import toolbox_of
-from tests.people import begin, make_user
+from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STATEMENTS = {

@@ -6,11 +6,11 @@ import pytest
 
 from conversations.core.errors import MessageNotFound, ReplyInProgress
 from conversations.models import Conversation, Message
-from conversations.services.edit_message import edit_message
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.regenerate_reply import regenerate_reply
-from conversations.services.switch_version import switch_version
-from tests.people import begin, make_user, path_of, post
+from conversations.services.messages.edit_message import edit_message
+from conversations.services.messages.switch_version import switch_version
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from tests.support.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db
 

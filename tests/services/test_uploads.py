@@ -9,9 +9,9 @@ import pytest
 from chatsite.accounts.models import Limits
 from conversations.core.errors import UploadsForbidden, UploadsUsedUp, UploadTooLarge
 from conversations.models import UploadCount
-from conversations.services.uploads import count_upload, sweep_upload_counts
-from tests.crowds import at_once
-from tests.people import make_user
+from conversations.services.documents.upload_limits import count_upload, sweep_upload_counts
+from tests.support.crowds import at_once
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 

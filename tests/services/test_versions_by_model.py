@@ -20,13 +20,13 @@ from hypothesis.stateful import (
 
 from conversations.core.errors import NothingToRetry, ReplyInProgress
 from conversations.models import Conversation, Message
-from conversations.services.edit_message import edit_message
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.mark_message import exclude_message, pin_message
-from conversations.services.prepare_reply import prepare_reply
-from conversations.services.regenerate_reply import regenerate_reply
-from conversations.services.switch_version import switch_version
-from tests.people import begin, make_user, post
+from conversations.services.messages.edit_message import edit_message
+from conversations.services.messages.mark_message import exclude_message, pin_message
+from conversations.services.messages.switch_version import switch_version
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 CHOICES = st.integers(0, 1_000)  # which of those that there are

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from conversations.core.tools import ToolSpec
-from conversations.tools.own_thread import OwnThreads
+from conversations.core.tools.tool_spec import ToolSpec
+from conversations.tools.function_signatures import signature_of
+from conversations.tools.function_threads import OwnThreads
 from conversations.tools.python_tool import PythonTool
 from conversations.tools.registry import registry
-from conversations.tools.signatures import signature_of
 from conversations.tools.tool import Tool, ToolContext
 
 ALICE = ToolContext(1, 2, 3)

@@ -9,7 +9,7 @@ import pytest
 
 from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
 from conversations.tools.arguments import LONGEST_DETAIL, check_arguments, parse_arguments
-from tests.cpu_time import cpu_time_under
+from tests.support.cpu_time import cpu_time_under
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 FORECAST = {

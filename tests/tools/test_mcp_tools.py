@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from chatsite.accounts.second_factors.sealing import seal
+from chatsite.accounts.second_factors.secret_encryption import seal
 from conversations.core import errors
 from conversations.models import McpServer, Scenario
-from conversations.services.mcp_servers import list_tools
+from conversations.services.scenarios.mcp_servers import list_tools
 from conversations.tools.toolbox import offered_tools, toolbox_of
-from tests.mcp_server import NUMBERS, add, serve_tools
-from tests.people import make_user
+from tests.support.mcp_server import NUMBERS, add, serve_tools
+from tests.support.people import make_user
+from tests.support.waiting import in_thread
 from tests.tools.calls import ALICE
-from tests.waiting import in_thread
 
 
 @pytest.fixture

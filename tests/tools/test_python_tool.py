@@ -17,9 +17,9 @@ from asgiref.sync import sync_to_async
 from django.db import connection
 
 from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit, ToolBusy, ToolError, ToolTimedOut
-from conversations.tools.own_thread import LONGEST_MESSAGE, MOST_LEFT_ALONE
-from tests.isolation import PROJECT
-from tests.waiting import wait_until
+from conversations.tools.function_threads import LONGEST_MESSAGE, MOST_LEFT_ALONE
+from tests.support.isolation import PROJECT
+from tests.support.waiting import wait_until
 
 from .calls import call, python_tool
 from .functions import Booking, Colour, Point

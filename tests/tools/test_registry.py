@@ -9,7 +9,7 @@ from conversations.core.errors import ToolUnknown
 from conversations.models import Scenario
 from conversations.tools.registry import registry
 from conversations.tools.toolbox import offered_tools, toolbox_of
-from tests.people import make_user
+from tests.support.people import make_user
 
 from .calls import call
 

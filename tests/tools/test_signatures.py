@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
 from conversations.tools.arguments import check_arguments
-from conversations.tools.signatures import SignatureUnfit, signature_of
+from conversations.tools.function_signatures import SignatureUnfit, signature_of
 from conversations.tools.tool import ToolContext
 
 from .from_schema import values_of

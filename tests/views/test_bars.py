@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.views.bars import Column, bar_chart, round_number_above
+from conversations.views.usage.stacked_bars import Column, bar_chart, round_number_above
 
 
 def number(written):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from tests.people import begin, make_user, post
-from tests.tool_steps import add_call, end_step
+from tests.support.people import begin, make_user, post
+from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db
 LONG = "<script>alert(1)</script>\n" * 1_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from tests.asking import ask_about_a_call
-from tests.people import make_user
+from tests.support.asking import ask_about_a_call
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 JSON = {"accept": "application/json"}

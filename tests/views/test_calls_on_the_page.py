@@ -8,11 +8,11 @@ import pytest
 from django.urls import reverse
 
 from conversations.models.tool_call import ToolCallState
-from conversations.selectors.sight import Sight
-from conversations.views import page_context
+from conversations.selectors.conversations.window_coverage import Sight
+from conversations.views.conversations import page_context
 from tests.admin.stored import make_record
-from tests.people import begin, make_user, post
-from tests.tool_steps import add_call, end_step
+from tests.support.people import begin, make_user, post
+from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

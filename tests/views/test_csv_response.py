@@ -8,8 +8,8 @@ import io
 import pytest
 from asgiref.sync import async_to_sync
 
-from conversations.views import csv_response as module
-from conversations.views.csv_response import csv_response
+from conversations.views.usage import csv_response as module
+from conversations.views.usage.csv_response import csv_response
 
 
 def sent(response):

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Document
-from conversations.selectors.documents import ShownDocument
-from conversations.views.document_words import Look, look_of, note_on, percent_of, size_of, summary_of, words_of
+from conversations.selectors.conversations.documents import ShownDocument
+from conversations.views.documents.document_status import (
+    Look,
+    look_of,
+    note_on,
+    percent_of,
+    size_of,
+    summary_of,
+    words_of,
+)
 
 
 def shown(*, error="", embedding_error="", **fields):

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 
 from conversations.models import Conversation, Document, Scenario
-from tests.documents import add, make_failed
-from tests.people import begin, make_user
+from tests.support.documents import add, make_failed
+from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
 JSON = {"HTTP_ACCEPT": "application/json"}

@@ -7,8 +7,8 @@ from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 from django.urls import reverse
 
-from tests.documents import add
-from tests.people import begin, make_user
+from tests.support.documents import add
+from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)  # pieces are read in threads of their own
 HOSTILE = {

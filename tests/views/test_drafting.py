@@ -9,13 +9,13 @@ from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 from django.urls import reverse
 
-from conversations.core.policy import WindowPolicy
+from conversations.core.window.policy import WindowPolicy
 from conversations.models import Completion, Message, Scenario
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.mark_message import exclude_message, pin_message
-from conversations.services.prepare_reply import prepare_reply
+from conversations.services.messages.mark_message import exclude_message, pin_message
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
 from tests.grounding.documents import store_document
-from tests.people import begin, make_user, post
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"

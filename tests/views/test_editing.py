@@ -9,8 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from conversations.services.end_reply import COMPLETE, end_reply
-from tests.people import begin, make_user, path_of, post
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from tests.support.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JSON = {"accept": "application/json"}

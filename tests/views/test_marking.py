@@ -6,8 +6,8 @@ import pytest
 from django.urls import reverse
 
 from conversations.core.errors import PinsTooLong
-from conversations.services.end_reply import COMPLETE, Ending, end_reply
-from tests.people import begin, make_user, post
+from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JSON = {"accept": "application/json"}

@@ -11,14 +11,14 @@ from django.urls import reverse
 
 from chatsite.accounts.models import Limits, SiteBudget
 from conversations.core.errors import ReplyTooExpensive
-from conversations.core.money import Allowance
+from conversations.core.money.allowance import Allowance
 from conversations.models import Document, Scenario, Spending
-from conversations.sentences import Reader
-from conversations.services.conversations import default_scenario
-from conversations.views.money import left_in_words
+from conversations.services.conversations.conversations import default_scenario
+from conversations.views.usage.money_left import left_in_words
+from conversations.wording.error_sentences import Reader
 from tests.grounding.documents import store_document
-from tests.people import begin, make_user, post
 from tests.services.spending import open_row, settle_at
+from tests.support.people import begin, make_user, post
 
 TODAY = dt.date(2026, 11, 21)
 pytestmark = pytest.mark.django_db

@@ -15,16 +15,16 @@ from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from chatsite.accounts.models import Session, User
-from chatsite.accounts.session_store import SessionStore
+from chatsite.accounts.sessions.session_store import SessionStore
 from conversations.models import Completion, Conversation, ExportLease, Message
-from conversations.services.export_lease import HELD_FOR, LeaseLost
-from conversations.services.readings import open_reading
+from conversations.services.portability.export_lease import HELD_FOR, LeaseLost
+from conversations.services.review.readings import open_reading
 from tests.access_matrix.world import session_of
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
-from tests.people import PASSWORD, begin, make_user, post
-from tests.sockets import Page
-from tests.waiting import in_thread
+from tests.support.people import PASSWORD, begin, make_user, post
+from tests.support.sockets import Page
+from tests.support.waiting import in_thread
 
 EXPORT, DELETE = reverse("conversations:export_account"), reverse("conversations:delete_account")
 pytestmark = pytest.mark.django_db(transaction=True)  # the file is read in threads of their own

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from conversations.views.period_form import MOST_DAYS, NAMED, choose_period
+from conversations.views.usage.period_form import MOST_DAYS, NAMED, choose_period
 
 TODAY = dt.date(2026, 3, 1)
 

@@ -9,11 +9,11 @@ import pytest
 from django.urls import reverse
 
 from conversations.models import Message
-from conversations.selectors import thread
-from conversations.selectors.conversations import list_conversations
-from conversations.services.conversations import rename_conversation
-from conversations.views import page_context
-from tests.people import begin, make_user, post
+from conversations.selectors.conversations import thread
+from conversations.selectors.conversations.conversation_list import list_conversations
+from conversations.services.conversations.conversations import rename_conversation
+from conversations.views.conversations import page_context
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

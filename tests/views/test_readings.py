@@ -7,12 +7,12 @@ from django.test import Client
 from django.urls import reverse
 
 from chatsite.accounts.models import User
-from conversations.selectors.word_search import conversations_with
-from conversations.services.readings import log_hits, log_step, open_reading, open_search
-from conversations.views import readings
+from conversations.selectors.review.word_search import conversations_with
+from conversations.services.review.readings import log_hits, log_step, open_reading, open_search
+from conversations.views.account import readings
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_conversation
-from tests.people import make_user
+from tests.support.people import make_user
 
 PAGE = reverse("conversations:readings")
 REASON = "A customer asked for help"

@@ -13,12 +13,12 @@ from django.urls import reverse
 
 from chatsite.accounts.models import Limits
 from conversations.models import Scenario, UploadCount
-from conversations.services.conversations import default_scenario, start_conversation
-from conversations.services.scenario_document import MOST_BYTES, write_document
-from conversations.services.scenarios import delete_scenario
-from conversations.views import scenarios
-from tests.people import make_user
-from tests.waiting import wait_for_lock_waits
+from conversations.services.conversations.conversations import default_scenario, start_conversation
+from conversations.services.scenarios.scenario_file import MOST_BYTES, write_document
+from conversations.services.scenarios.scenarios import delete_scenario
+from conversations.views.scenarios.scenarios import scenarios
+from tests.support.people import make_user
+from tests.support.waiting import wait_for_lock_waits
 
 pytestmark = pytest.mark.django_db
 FORM = {
@@ -131,12 +131,12 @@ def test_what_only_one_policy_asks_for_says_so(client, alice):
 
 
 def test_policies_of_the_site_can_be_chosen(client, alice, settings):
-    settings.WINDOW_POLICIES = ["tests.example_policy.LastFourMessages"]
-    assert "tests.example_policy.LastFourMessages" in client.get(NEW).text
+    settings.WINDOW_POLICIES = ["tests.support.example_policy.LastFourMessages"]
+    assert "tests.support.example_policy.LastFourMessages" in client.get(NEW).text
 
 
 def test_one_too_many_is_refused_with_what_was_typed(client, alice, monkeypatch):
-    monkeypatch.setattr("conversations.services.scenarios.MOST_OF_ONE_PERSON", 0)
+    monkeypatch.setattr("conversations.services.scenarios.scenarios.MOST_OF_ONE_PERSON", 0)
     response = client.post(NEW, FORM)
     assert "that is the most" in response.text
     assert 'value="Guide"' in response.text

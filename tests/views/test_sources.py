@@ -7,10 +7,10 @@ from dataclasses import asdict
 import pytest
 from django.urls import reverse
 
-from conversations.core.record import GroundingPassage, GroundingRecord, LookUp
+from conversations.core.window.window_record import GroundingPassage, GroundingRecord, LookUp
 from tests.admin.stored import make_completion, make_conversation, make_record, say
-from tests.people import make_user
 from tests.rendering.payloads import PAYLOADS
+from tests.support.people import make_user
 
 HOSTILE = "\n".join(PAYLOADS).replace("\0", "")  # which no text has that comes out of a document
 GROUNDING = [

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from conversations.core.budget import ChatFormat, LanguageModel
-from conversations.core.history import HistoryMessage
-from conversations.core.messages import PromptMessage
-from conversations.core.policies import SlidingWindow
-from conversations.core.prompt import Passage
-from conversations.core.window import Turn, compute_window
-from conversations.views.strata import PANE_HEIGHT, strata_of
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.messages import PromptMessage
+from conversations.core.window.budget import ChatFormat, LanguageModel
+from conversations.core.window.built_in_policies import SlidingWindow
+from conversations.core.window.compute_window import Turn, compute_window
+from conversations.core.window.history import HistoryMessage
+from conversations.views.conversations.window_bar import PANE_HEIGHT, strata_of
 
 TINY = LanguageModel("tiny", 2_000, 100, "characters", ChatFormat())
 

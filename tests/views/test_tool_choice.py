@@ -9,9 +9,9 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from conversations.models import Scenario
-from conversations.services.scenario_document import read_document, write_document
-from conversations.services.scenario_settings import check_scenario
-from tests.people import make_user
+from conversations.services.scenarios.scenario_file import read_document, write_document
+from conversations.services.scenarios.scenario_settings import check_scenario
+from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"

@@ -8,16 +8,16 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.core.record import WindowRecord
+from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Message, Scenario
-from conversations.providers.completion_requests import CompletionRequest
-from conversations.selectors.window import last_window
-from conversations.services.end_reply import COMPLETE, end_reply
-from conversations.services.ledger import Outcome, settle_completion
-from conversations.services.prepare_reply import prepare_reply
-from tests.ledger import open_for
-from tests.people import begin, make_user, post
-from tests.tool_steps import add_call, end_step
+from conversations.providers.wire.completion_requests import CompletionRequest
+from conversations.selectors.conversations.window import last_window
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.prepare_reply import prepare_reply
+from tests.support.ledger import open_for
+from tests.support.people import begin, make_user, post
+from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOOLS = [{"type": "function", "function": {"name": "naïve", "parameters": {"type": "object"}}}]

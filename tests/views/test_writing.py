@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from conversations.models import Conversation, Message, Scenario
-from tests.people import begin, make_user, path_of, post
+from tests.support.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
 JSON = {"accept": "application/json"}

@@ -24,13 +24,7 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from unfold.admin import ModelAdmin
 
 from chatsite.accounts.gate.admission import admission_of, people_without_password
-from chatsite.accounts.gate.passwords import (
-    find_password,
-    make_up_password,
-    revoke_password,
-    set_expiry,
-    set_password,
-)
+from chatsite.accounts.gate.passwords import find_password, make_up_password, revoke_password, set_expiry, set_password
 from chatsite.accounts.gate.seats import give_seats, list_places
 from chatsite.accounts.models import Gate, GateMode, GatePassword, GateRule, User
 

@@ -19,8 +19,8 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from chatsite.accounts.admin.colours import Colours
-from chatsite.accounts.admin.one_button import OneButton
+from chatsite.accounts.admin.single_save_button import OneButton
+from chatsite.accounts.admin.state_colours import Colours
 from chatsite.accounts.models import Invitation, InvitationState
 from chatsite.accounts.sign_up import invitations
 

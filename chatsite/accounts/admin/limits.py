@@ -13,9 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import StackedInline
 from unfold.decorators import display
 
-from chatsite.accounts.admin.conflicts import SavedByOne
+from chatsite.accounts.admin.edit_conflicts import SavedByOne
 from chatsite.accounts.admin.limits_form import EVERYONE, ROLES, WORDS, LimitsForm, SiteBudgetForm, figure
-from chatsite.accounts.admin.one_button import OneButton
+from chatsite.accounts.admin.single_save_button import OneButton
 from chatsite.accounts.limits import LIMITS, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget, User
 

@@ -23,17 +23,17 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
-from chatsite.accounts.account_changes import note_change, send_password_link
-from chatsite.accounts.admin.colours import Colours
-from chatsite.accounts.admin.conflicts import SavedByOne
+from chatsite.accounts.account.account_changes import note_change, send_password_link
+from chatsite.accounts.account.last_admin import keeps_an_admin
+from chatsite.accounts.account.sign_in_methods import ways_to_sign_in
+from chatsite.accounts.admin.edit_conflicts import SavedByOne
 from chatsite.accounts.admin.limits import RULE, PersonalLimits
 from chatsite.accounts.admin.limits_form import WORDS, in_words
+from chatsite.accounts.admin.state_colours import Colours
 from chatsite.accounts.admin.user_forms import LAST_ADMIN, OWN_ACCESS, NewUserForm, UserForm
-from chatsite.accounts.admins import keeps_an_admin
 from chatsite.accounts.limits import LIMITS, effective_limits
 from chatsite.accounts.models import ChangeKind, GatePassword, User
 from chatsite.accounts.second_factors.factors import remove_second_factors
-from chatsite.accounts.ways_to_sign_in import ways_to_sign_in
 
 NEW = _("The person is mailed a link to choose a password. Where this site sends no mail, invite them instead.")
 LINKS_SENT = _("Links to choose a new password sent: %(count)d.")

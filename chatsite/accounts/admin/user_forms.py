@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.forms import ModelForm
 from django.utils.translation import gettext_lazy as _
 
-from chatsite.accounts.admins import keeps_an_admin
+from chatsite.accounts.account.last_admin import keeps_an_admin
 from chatsite.accounts.models import GateRule, Role, User
 
 OWN_ACCESS = ("is_active", "role", "gate_rule")

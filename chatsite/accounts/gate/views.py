@@ -11,14 +11,14 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from chatsite.accounts.clock import time_of_day, zone_of
 from chatsite.accounts.gate.admission import Admission, standings_of
 from chatsite.accounts.gate.attempts import TooManyAttempts
 from chatsite.accounts.gate.forms import UnlockForm
 from chatsite.accounts.gate.passwords import password_asked_of
 from chatsite.accounts.gate.seats import place_in_line
-from chatsite.accounts.gate.unlocking import let_in, unlock
+from chatsite.accounts.gate.unlock import let_in, unlock
 from chatsite.accounts.models import Gate
+from chatsite.accounts.preferences.time_zone import time_of_day, zone_of
 
 LOOK_AGAIN_SECONDS = 10
 

@@ -34,7 +34,7 @@ class Session(AbstractBaseSession):
 
     @classmethod
     def get_session_store_class(cls) -> Any:
-        from chatsite.accounts.session_store import SessionStore  # which needs this model
+        from chatsite.accounts.sessions.session_store import SessionStore
 
         return SessionStore
 

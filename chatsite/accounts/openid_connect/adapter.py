@@ -18,13 +18,8 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models import User
-from chatsite.accounts.openid_connect.adoption import adopt, drop_unproved_claims, may_be_adopted
-from chatsite.accounts.openid_connect.confirmation import (
-    CONFIRM,
-    confirm,
-    confirmation_there_url,
-    must_confirm_there,
-)
+from chatsite.accounts.openid_connect.confirmation import CONFIRM, confirm, confirmation_there_url, must_confirm_there
+from chatsite.accounts.openid_connect.link_account import adopt, drop_unproved_claims, may_be_adopted
 from chatsite.accounts.sign_up.policy import complete_sign_up, is_open_to, may_sign_up
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chatsite.accounts.second_factors.sealing import seal, unseal
+from chatsite.accounts.second_factors.secret_encryption import seal, unseal
 
 
 class MFAAdapter(DefaultMFAAdapter):

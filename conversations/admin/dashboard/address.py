@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from conversations.admin.ids import id_in
+from conversations.admin.object_ids import id_in
 from conversations.models.completion import Purpose
-from conversations.selectors.figures import Filters
-from conversations.views.period_form import ChosenPeriod
+from conversations.selectors.figures.figures import Filters
+from conversations.views.usage.period_form import ChosenPeriod
 
 EXPORT = "conversations_completion_figures"  # the address of the files
 DEAREST_FIRST = {"o": -6}  # the column of costs in the list of completions

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
-from conversations.selectors.period import Period
-from conversations.views.period_form import ChosenPeriod
+from conversations.selectors.figures.period import Period
+from conversations.views.usage.period_form import ChosenPeriod
 
 DAY = dt.timedelta(days=1)
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.utils.translation import gettext, ngettext
 
-from conversations.selectors.totals import Totals
+from conversations.selectors.figures.totals import Totals
 from conversations.templatetags.figures import cents, count, percent, share, usd
 
 SMALLEST_SHOWN = Decimal("0.05")  # what is written as 0.1 per cent

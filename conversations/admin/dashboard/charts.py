@@ -11,7 +11,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 
 from conversations.admin.charts import MONEY, WHOLE, bar_chart, line_chart
-from conversations.selectors.figures import DayTotals
+from conversations.selectors.figures.figures import DayTotals
 
 
 @dataclass(frozen=True, slots=True)

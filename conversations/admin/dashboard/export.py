@@ -9,8 +9,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy
 
-from conversations.selectors import figures
-from conversations.views.csv_response import csv_response
+from conversations.selectors.figures import figures
+from conversations.views.usage.csv_response import csv_response
 
 from .address import Address
 from .page import address_of, may_see_figures

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from conversations.selectors.totals import Totals
+from conversations.selectors.figures.totals import Totals
 
 from .cards import growth
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from conversations.selectors.figures import Figures, Table
-from conversations.selectors.totals import Totals
+from conversations.selectors.figures.figures import Figures, Table
+from conversations.selectors.figures.totals import Totals
 from conversations.templatetags.figures import others
 
 from .address import Address

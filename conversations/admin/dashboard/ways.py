@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from conversations.models.completion import Purpose
 from conversations.models.conversation import short_id
 from conversations.models.scenario import scenario_name
-from conversations.selectors import figures
+from conversations.selectors.figures import figures
 
 from .address import DEAREST_FIRST, Address
 

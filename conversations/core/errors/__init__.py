@@ -88,9 +88,7 @@ from .access import (
     UploadsForbidden,
     UploadsUsedUp,
 )
-from .base import (
-    ConversationError,
-)
+from .base import ConversationError
 from .completions import (
     CallUnanswered,
     CompletionError,
@@ -130,9 +128,7 @@ from .documents import (
     TooManyDocuments,
     TooManyFiles,
 )
-from .frames import (
-    FrameError,
-)
+from .frames import FrameError
 from .inputs import (
     CallNotAsking,
     EmptyMessage,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from conversations.core.filling import Translate, TranslatePlural, fill, in_english, number_in
+from conversations.core.errors.error_messages import Translate, TranslatePlural, fill, in_english, number_in
 
 
 class ConversationError(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from conversations.models import Scenario
-from conversations.services.scenario_document import write_document
+from conversations.services.scenarios.scenario_file import write_document
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from chatsite.accounts.models import User
-from conversations.services.scenario_document import MOST_BYTES, problems_of, read_document
+from conversations.services.scenarios.scenario_file import MOST_BYTES, problems_of, read_document
 
 
 class Command(BaseCommand):

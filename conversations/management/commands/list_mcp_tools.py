@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from conversations.core.stored_errors import sentence_for
+from conversations.core.errors.stored_errors import sentence_for
 from conversations.models import McpServer
-from conversations.services.mcp_servers import list_tools
+from conversations.services.scenarios.mcp_servers import list_tools
 from conversations.tools.mcp_tools import tools_of
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from conversations.services.recompute_ledger_sums import LedgerSumDifference, recompute_ledger_sums
-from conversations.services.recompute_rolled_up_sums import RolledUpDifference, recompute_rolled_up_sums
-from conversations.services.recompute_spending import Difference, recompute_spending
+from conversations.services.ledger.recompute_ledger_sums import LedgerSumDifference, recompute_ledger_sums
+from conversations.services.ledger.recompute_rolled_up_sums import RolledUpDifference, recompute_rolled_up_sums
+from conversations.services.ledger.recompute_spending import Difference, recompute_spending
 
 
 class Command(BaseCommand):

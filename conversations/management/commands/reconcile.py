@@ -10,14 +10,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from conversations.core.reconciliation import plain_name
-from conversations.core.usage_exports.cells import EARLIEST, LATEST
-from conversations.core.usage_exports.errors import UnreadableExport
-from conversations.core.usage_exports.formats import FORMATS
-from conversations.management.reconciliation_table import estimate_lines, reconciliation_lines, verdict
-from conversations.providers.demo import DEMO_LANGUAGE_MODELS
-from conversations.selectors.estimate_errors import EstimateErrors, estimate_errors
-from conversations.selectors.reconciliation import Reconciliation, Terms, reconcile
+from conversations.providers.demo.transport import DEMO_LANGUAGE_MODELS
+from conversations.reconciliation.comparison import plain_name
+from conversations.reconciliation.reconcile import Reconciliation, Terms, reconcile
+from conversations.reconciliation.terminal_table import estimate_lines, reconciliation_lines, verdict
+from conversations.reconciliation.usage_exports.cells import EARLIEST, LATEST
+from conversations.reconciliation.usage_exports.errors import UnreadableExport
+from conversations.reconciliation.usage_exports.formats import FORMATS
+from conversations.selectors.figures.estimate_errors import EstimateErrors, estimate_errors
 
 DIFFERS, UNREADABLE = 1, 2  # exit codes
 BILLED_BY_NOBODY = frozenset(plain_name(model.name) for model in DEMO_LANGUAGE_MODELS)

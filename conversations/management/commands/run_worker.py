@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 
 from conversations.runs.indexer import Indexer
 from conversations.runs.worker import DRAIN_SECONDS, Worker
-from conversations.services.language import load_languages
+from conversations.services.counting.model_context import load_languages
 
 
 class Command(BaseCommand):

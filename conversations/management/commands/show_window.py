@@ -11,16 +11,16 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import CharField, Q, Value
 from django.db.models.functions import Cast, Replace
 
-from conversations.core.budget import LanguageModel
 from conversations.core.errors import PolicyFailed
-from conversations.core.policies import BUILT_IN
-from conversations.core.policy import WindowPolicy
-from conversations.core.window import Window
+from conversations.core.window.budget import LanguageModel
+from conversations.core.window.built_in_policies import BUILT_IN
+from conversations.core.window.compute_window import Window
+from conversations.core.window.policy import WindowPolicy
 from conversations.management.window_table import window_lines
 from conversations.models import Conversation
-from conversations.selectors.window import view_window
-from conversations.services.estimate_draft import DraftEstimate, estimate_draft
-from conversations.services.language import language_of
+from conversations.selectors.conversations.window import view_window
+from conversations.services.counting.model_context import language_of
+from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
 
 LARGEST_ID = 2**63 - 1
 

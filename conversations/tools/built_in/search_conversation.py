@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from conversations.grounding.recall import Recalled, recall_by_words
+from conversations.grounding.message_search import Recalled, recall_by_words
 from conversations.tools.registry import tool
 from conversations.tools.tool import ToolContext
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from conversations.core.documents.fusion import Candidate
 from conversations.core.errors import ToolTimedOut
-from conversations.core.fusion import Candidate
-from conversations.core.record import LookUp
-from conversations.grounding.find import Finding, Patience, find_passages
+from conversations.core.window.window_record import LookUp
+from conversations.grounding.retrieve import Finding, Patience, find_passages
 from conversations.tools.registry import tool
 from conversations.tools.tool import ToolContext
 
@@ -26,7 +26,7 @@ async def search_documents(words: str, context: ToolContext) -> str:
     """
     # What was found by words is told in any case, so the search by meaning has to end before the call does.
     patience = Patience.within(settings.TOOL_CALL_SECONDS)
-    return told(await find_passages(context.reply_id, asked=words, patience=patience))
+    return told(await find_passages(context.reply_id, embed=context.embed, asked=words, patience=patience))
 
 
 def told(finding: Finding | None) -> str:

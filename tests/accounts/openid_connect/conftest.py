@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from chatsite.single_sign_on import social_providers
-from tests.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, person, running_identity_provider
+from chatsite.configuration.single_sign_on import social_providers
+from tests.support.identity_provider import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    IdentityProvider,
+    person,
+    running_identity_provider,
+)
 
 
 @pytest.fixture(scope="module")

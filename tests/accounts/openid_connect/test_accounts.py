@@ -11,7 +11,7 @@ from django.test import Client
 
 from chatsite.accounts.models import User
 from tests.accounts.conftest import PASSWORD
-from tests.identity_provider import person
+from tests.support.identity_provider import person
 
 from .visitors import confirm, confirm_there, sign_in_there
 

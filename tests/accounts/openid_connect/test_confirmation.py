@@ -12,7 +12,7 @@ from django.test import Client
 from chatsite.accounts.models import User
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.software_passkeys import make_passkey
-from tests.identity_provider import person
+from tests.support.identity_provider import person
 
 from .visitors import LOGIN, come_back, confirm_there, sign_in_there
 

@@ -10,9 +10,9 @@ from django.test import Client
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up.first_admin import first_admin_url
-from chatsite.single_sign_on import social_providers
+from chatsite.configuration.single_sign_on import social_providers
 from tests.accounts.browsers import Browsers
-from tests.identity_provider import CLIENT_ID, CLIENT_SECRET, person, running_identity_provider
+from tests.support.identity_provider import CLIENT_ID, CLIENT_SECRET, person, running_identity_provider
 
 from .visitors import come_back, confirm, leave, sign_in_there
 

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from conversations.admin.dashboard.address import Address, read_filters
-from conversations.selectors.figures import Filters
-from conversations.views.period_form import choose_period
+from conversations.selectors.figures.figures import Filters
+from conversations.views.usage.period_form import choose_period
 from tests.admin.stored import make_completion, make_person
 
 TODAY = dt.date(2026, 11, 21)

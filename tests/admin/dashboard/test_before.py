@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from conversations.admin.dashboard.before import period_before
-from conversations.views.period_form import choose_period
+from conversations.views.usage.period_form import choose_period
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from conversations.admin.dashboard.cards import cards, growth
 from conversations.admin.dashboard.memory import Memory
-from conversations.selectors.totals import Totals
+from conversations.selectors.figures.totals import Totals
 
 
 def card(label: str, total: Totals, before: Totals):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.admin.dashboard.charts import cost_chart, memory_chart, reply_chart, token_chart
-from conversations.selectors.figures import DayTotals
-from conversations.selectors.totals import Totals
+from conversations.selectors.figures.figures import DayTotals
+from conversations.selectors.figures.totals import Totals
 from tests.admin.stored import make_completion
 
 COSTS = st.decimals(0, 10_000, places=10)

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from conversations.admin.dashboard.export import KEYS, SUMS
 from conversations.models import Completion
-from conversations.selectors.totals import Totals
+from conversations.selectors.figures.totals import Totals
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_completion, make_person
 

@@ -12,14 +12,14 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.accounts.mail_server import MailServer, running_mail_server
 from tests.browser.sites import Site, running_site
 from tests.faults.databases import Database, new_database
-from tests.identity_provider import (
+from tests.support.identity_provider import (
     CLIENT_ID,
     CLIENT_SECRET,
     IdentityProvider,
     person,
     running_identity_provider,
 )
-from tests.people import PASSWORD
+from tests.support.people import PASSWORD
 
 MAKE_PEOPLE = f"""
 from allauth.account.models import EmailAddress

@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.people import PASSWORD
+from tests.support.people import PASSWORD
 
 from .conftest import enter
 

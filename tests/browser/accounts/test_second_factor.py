@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.accounts.factors import code_of, wrong_code
-from tests.people import PASSWORD
+from tests.support.people import PASSWORD
 
 from .conftest import confirm_by_password, enter, password_fields, sign_out
 

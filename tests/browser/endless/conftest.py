@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.sites import Site, running_site
 from tests.faults.databases import Database, new_database
-from tests.upstream import Upstream, serve_upstream
+from tests.support.upstream import Upstream, serve_upstream
 
 ENDLESS = "endless-20"
 

@@ -18,7 +18,7 @@ from tests.browser.talking import (
     wait_until,
     write,
 )
-from tests.upstream import Upstream
+from tests.support.upstream import Upstream
 
 pytestmark = pytest.mark.usefixtures("provider")
 

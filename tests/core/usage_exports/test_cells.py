@@ -7,9 +7,9 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.core.reconciliation import Measure
-from conversations.core.usage_exports.cells import read_amount, read_day
-from conversations.core.usage_exports.errors import UnreadableExport
+from conversations.reconciliation.comparison import Measure
+from conversations.reconciliation.usage_exports.cells import read_amount, read_day
+from conversations.reconciliation.usage_exports.errors import UnreadableExport
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.core.reconciliation import Measure, Place
-from conversations.core.usage_exports.errors import UnreadableExport
-from conversations.core.usage_exports.formats import FORMATS
-from conversations.core.usage_exports.read import LONGEST_LINE_BYTES, read_export
+from conversations.reconciliation.comparison import Measure, Place
+from conversations.reconciliation.usage_exports.errors import UnreadableExport
+from conversations.reconciliation.usage_exports.formats import FORMATS
+from conversations.reconciliation.usage_exports.read_export import LONGEST_LINE_BYTES, read_export
 
 PLAIN = "day,model,input_tokens,cached_input_tokens,output_tokens,requests,cost_usd\n"
 ROW = "2026-11-01,letters,10,4,3,1,0.5\n"
@@ -159,7 +159,7 @@ def test_a_format_that_is_asked_for_names_what_it_lacks():
 
 
 def test_more_days_and_models_than_anybody_has_are_refused(monkeypatch):
-    monkeypatch.setattr("conversations.core.usage_exports.read.MOST_PLACES", 2)
+    monkeypatch.setattr("conversations.reconciliation.usage_exports.read_export.MOST_PLACES", 2)
     rows = "".join(ROW.replace("letters", f"model {number}") for number in range(3))
     assert "Line 4: more than 2 days and models" in refusal_of(PLAIN + rows)
 

@@ -10,13 +10,13 @@ import pytest
 
 from conversations.core.errors import ConversationError
 from conversations.models import Conversation, Message, ToolCall
-from conversations.providers.completions import CompletionClient
-from conversations.services.end_reply import COMPLETE, STOPPED, Ending, end_reply
-from conversations.services.make_reply import make_reply
+from conversations.providers.clients.completions import CompletionClient
+from conversations.services.replies.end_reply import COMPLETE, STOPPED, Ending, end_reply
+from conversations.services.replies.make_reply import make_reply
 from conversations.tools.toolbox import Toolbox
-from tests.people import begin, make_user, post
-from tests.upstream import Upstream, serve_upstream
-from tests.waiting import in_thread
+from tests.support.people import begin, make_user, post
+from tests.support.upstream import Upstream, serve_upstream
+from tests.support.waiting import in_thread
 
 from .tools import NotedTool, Texts
 

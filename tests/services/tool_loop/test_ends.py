@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from conversations.services import run_calls
+from conversations.services.replies import run_tool_calls
 
 from .tools import NotedTool, call, script
 
@@ -50,9 +50,9 @@ async def test_calls_take_no_longer_than_the_time_for_tools(talk, settings):
 
     tool = NotedTool(answer=hang)
     tool.timeout_seconds = 600.0
-    talk.clock = lambda: float(len(tool.ran) >= run_calls.AT_ONCE)  # a second, once as many as may do run
+    talk.clock = lambda: float(len(tool.ran) >= run_tool_calls.AT_ONCE)  # a second, once as many as may do run
     reply = await talk.ask(script([call(x=number) for number in range(6)], answer="No time."), tool)
-    assert (reply.state, reply.content, len(tool.ran)) == ("complete", "No time.", run_calls.AT_ONCE)
+    assert (reply.state, reply.content, len(tool.ran)) == ("complete", "No time.", run_tool_calls.AT_ONCE)
     assert set(await talk.results()) == {"The tool did not answer in time."}
 
 
@@ -96,7 +96,7 @@ async def test_what_failed_may_be_tried_again_in_the_next_step(talk):
 
 
 async def test_a_tool_that_hangs_is_given_up(talk, monkeypatch):
-    monkeypatch.setattr(run_calls, "GRACE_SECONDS", 0)
+    monkeypatch.setattr(run_tool_calls, "GRACE_SECONDS", 0)
     tool = NotedTool(answer=lambda arguments: asyncio.Event().wait())
     tool.timeout_seconds = 0.05
     reply = await talk.ask(script([call()]), tool)
@@ -104,7 +104,7 @@ async def test_a_tool_that_hangs_is_given_up(talk, monkeypatch):
 
 
 async def test_a_tool_that_will_not_stop_is_left_alone(talk, monkeypatch):
-    monkeypatch.setattr(run_calls, "GRACE_SECONDS", 0)
+    monkeypatch.setattr(run_tool_calls, "GRACE_SECONDS", 0)
     told_to_stop, may_end = asyncio.Event(), asyncio.Event()
 
     async def go_on(arguments):

@@ -9,14 +9,14 @@ from django.db import connection
 
 from conversations.models import McpServer, Scenario, ToolCall
 from conversations.models.tool_call import ToolCallState
-from conversations.services.decide_call import decide_call
-from conversations.services.make_reply import make_reply
-from conversations.services.mcp_servers import list_tools
+from conversations.services.replies.approve_tool_call import decide_call
+from conversations.services.replies.make_reply import make_reply
+from conversations.services.scenarios.mcp_servers import list_tools
 from conversations.tools.toolbox import toolbox_of
-from tests.mcp_server import NUMBERS, add, hang, said, serve_tools
-from tests.patience import PATIENCE_SECONDS
-from tests.people import post
-from tests.waiting import in_thread, wait_until
+from tests.support.mcp_server import NUMBERS, add, hang, said, serve_tools
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import post
+from tests.support.waiting import in_thread, wait_until
 
 from .tools import Texts, call, script
 

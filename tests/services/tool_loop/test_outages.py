@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 from django.db import OperationalError
 
-from conversations.services import attempts, make_reply, run_calls
+from conversations.services.ledger import provider_attempts
+from conversations.services.replies import make_reply, run_tool_calls
 
 from .tools import NotedTool, call, script
 
 
 @pytest.mark.parametrize("lost", ["_begin", "store_calls", "calls_of_step", "store_step", "prepare_reply"])
 async def test_what_was_written_without_an_answer_is_written_once(talk, monkeypatch, lost):
-    monkeypatch.setattr(attempts, "DATABASE_AWAY_SECONDS", 0)
+    monkeypatch.setattr(provider_attempts, "DATABASE_AWAY_SECONDS", 0)
     monkeypatch.setattr(make_reply, lost, losing_answers(getattr(make_reply, lost)))
     reply = await talk.ask(script([call(x=1), call(x=2)], [call(x=3)]), tool := NotedTool())
     assert (reply.state, sorted(tool.ran)) == ("complete", ['{"x": 1}', '{"x": 2}', '{"x": 3}'])
@@ -36,7 +37,7 @@ def losing_answers(write):
 
 
 async def test_a_call_that_may_not_have_begun_is_not_run(talk, monkeypatch):
-    monkeypatch.setattr(run_calls, "begin_call", losing_answers(run_calls.begin_call))
+    monkeypatch.setattr(run_tool_calls, "begin_call", losing_answers(run_tool_calls.begin_call))
     reply = await talk.ask(script([call(x=1)], [call(x=1)]), tool := NotedTool())
     assert (reply.state, tool.ran) == ("complete", ['{"x": 1}'])
     assert [row.state for row in await talk.calls()] == ["failed", "succeeded"]

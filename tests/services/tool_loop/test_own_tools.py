@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from conversations.core.tools import MOST_CALLS_AT_ONCE
-from conversations.services.tool_calls import LONGEST_RESULT_CHARACTERS
+from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE
+from conversations.services.replies.tool_calls import LONGEST_RESULT_CHARACTERS
 from conversations.tools.registry import registry
-from tests.people import begin, make_user, post
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import in_thread
 from tests.tools.calls import python_tool
-from tests.waiting import in_thread
 
 from .tools import call, script
 

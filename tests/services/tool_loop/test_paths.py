@@ -7,13 +7,13 @@ import uuid
 import pytest
 
 from conversations.core.errors import MessageNotFound, MessageNotPinnable
-from conversations.selectors.versions import versions_of
-from conversations.services.edit_message import edit_message
-from conversations.services.mark_message import exclude_message, pin_message
-from conversations.services.regenerate_reply import regenerate_reply
-from conversations.services.switch_version import switch_version
-from tests.people import post
-from tests.waiting import in_thread
+from conversations.selectors.conversations.versions import versions_of
+from conversations.services.messages.edit_message import edit_message
+from conversations.services.messages.mark_message import exclude_message, pin_message
+from conversations.services.messages.switch_version import switch_version
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from tests.support.people import post
+from tests.support.waiting import in_thread
 
 from .tools import NotedTool, call, script
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from conversations.models import Message
-from tests.people import post
-from tests.tool_dialogues import wrong_with
-from tests.waiting import in_thread
+from tests.support.people import post
+from tests.support.tool_dialogues import wrong_with
+from tests.support.waiting import in_thread
 
 from .tools import NotedTool, call, script
 

@@ -6,13 +6,17 @@ import json
 
 import pytest
 
-from conversations.core.messages import ToolCall
-from conversations.core.tools import MOST_CALLS_AT_ONCE
+from conversations.core.prompt.messages import ToolCall
+from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE
 from conversations.models import Completion
-from conversations.services.tool_calls import LONGEST_ARGUMENTS_CHARACTERS, LONGEST_RESULT_CHARACTERS, store_calls
+from conversations.services.replies.tool_calls import (
+    LONGEST_ARGUMENTS_CHARACTERS,
+    LONGEST_RESULT_CHARACTERS,
+    store_calls,
+)
 from conversations.tools.toolbox import Toolbox
-from tests.people import post
-from tests.waiting import in_thread
+from tests.support.people import post
+from tests.support.waiting import in_thread
 
 from .tools import NotedTool, call, script
 

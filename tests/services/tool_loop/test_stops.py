@@ -10,12 +10,12 @@ import pytest
 from django.db import transaction
 
 from conversations.models import Completion, Message
-from conversations.providers.completion_events import CompletionEnd
+from conversations.providers.wire.completion_events import CompletionEnd
 from conversations.runs.claim import save_texts
 from conversations.runs.live_reply import StepText
-from tests.patience import PATIENCE_SECONDS
-from tests.people import post
-from tests.waiting import in_thread, wait_for_lock_waits
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import post
+from tests.support.waiting import in_thread, wait_for_lock_waits
 
 from .tools import NotedTool, call, script
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conversations.models import Completion, Document, ToolCall
-from conversations.services.decide_call import decide_call
+from conversations.services.replies.approve_tool_call import decide_call
 from tests.grounding.documents import store_document
-from tests.people import post
-from tests.waiting import in_thread
+from tests.support.people import post
+from tests.support.waiting import in_thread
 
 from .tools import NotedTool, call, script
 

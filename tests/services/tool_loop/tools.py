@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from conversations.core.errors import ArgumentsBroken
-from conversations.core.tools import ToolSpec, is_object
+from conversations.core.tools.tool_spec import ToolSpec, is_object
 from conversations.tools.tool import ToolContext
 
 Answer = Callable[[str], Awaitable[str]]
@@ -59,7 +59,7 @@ class Texts:
 
 
 def call(name: str = "look", /, **arguments: Any) -> dict[str, Any]:
-    """Return a call as the models of tests/tool_dialogues.py are told of it."""
+    """Return a call as the models of tests/support/tool_dialogues.py are told of it."""
     return {"name": name, "arguments": arguments}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conversations.core.errors import ArgumentsUnfit
 from conversations.tools.built_in.arithmetic import LONGEST_EXPRESSION
 from conversations.tools.built_in.calculator import calculator
-from tests.cpu_time import cpu_time_under
+from tests.support.cpu_time import cpu_time_under
 
 VALUES = {
     "17 × 23": "391",

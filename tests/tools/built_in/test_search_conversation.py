@@ -7,13 +7,13 @@ import re
 import pytest
 
 from conversations.core.errors import ToolBusy, ToolTimedOut
-from conversations.grounding import search
+from conversations.grounding import bounded_search
 from conversations.models import Message
 from conversations.tools.built_in import searching
 from conversations.tools.built_in.search_conversation import LONGEST_EXCERPT, MOST_MESSAGES, search_conversation
 from conversations.tools.tool import ToolContext
-from tests.patience import PATIENCE_SECONDS
-from tests.people import begin, make_user, post
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
 INVOICE = "The invoice of the caterer is 480 euros."
@@ -159,7 +159,7 @@ def test_what_is_found_is_bounded(conversation):
 
 def test_a_search_that_takes_too_long_is_given_up(conversation, monkeypatch):
     say(conversation, "hello", reply="invoice " * 100_000)
-    monkeypatch.setattr(search, "MOST_SECONDS", 0.001)
+    monkeypatch.setattr(bounded_search, "MOST_SECONDS", 0.001)
     with pytest.raises(ToolTimedOut) as raised:
         searched(conversation, "invoice")
     assert "fewer and rarer words" in raised.value.for_the_model

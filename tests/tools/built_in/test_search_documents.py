@@ -8,11 +8,12 @@ import pytest
 
 from chatsite.accounts.models import Limits
 from conversations.core.errors import LookUpTooCostly, ToolTimedOut
-from conversations.core.record import LookUp
-from conversations.grounding import find
-from conversations.grounding.find import Finding, Patience
+from conversations.core.window.window_record import LookUp
+from conversations.grounding import retrieve
+from conversations.grounding.retrieve import Finding, Patience
 from conversations.models import Completion, Document
-from conversations.providers.clients import close_clients
+from conversations.providers.clients.client_pool import close_clients
+from conversations.services.grounding.embed_texts import embed_texts
 from conversations.tools.built_in.search_documents import (
     BY_MEANING_ALONE,
     BY_WORDS_ALONE,
@@ -23,13 +24,13 @@ from conversations.tools.built_in.search_documents import (
     told,
 )
 from conversations.tools.tool import ToolContext
-from tests.embeddings import embed_words
 from tests.grounding.documents import store_document
 from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
-from tests.people import begin, make_user, post
+from tests.support.embeddings import embed_words
+from tests.support.people import begin, make_user, post
+from tests.support.upstream import serve_upstream
+from tests.support.waiting import in_thread
 from tests.tools.calls import call
-from tests.upstream import serve_upstream
-from tests.waiting import in_thread
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient_searches")]
 PASSAGE = ("Fees", "The invoice of the caterer is due in March.")
@@ -43,7 +44,8 @@ def conversation():
 
 async def searched(conversation, words: str = "invoice caterer") -> str:
     reply = (await in_thread(post, conversation, "What is due?")).reply
-    return await call("search_documents", ToolContext(conversation.owner_id, conversation.pk, reply.pk), words=words)
+    context = ToolContext(conversation.owner_id, conversation.pk, reply.pk, embed=embed_texts)
+    return await call("search_documents", context, words=words)
 
 
 async def test_a_passage_is_told_with_its_source(conversation):
@@ -143,7 +145,7 @@ async def test_an_embeddings_model_that_fails_leaves_the_words_and_is_told(conve
 
 
 async def test_an_embeddings_model_that_never_answers_is_given_up(conversation, embedded, monkeypatch):
-    monkeypatch.setattr(find, "VECTOR_SECONDS", 0.5)
+    monkeypatch.setattr(retrieve, "VECTOR_SECONDS", 0.5)
     await embedded("hang", PASSAGE[1], near="invoice caterer")
     assert await searched(conversation) == f"[guide.md]\n{PASSAGE[1]}\n\n{BY_WORDS_ALONE}"
 
@@ -152,7 +154,7 @@ async def test_words_that_take_too_long_leave_the_meaning(conversation, embedded
     def search_by_words(*_args, **_kwargs):
         raise LookUpTooCostly
 
-    monkeypatch.setattr(find, "search_by_words", search_by_words)
+    monkeypatch.setattr(retrieve, "search_by_words", search_by_words)
     await embedded("words", NO_WORD_OF_IT, near="invoice caterer")
     assert await searched(conversation) == f"[guide.md]\n{NO_WORD_OF_IT}\n\n{BY_MEANING_ALONE}"
 

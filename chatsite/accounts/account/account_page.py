@@ -1,0 +1,83 @@
+"""The page where people look after their account, and the ends that they put to their sessions there."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from chatsite.accounts.account.account_changes import changes_of
+from chatsite.accounts.account.sign_in_methods import ways_to_sign_in
+from chatsite.accounts.forms import PersonForm
+from chatsite.accounts.models import User
+from chatsite.accounts.preferences.reader_language import keep_language, language_of
+from chatsite.accounts.sessions.own_sessions import end_all_sessions, end_other_sessions, end_session, own_sessions
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    form = PersonForm(request.POST or None, instance=request.user)
+    if request.method == "POST" and form.is_valid():
+        return _saved(request, form.save())
+    context = {
+        "form": form,
+        "ways": ways_to_sign_in(request.user),
+        "sessions": own_sessions(request.user, request.session),
+        "changes": changes_of(request.user),
+        "readings_are_shown": settings.READINGS_SHOWN_TO_OWNERS,
+    }
+    return render(request, "account/account.html", context)
+
+
+def _saved(request: HttpRequest, user: User) -> HttpResponse:
+    """Show the page anew, in the language that it was saved with."""
+    response = redirect("account")
+    if user.language:
+        keep_language(request, response, user.language)
+    else:
+        response.delete_cookie(settings.LANGUAGE_COOKIE_NAME)
+        request.COOKIES.pop(settings.LANGUAGE_COOKIE_NAME, None)
+    with translation.override(language_of(request)):
+        messages.success(request, _("Saved."))
+    return response
+
+
+@login_required
+@require_POST
+def end_sessions(request: HttpRequest) -> HttpResponse:
+    """End one of the person's sessions, which the form names by its handle, or `others`, or `all`."""
+    which = request.POST.get("session", "")
+    if which == "all":
+        end_all_sessions(request.user)
+        return _signed_out(request)
+    if which == "others":
+        _tell_how_many(request, end_other_sessions(request.user, request.session))
+    elif (ended := end_session(request.user, which)) is None:
+        messages.info(request, _("That session is over already."))
+    elif ended == request.session.session_key:
+        return _signed_out(request)
+    else:
+        messages.success(request, _("Signed out there."))
+    return redirect("account")
+
+
+def _tell_how_many(request: HttpRequest, ended: int) -> None:
+    if ended:
+        text = ngettext("Signed out of %(count)d other session.", "Signed out of %(count)d other sessions.", ended)
+        messages.success(request, text % {"count": ended})
+    else:
+        messages.info(request, _("You were signed in nowhere else."))
+
+
+def _signed_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    messages.success(request, _("You have signed out."))
+    return redirect(settings.LOGIN_URL)

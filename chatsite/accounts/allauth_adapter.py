@@ -1,0 +1,84 @@
+"""Where this site's accounts differ from django-allauth's defaults."""
+
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+from allauth.account.adapter import DefaultAccountAdapter
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import get_language, override
+from django.utils.translation import gettext as _
+
+from chatsite.accounts.mail_failures import MAIL_FAILED
+from chatsite.accounts.models import User
+from chatsite.accounts.preferences.reader_language import is_offered
+from chatsite.accounts.sign_up.policy import is_open_to
+
+log = logging.getLogger(__name__)
+MAIL_SENT = "account/messages/email_confirmation_sent.txt"
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """Sign-up by the site's policy, mails that never break a page and always link to `SITE_URL`."""
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return is_open_to(request.session)
+
+    def clean_email(self, email: str) -> str:
+        """Refuse what the column can't hold, which allauth would cut to an address of somebody else."""
+        return User._meta.get_field("email").clean(email, None)
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send it, or say that it couldn't be sent. The same for known and unknown addresses."""
+        links = {name: _on_this_site(value) for name, value in context.items() if name.endswith("_url")}
+        site = SimpleNamespace(name=settings.SITE_NAME, domain=urlsplit(settings.SITE_URL).netloc)
+        try:
+            with override(_language_of(email, context.get("user"))):
+                super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
+        except OSError:  # which smtplib's errors are
+            log.exception("The mail %s could not be sent.", template_prefix)
+            self.request.mail_failed = True
+            messages.error(self.request, _("The mail could not be sent. Please try again later."), MAIL_FAILED)
+
+    def add_message(
+        self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **kwargs: Any
+    ) -> None:
+        """Tell it, unless it says that a mail was sent which has just failed."""
+        if not (message_template == MAIL_SENT and getattr(request, "mail_failed", False)):
+            super().add_message(request, level, message_template, *args, **kwargs)
+
+    def format_email_subject(self, subject: str) -> str:
+        return f"{settings.SITE_NAME}: {subject}"
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Name the ways to show that it is you as the rest of the site does."""
+        words = {
+            "reauthenticate": _("Use your password"),
+            "mfa_reauthenticate": _("Use a code"),
+            "mfa_reauthenticate:webauthn": _("Use a passkey"),
+        }
+        return [{**way, "description": words[way["id"]]} for way in super().get_reauthentication_methods(user)]
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
+
+def _language_of(email: str, user: User | None) -> str:
+    """Return the language that *user*, or else the account with this address, has chosen.
+
+    Without one it is that of whoever has the mail written.
+    """
+    account = user or User.objects.filter(email__iexact=email).first()
+    chosen = account.language if account else ""
+    return chosen if chosen and is_offered(chosen) else get_language()
+
+
+def _on_this_site(url: str) -> str:
+    """Put `SITE_URL` in the place of the scheme and host that the request claimed."""
+    return settings.SITE_URL + urlsplit(url).path

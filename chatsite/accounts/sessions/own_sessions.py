@@ -1,0 +1,78 @@
+"""A person's own sessions: their list, and how to end them.
+
+A session that is gone closes the sockets that were opened with it within a second: `users_of` is asked that often.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from allauth.account.signals import password_changed, password_reset, password_set
+from django.contrib.sessions.backends.base import SessionBase
+from django.http import HttpRequest
+from django.utils import timezone
+
+from chatsite.accounts.models import Session, User
+from chatsite.accounts.sessions.session_users import is_of
+from chatsite.accounts.sessions.user_agents import browser_words
+
+MOST_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSession:
+    """One of a person's sessions as its person is shown it. *handle* names it in forms, and opens nothing."""
+
+    handle: str
+    browser: str
+    address: str | None
+    began_at: dt.datetime
+    last_seen_at: dt.datetime
+    is_current: bool
+
+
+def own_sessions(user: User, current: SessionBase) -> list[OwnSession]:
+    """Return those that still let *user* in, the newest seen first; the *current* one before them."""
+    stored = user.sessions.filter(expire_date__gt=timezone.now()).order_by("-last_seen_at")[:MOST_SHOWN]
+    shown = [_shown(row, current) for row in stored if is_of(row, user)]
+    return sorted(shown, key=lambda session: not session.is_current)
+
+
+def _shown(row: Session, current: SessionBase) -> OwnSession:
+    return OwnSession(
+        handle=row.handle,
+        browser=browser_words(row.user_agent),
+        address=row.address,
+        began_at=row.began_at,
+        last_seen_at=row.last_seen_at,
+        is_current=row.session_key == current.session_key,
+    )
+
+
+def end_session(user: User, handle: str) -> str | None:
+    """End the session of *user* with that handle and return its key; None if they have none such."""
+    key = next((row.session_key for row in user.sessions.defer("session_data") if row.handle == handle), None)
+    if key:
+        user.sessions.filter(session_key=key).delete()
+    return key
+
+
+def end_other_sessions(user: User, current: SessionBase) -> int:
+    """End all sessions of *user* but the *current* one. Returns how many there were."""
+    ended, _ = user.sessions.exclude(session_key=current.session_key).delete()
+    return ended
+
+
+def end_all_sessions(user: User) -> None:
+    user.sessions.all().delete()
+
+
+def _end_others_of(*, request: HttpRequest, user: User, **kwargs: object) -> None:
+    """With a new password the sessions begun with the old one let nobody in; so their rows go, too."""
+    end_other_sessions(user, request.session)
+
+
+def watch_passwords() -> None:
+    for signal in (password_changed, password_set, password_reset):
+        signal.connect(_end_others_of, dispatch_uid="end the other sessions")

@@ -1,0 +1,118 @@
+"""The words of a conversation, as the pages of the admin ask for them: shown within a reading, else the way to one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from conversations.core.errors import ConversationError, ReadingOff, ReadingRefused
+from conversations.core.text.reading_reason import FEWEST_CHARACTERS, MOST_CHARACTERS
+from conversations.models import Conversation, Reading, ReadWhat
+from conversations.selectors.review.readings import readings_of, reason_given
+from conversations.services.review.readings import log_step, open_reading, require_reading
+from conversations.wording.error_sentences import reader_of, sentence_of
+
+MOST_LOGGED = 20
+READ = "conversations_conversation_read"
+
+
+@dataclass(frozen=True)
+class Words:
+    """Whether the person who asks is shown the words of *conversation*, and by which reading.
+
+    Their own conversation is shown without one. *reason* is what they wrote for the search that led here.
+    """
+
+    conversation: Conversation
+    are_shown: bool
+    reading: Reading | None = None
+    is_off: bool = False
+    reason: str = ""
+
+    fewest_characters = FEWEST_CHARACTERS
+    most_characters = MOST_CHARACTERS
+
+    @property
+    def title(self) -> str:
+        return self.conversation.title if self.are_shown else ""
+
+    @property
+    def address(self) -> str:
+        """Where a reason is posted to."""
+        return reverse(f"admin:{READ}", args=[self.conversation.pk])
+
+    @cached_property
+    def log(self) -> list[Reading]:
+        """Return the newest readings of the conversation, with what each was shown."""
+        return list(readings_of(self.conversation)[: MOST_LOGGED + 1])
+
+    @property
+    def newest(self) -> list[Reading]:
+        return self.log[:MOST_LOGGED]
+
+    @property
+    def has_more(self) -> bool:
+        return len(self.log) > MOST_LOGGED
+
+
+def words_of(request: HttpRequest, conversation: Conversation) -> Words:
+    """Return what the person who asks may see of *conversation*'s words now."""
+    try:
+        reading = require_reading(request.user, conversation)
+    except ReadingRefused as refusal:
+        return Words(
+            conversation, are_shown=False, is_off=isinstance(refusal, ReadingOff), reason=_reason_of_search(request)
+        )
+    return Words(conversation, are_shown=True, reading=reading)
+
+
+def words_for_page(request: HttpRequest, conversation: Conversation, what: ReadWhat, detail: str) -> Words:
+    """Return the same, and put on record that the page shows them."""
+    words = words_of(request, conversation)
+    log_step(words.reading, what, detail)
+    return words
+
+
+def open_by_form(request: HttpRequest, conversation: Conversation) -> HttpResponse:
+    """Open a reading with the reason that was posted, and go on to the page that asked for it."""
+    try:
+        open_reading(request.user, conversation, request.POST.get("reason", ""))
+    except ConversationError as refusal:
+        messages.error(request, sentence_of(refusal, reader_of(request)))
+    return redirect(_page_to_go_on_to(request, conversation))
+
+
+def within_reading(
+    request: HttpRequest, conversation: Conversation | None, show: Callable[[Reading | None], HttpResponse]
+) -> HttpResponse:
+    """Answer with *show* where there is a reading, and else with the page that asks for a reason."""
+    if conversation is None:
+        return redirect("admin:index")
+    words = words_of(request, conversation)
+    return show(words.reading) if words.are_shown else redirect(_page_of(conversation))
+
+
+def _page_to_go_on_to(request: HttpRequest, conversation: Conversation) -> str:
+    """Return the page of the admin that the form stood on; nothing outside of it."""
+    page = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(page, allowed_hosts=None) and page.startswith(reverse("admin:index"))
+    return page if is_ours else _page_of(conversation)
+
+
+def _page_of(conversation: Conversation) -> str:
+    return reverse("admin:conversations_conversation_change", args=[conversation.pk])
+
+
+def _reason_of_search(request: HttpRequest) -> str:
+    try:
+        return reason_given(request.user, uuid.UUID(request.GET.get("reading", "")))
+    except ValueError:
+        return ""

@@ -1,0 +1,104 @@
+"""Money that may be spent in a day or a month, and the error that says why it does not cover a request.
+
+    left = limit − spent − reserved
+    a request is covered if its worst case ≤ left, or if it costs nothing
+
+Amounts are US dollars; days and months are those of UTC. *reserved* is the worst case of the requests that are running.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from conversations.core.errors import (
+    AccessError,
+    MoneyForbidden,
+    MoneyHeldBack,
+    MoneyOfMonthUsedUp,
+    MoneyUsedUp,
+    PriceUnknown,
+    ReplyTooExpensive,
+    SiteMoneyHeldBack,
+    SiteMoneyOfMonthUsedUp,
+    SiteMoneyUsedUp,
+)
+
+from .usage import UnitPrices, Usage, cost_usd
+
+Whose = Literal["person", "site"]
+Period = Literal["day", "month"]
+Refusal = Literal["held_back", "used_up", "too_expensive"]
+
+PERIODS: tuple[Period, ...] = ("day", "month")
+BY_URGENCY: tuple[Refusal, ...] = ("held_back", "used_up", "too_expensive")
+USED_UP: dict[tuple[Whose, Period], type[MoneyUsedUp]] = {
+    ("person", "day"): MoneyUsedUp,
+    ("person", "month"): MoneyOfMonthUsedUp,
+    ("site", "day"): SiteMoneyUsedUp,
+    ("site", "month"): SiteMoneyOfMonthUsedUp,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one person, or all people of the site together, may spend in one day or month, where that is limited."""
+
+    whose: Whose
+    period: Period
+    begins_on: dt.date
+    limit_usd: Decimal
+    spent_usd: Decimal = Decimal(0)
+    reserved_usd: Decimal = Decimal(0)
+
+    @property
+    def left_usd(self) -> Decimal:
+        return max(self.limit_usd - self.spent_usd - self.reserved_usd, Decimal(0))
+
+    @property
+    def opens_at(self) -> dt.datetime:
+        """When the next day or month begins."""
+        days = 1 if self.period == "day" else 32
+        begin = self.begins_on + dt.timedelta(days=days)
+        begin = begin if self.period == "day" else begin.replace(day=1)
+        return dt.datetime.combine(begin, dt.time(), dt.UTC)
+
+    def refusal_of(self, worst_usd: Decimal) -> Refusal | None:
+        """Say what stands in the way of a request that may cost *worst_usd*."""
+        if not worst_usd:
+            return None
+        if worst_usd > self.limit_usd:
+            return "too_expensive"
+        if self.spent_usd + worst_usd > self.limit_usd:
+            return "used_up"
+        return "held_back" if self.spent_usd + self.reserved_usd + worst_usd > self.limit_usd else None
+
+    def error(self, refusal: Refusal) -> AccessError:
+        if refusal == "too_expensive":
+            return ReplyTooExpensive() if self.limit_usd else MoneyForbidden()
+        if refusal == "used_up":
+            return USED_UP[self.whose, self.period](opens_at=self.opens_at)
+        return MoneyHeldBack() if self.whose == "person" else SiteMoneyHeldBack()
+
+
+def refusal_of(allowances: Collection[Allowance], worst_usd: Decimal | None) -> AccessError | None:
+    """Return the error that a request with that worst case meets, or None if all *allowances* cover it.
+
+    Of several that refuse it, the one that opens last speaks. None is an unknown worst case.
+    """
+    if worst_usd is None:
+        return PriceUnknown() if allowances else None
+    refusing = [(refusal, each) for each in allowances if (refusal := each.refusal_of(worst_usd))]
+    if not refusing:
+        return None
+    refusal, allowance = max(refusing, key=lambda pair: (BY_URGENCY.index(pair[0]), pair[1].opens_at))
+    return allowance.error(refusal)
+
+
+def worst_case_usd(prices: UnitPrices | None, *, input_tokens: int, output_tokens: int) -> Decimal | None:
+    """Return the most that a request with at most so many tokens can cost, or None where a price is unknown."""
+    dearest = prices.dearest(input_tokens) if prices else None
+    return cost_usd(Usage(input_tokens, output_tokens), dearest)

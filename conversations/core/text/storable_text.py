@@ -1,0 +1,37 @@
+"""Text made fit to be stored: PostgreSQL and UTF-8 refuse NUL and lone surrogates."""
+
+from __future__ import annotations
+
+import re
+
+from conversations.core.errors import EmptyMessage
+
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def clean_content(raw: str) -> str:
+    """Return *raw* without NUL and lone surrogates. Raises `EmptyMessage` if nothing but white space is left."""
+    content = UNSTORABLE.sub("", raw)
+    if not content.strip():
+        raise EmptyMessage
+    return content
+
+
+class StorablePieces:
+    """Makes the pieces of a streamed text fit to be stored, each as it comes.
+
+    JSON may write an emoji as two surrogates, and a provider may send each in a piece of its own: the first half waits
+    for the second.
+    """
+
+    def __init__(self) -> None:
+        self._first_half = ""
+
+    def take(self, piece: str) -> str:
+        """Return what can be stored of all that came and was not returned yet; may be empty."""
+        text = self._first_half + piece
+        self._first_half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        if not UNSTORABLE.search(text):
+            return text
+        paired = text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+        return UNSTORABLE.sub("", paired)

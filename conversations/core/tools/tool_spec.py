@@ -1,0 +1,69 @@
+"""Tools: functions that a language model may ask for, what is told of them, and what comes of a call.
+
+schema = {"type": "function", "function": {"name", "description", "parameters"}}      as OpenAI's wire format has it
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from conversations.core.text.digest import digest_of_text
+
+TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what providers take
+BUILT_IN: Final = "built-in"  # sources that are no MCP server's names
+OWN: Final = "own"
+MOST_CALLS_AT_ONCE: Final = 16  # of one step; more get an error for a result
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a language model is told of it. *name* is the one that it calls, *source* who offers it.
+
+    *address* is where its calls go if they leave this site. *parameters* is a JSON schema of an object. A tool that
+    *asks* may change something: the person allows each call of it, seeing the exact arguments.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    source: str = BUILT_IN
+    asks: bool = False
+    address: str = ""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
+        return {"type": "function", "function": function}
+
+    def digest_of_call(self, arguments: str) -> str:
+        """Return what a person's consent is bound to: this tool as it is now, and exactly these arguments."""
+        return digest_of_text(
+            json.dumps([self.source, self.address, self.schema, canonical(arguments)], sort_keys=True)
+        )
+
+
+class ToolResult(NamedTuple):
+    """What came of a call: the text that the language model gets. *error_code* is blank for one that succeeded."""
+
+    text: str
+    error_code: str = ""
+
+
+def is_object(arguments: str) -> bool:
+    """Tell whether *arguments* is the JSON text of an object."""
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def canonical(arguments: str) -> str:
+    """Return JSON text in one form, so that the same arguments are the same text; other text as it is."""
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return arguments

@@ -1,0 +1,99 @@
+"""Older messages, as the window reads them: newest first, in units that may not be split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from conversations.core.prompt.messages import PromptMessage
+
+from .budget import ChatFormat
+from .window_record import LeftOutReason
+
+
+class HistoryMessage(NamedTuple):
+    """A stored message. *content_tokens* is what it adds to the chat format's overhead, counted when it was stored.
+
+    A tuple, like `PromptMessage`: a window makes one of each for every row, at half of a frozen dataclass's price.
+    """
+
+    position: int
+    message: PromptMessage
+    content_tokens: int
+    id: int | None = None
+    excluded: bool = False
+
+    def tokens(self, chat_format: ChatFormat) -> int:
+        return chat_format.overhead_tokens + self.content_tokens
+
+
+class Unit(NamedTuple):
+    """Messages that are sent together or not at all, oldest first: one message, or tool calls with their results."""
+
+    messages: tuple[HistoryMessage, ...]
+    tokens: int
+
+    @property
+    def position(self) -> int:
+        """The position at which the unit begins."""
+        return self.messages[0].position
+
+    @property
+    def calls_tools(self) -> bool:
+        return bool(self.messages[0].message.tool_calls)
+
+    @property
+    def flaw(self) -> LeftOutReason | None:
+        """Return why the unit can't be sent at all, whatever the room, or None if it can.
+
+        Empty is a reply that failed before its first token.
+        """
+        first = self.messages[0]
+        if first.message.role != "tool" and not first.message.tool_calls:
+            return "excluded" if first.excluded else None if first.message.content else "empty"
+        if any(message.excluded for message in self.messages):
+            return "excluded"
+        if self._is_incomplete():
+            return "incomplete_tool_turn"
+        return None
+
+    def _is_incomplete(self) -> bool:
+        """Return whether a result has no call or a call no result; providers refuse both."""
+        calls = [call.id for message in self.messages for call in message.message.tool_calls]
+        results = [str(message.message.tool_call_id) for message in self.messages if message.message.role == "tool"]
+        return calls != results and sorted(calls) != sorted(results)
+
+
+def group_into_units(newest_first: Iterable[HistoryMessage], *, overhead_tokens: int) -> Iterator[Unit]:
+    """Yield the units of a history, newest first, reading no further than the unit that is asked for.
+
+    *overhead_tokens* is what the chat format adds to each message.
+    """
+    results: list[HistoryMessage] = []
+    for message in newest_first:
+        role = message.message.role
+        if role == "tool":
+            results.append(message)
+        elif message.message.tool_calls:
+            yield _unit((message, *reversed(results)), overhead_tokens)
+            results = []
+        else:
+            if results:
+                yield _unit(tuple(reversed(results)), overhead_tokens)
+                results = []
+            yield Unit((message,), overhead_tokens + message.content_tokens)
+    if results:
+        yield _unit(tuple(reversed(results)), overhead_tokens)
+
+
+def _unit(messages: tuple[HistoryMessage, ...], overhead_tokens: int) -> Unit:
+    return Unit(messages, sum(overhead_tokens + message.content_tokens for message in messages))
+
+
+def sendable(messages: Sequence[HistoryMessage]) -> tuple[HistoryMessage, ...]:
+    """Return *messages*, oldest first, without those that can't be sent as they are.
+
+    A pinned half of a tool turn is not lost: as an older message it goes with its other half.
+    """
+    units = [unit for unit in group_into_units(reversed(messages), overhead_tokens=0) if unit.flaw is None]
+    return tuple(message for unit in reversed(units) for message in unit.messages)

@@ -1,0 +1,178 @@
+"""The older messages of a window: what a policy is offered, and what it may answer.
+
+Of the tool calls of an older reply, with their results, the newest are offered that together take at most a quarter of
+what older messages could have if the question were empty. The others are left out, and the window goes on behind them:
+else one large result would end the view of a whole conversation. The quarter is one of what stays from request to
+request (budget, system prompt, tools, pins), so what was left out stays left out, and prompts go on beginning alike. A
+policy that refuses to drop is offered everything.
+
+Of a request without tools no calls are part at all: many providers refuse them there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from conversations.core.errors import ConversationTooLong, PolicyFailed
+
+from .history import HistoryMessage, Unit, group_into_units
+from .policy import Room, WindowPolicy
+from .window_record import LeftOutMessage, LeftOutReason
+
+MOST_NAMED = 200  # somebody may exclude thousands, and the record is kept with every request
+MOST_TOKENS_OVER = 100_000  # to say that a conversation is far too long, not all of it has to be read
+TOOL_TURN_SHARE = Fraction(1, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenOlder:
+    """The *messages*, oldest first, their *tokens* with the chat format's overhead, and why others were left out.
+
+    Of very many that were left out the newest are named and the others counted; *unsendable* are the positions of those
+    that can't be sent whatever the room.
+    """
+
+    messages: tuple[HistoryMessage, ...] = ()
+    tokens: int = 0
+    left_out: tuple[LeftOutMessage, ...] = ()
+    left_out_unnamed: int = 0
+    unsendable: frozenset[int] = frozenset()
+
+
+def choose_older(
+    newest_first: Iterable[HistoryMessage],
+    *,
+    policy: WindowPolicy,
+    room: Room,
+    pinned: Collection[int],
+    overhead_tokens: int,
+    lasting_tokens: int,
+    has_tools: bool = True,
+) -> ChosenOlder:
+    """Let *policy* choose, and hold it to the room. The messages at the *pinned* positions are in the window already.
+
+    *lasting_tokens* is what older messages could have in any request of the conversation, if its question were empty;
+    *has_tools* tells whether tools go with the request. Raises `ConversationTooLong` or `PolicyFailed`.
+    """
+    limit_tokens = None if policy.refuses_to_drop else int(lasting_tokens * TOOL_TURN_SHARE)
+    tool_turn = _ToolTurn(limit_tokens, has_tools=has_tools)
+    offered, room_tokens = _Offered(pinned, tool_turn), room.tokens  # noted before a policy has the room in its hands
+    units = offered.sendable(group_into_units(newest_first, overhead_tokens=overhead_tokens))
+    chosen = _ask(policy, units, room, offered)
+    tokens = sum(unit.tokens for unit in chosen.values())
+    if tokens > room_tokens:
+        raise ConversationTooLong(tokens_over=tokens - room_tokens)
+    left_out = tuple(offered.left_out(chosen, room_tokens - tokens, overhead_tokens))
+    return ChosenOlder(
+        messages=tuple(message for position in sorted(chosen) for message in chosen[position].messages),
+        tokens=tokens,
+        left_out=left_out[:MOST_NAMED],
+        left_out_unnamed=len(left_out[MOST_NAMED:]),
+        unsendable=frozenset(message.position for unit, _ in offered.flawed for message in unit.messages),
+    )
+
+
+@dataclass(slots=True)
+class _ToolTurn:
+    """The tool calls of the one older reply that is being read, which may take *limit_tokens* together, if limited."""
+
+    limit_tokens: int | None
+    has_tools: bool
+    taken_tokens: int = 0
+
+    def refuses(self, unit: Unit) -> LeftOutReason | None:
+        """Return why *unit* can't be in; if it can, take its room."""
+        if not unit.calls_tools:
+            return None
+        if not self.has_tools:
+            return "without_tools"
+        if self.limit_tokens is not None and self.taken_tokens + unit.tokens > self.limit_tokens:
+            return "oversized"
+        self.taken_tokens += unit.tokens
+        return None
+
+    def pass_by(self, unit: Unit) -> None:
+        """Another reply's calls begin where something stands between them."""
+        if not unit.calls_tools:
+            self.taken_tokens = 0
+
+
+@dataclass(slots=True)
+class _Offered:
+    """What was read, newest first: the units that can be sent, by position, and those that can't with the reason."""
+
+    pinned: Collection[int]
+    tool_turn: _ToolTurn
+    units: dict[int, Unit] = field(default_factory=dict)
+    flawed: list[tuple[Unit, LeftOutReason]] = field(default_factory=list)
+    reading_failed: Exception | None = None
+
+    def sendable(self, newest_first: Iterator[Unit]) -> Iterator[Unit]:
+        """Yield what can be sent. Nothing but reading raises in here: what a policy raises, it raises outside."""
+        try:
+            for unit in newest_first:
+                self.tool_turn.pass_by(unit)
+                if self.pinned and all(message.position in self.pinned for message in unit.messages):
+                    continue
+                if flaw := unit.flaw or self.tool_turn.refuses(unit):
+                    self.flawed.append((unit, flaw))
+                    continue
+                self.units[unit.position] = unit
+                yield unit
+        except Exception as error:
+            self.reading_failed = error
+            raise
+
+    def left_out(self, chosen: Mapping[int, Unit], free_tokens: int, overhead_tokens: int) -> Iterator[LeftOutMessage]:
+        """Yield what was not sent, newest first; of what lies before the window's beginning only the first unit."""
+        first_position = min(chosen, default=None)
+        found = list(self.flawed)
+        for position, unit in self.units.items():
+            if position in chosen:
+                continue
+            is_before = first_position is None or position < first_position
+            found.append((unit, _reason(unit, free_tokens, is_before=is_before)))
+            if is_before:
+                break
+        for unit, reason in sorted(found, key=lambda pair: pair[0].position, reverse=True):
+            for message in reversed(unit.messages):
+                tokens = overhead_tokens + message.content_tokens
+                yield LeftOutMessage(message.id, message.position, tokens, reason)
+
+
+def _reason(unit: Unit, free_tokens: int, *, is_before: bool) -> LeftOutReason:
+    if unit.tokens <= free_tokens:
+        return "policy"
+    return "does_not_fit" if is_before else "oversized"
+
+
+def _ask(policy: WindowPolicy, units: Iterator[Unit], room: Room, offered: _Offered) -> dict[int, Unit]:
+    """Return by position what *policy* chooses. What goes wrong in it is its own failure, but not what reading does.
+
+    Only a policy that refuses to drop may choose more than the room; of that no more is read than tells it.
+    """
+    chosen: dict[int, Unit] = {}
+    room_tokens, tokens = room.tokens, 0  # noted before the policy has the room in its hands
+    try:
+        for unit in policy.choose(units, room):
+            position = unit.position
+            if offered.units.get(position) is not unit or position in chosen:
+                raise PolicyFailed(detail="the policy chose what it was not offered, or the same twice")
+            chosen[position] = unit
+            tokens += unit.tokens
+            if tokens > room_tokens and not policy.refuses_to_drop:
+                chose = f"{policy.to_json()['name']} chose {tokens} tokens"
+                raise PolicyFailed(detail=f"{chose} for a room of {room_tokens}")
+            if tokens - room_tokens > MOST_TOKENS_OVER:
+                break
+    except PolicyFailed:
+        if not offered.reading_failed:
+            raise
+    except Exception as error:
+        if not offered.reading_failed:
+            raise PolicyFailed(detail=f"{type(policy).__qualname__} raised {error!r}") from error
+    if offered.reading_failed:  # whatever the policy made of it
+        raise offered.reading_failed
+    return chosen

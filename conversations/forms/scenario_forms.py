@@ -1,0 +1,207 @@
+"""What people fill in: a scenario, as its owner and the admin edit it, and the file of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.forms.fields import InvalidJSONInput
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from conversations.forms.tool_choice import ToolsField
+from conversations.models import Scenario
+from conversations.models.scenario import POLICY_FIELDS
+from conversations.providers.catalog.language_models import default_language_model, language_models
+from conversations.services.counting.prices import unit_prices_of_all
+from conversations.services.counting.sampling import check_levels, check_sampling
+from conversations.services.scenarios.scenario_file import MOST_BYTES
+from conversations.services.scenarios.scenario_settings import check_scenario
+from conversations.window_policies import policy_choices
+from conversations.wording.money_amounts import prices_in_words
+
+# What only one built-in policy asks for; pages show it only with that one, or with a policy of the site's own.
+MATTERS_TO = {"low_water_share": "sliding", "skip_oversized": "sliding", "last_messages": "last-n-messages"}
+NO_LIMIT = {
+    "invalid": _("Write a whole number, such as 4096, or nothing."),
+    "min_value": _("Write at least 1, or nothing for no limit of its own."),
+    "max_value": _("This is more than any language model has room for."),
+}
+PART = dict.fromkeys(
+    ("invalid", "min_value", "max_value", "max_digits", "max_decimal_places", "max_whole_digits"),
+    _("Write a number from 0 to 1 with at most two decimals, such as 0.5."),
+)
+DIGITS = forms.TextInput({"inputmode": "numeric"})  # a number field would lose what it can't read
+DECIMAL = forms.TextInput({"inputmode": "decimal"})
+
+
+class LinesField(forms.CharField):
+    """Text as it was typed, blanks included; a form sends two characters for the end of a line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(strip=False, **options)
+
+    def to_python(self, value: Any) -> str:
+        return super().to_python(value).replace("\r\n", "\n")
+
+
+class SamplingField(forms.JSONField):
+    """A JSON object that PostgreSQL can store and a provider may be sent."""
+
+    def bound_data(self, data: str | None, initial: Any) -> Any:
+        """Give the text back as it was written: what is wrong with it may not survive being parsed."""
+        return initial if self.disabled else InvalidJSONInput(data or "")
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            parsed = super().to_python(value)
+        except RecursionError:
+            raise ValidationError(_("This is nested too deeply.")) from None
+        except ValidationError:
+            raise
+        except ValueError:  # a whole number with more digits than Python reads
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+        check_levels(parsed)
+        return parsed
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if value not in self.empty_values:
+            check_sampling(value)
+
+
+class ScenarioForm(forms.ModelForm):
+    """The settings of a conversation, judged together by `check_scenario`. *instance* has its owner already."""
+
+    system_prompt = LinesField(
+        label=_("System prompt"),
+        required=False,
+        widget=forms.Textarea({"rows": 7}),
+        help_text=_("Goes before every message. Who should the language model be, and how should it answer?"),
+    )
+    language_model = forms.ChoiceField(label=_("Language model"), required=False)
+    sampling = SamplingField(
+        label=_("Sampling"),
+        required=False,
+        initial=dict,
+        error_messages={"invalid": _('This is not JSON. Write an object, such as {"temperature": 0.2}.')},
+        widget=forms.Textarea({"rows": 2, "spellcheck": "false"}),
+        help_text=_('Sent to the provider as it is, such as {"temperature": 0.2}.'),
+    )
+    tools = ToolsField()
+    policy_name = forms.ChoiceField(label=_("Window policy"), widget=forms.RadioSelect)
+    field_order = (
+        "name",
+        "system_prompt",
+        "language_model",
+        "tools",
+        "policy_name",
+        "low_water_share",
+        "last_messages",
+        "reply_reserve_tokens",
+        "cap_tokens",
+        "message_cap_tokens",
+        "grounding_share",
+        "skip_oversized",
+        "sampling",
+    )
+
+    class Meta:
+        model = Scenario
+        fields = ("name", "system_prompt", "language_model", "sampling", "tools", "policy_name", *POLICY_FIELDS)
+        labels = {
+            "last_messages": _("Messages kept"),
+            "cap_tokens": _("Prompt cap, tokens"),
+            "message_cap_tokens": _("Message cap, tokens"),
+            "reply_reserve_tokens": _("Reply reserve, tokens"),
+            "low_water_share": _("Low-water mark"),
+            "grounding_share": _("Share for grounding"),
+            "skip_oversized": _("Skip what is too large"),
+        }
+        error_messages = {
+            "name": {"required": _("A scenario needs a name.")},
+            "cap_tokens": NO_LIMIT,
+            "message_cap_tokens": NO_LIMIT,
+            "reply_reserve_tokens": NO_LIMIT,
+            "last_messages": {
+                "invalid": _("Write a whole number, such as 20."),
+                "min_value": _("Write at least 1: the newest message is always sent."),
+                "max_value": _("This is more than any conversation has."),
+            },
+            "grounding_share": PART,
+            "low_water_share": {**PART, "min_value": _("Write a number above 0, such as 0.7.")},
+        }
+        widgets = {
+            "last_messages": DIGITS,
+            "cap_tokens": DIGITS,
+            "message_cap_tokens": DIGITS,
+            "reply_reserve_tokens": DIGITS,
+            "low_water_share": DECIMAL,
+            "grounding_share": DECIMAL,
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "language_model" in self.fields:  # without the right to change there are no fields
+            self.fields["language_model"].choices = language_model_choices(self._stored("language_model"))
+            self.fields["policy_name"].choices = policy_name_choices(self._stored("policy_name"))
+            self.fields["tools"].offer(self.instance)
+
+    def clean_sampling(self) -> dict[str, Any]:
+        return self.cleaned_data["sampling"] or {}
+
+    def _stored(self, column: str) -> str:
+        return getattr(self.instance, column) if self.instance.pk else ""
+
+    def _post_clean(self) -> None:
+        super()._post_clean()
+        if self.errors:
+            return
+        try:
+            check_scenario(self.instance)
+        except ValidationError as error:
+            for field, problems in error.error_dict.items():
+                self.add_error(field if field in self.fields else None, problems)
+
+
+class ScenarioFileForm(forms.Form):
+    """A scenario's file, or its text: what could not be read of a file is shown as text, to be mended."""
+
+    file = forms.FileField(
+        required=False, label=_("File"), widget=forms.FileInput({"accept": ".json,application/json"})
+    )
+    text = LinesField(
+        required=False,
+        label=_("Or its text"),
+        max_length=MOST_BYTES,
+        widget=forms.Textarea({"rows": 8, "spellcheck": "false"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Leave what is to be read as *raw*."""
+        cleaned = super().clean() or self.cleaned_data
+        if file := cleaned.get("file"):
+            cleaned["raw"] = file.read(MOST_BYTES + 1)
+        elif text := cleaned.get("text"):
+            cleaned["raw"] = text.encode(errors="surrogatepass")
+        elif not self.errors:
+            raise ValidationError(_("Choose a file, or write the text of one."))
+        return cleaned
+
+
+def language_model_choices(stored: str) -> list[tuple[str, str]]:
+    """Return the configured names with today's prices, and the one that is stored though it is no longer configured."""
+    prices = unit_prices_of_all(timezone.now())
+    labels = {name: f"{model.label} · {prices_in_words(prices[name])}" for name, model in language_models().items()}
+    default = _("The site's default: %(model)s") % {"model": labels[default_language_model().name]}
+    choices = {"": default} | labels
+    if stored not in choices:
+        choices[stored] = _("%(name)s (not configured)") % {"name": stored}
+    return list(choices.items())
+
+
+def policy_name_choices(stored: str) -> list[tuple[str, str]]:
+    """Return what may be chosen, and what is stored though the settings no longer name it."""
+    choices = dict(policy_choices())
+    return list(({stored: stored} | choices if stored and stored not in choices else choices).items())

@@ -1,0 +1,38 @@
+"""A search among passages or messages, which ends in time: how much a person keeps to look through is up to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import QueryCanceled
+
+from conversations.core.documents.fusion import Candidate
+from conversations.core.errors import LookUpTooCostly
+
+MOST_SECONDS = 3.0
+
+
+def search(statement: str, parameters: Mapping[str, Any]) -> list[Candidate]:
+    """Return the passages that *statement* finds, in its order. Raises `LookUpTooCostly`."""
+    return [_candidate(*row) for row in rows_of(statement, parameters)]
+
+
+def rows_of(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Return what *statement* finds. Raises `LookUpTooCostly`."""
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{MOST_SECONDS * 1000:.0f}"])
+            cursor.execute(statement, parameters)
+            return list(cursor.fetchall())
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            raise LookUpTooCostly from error
+        raise
+
+
+def _candidate(id_: int, public_id: object, name: str, heading: str, text: str, rating: float) -> Candidate:
+    """Return a row as a candidate; its source is the document's name and the path of headings."""
+    source = f"{name} › {heading}" if heading else name
+    return Candidate(id_, str(public_id), source, text, float(rating))

@@ -1,0 +1,123 @@
+"""The language models that this site offers, as the setting LANGUAGE_MODELS names them.
+
+    gpt-4o-mini, qwen3:8b context_window=40960 reply_reserve=4096 input_usd=0 output_usd=0 label="Qwen, at home"
+
+Models are separated by commas; the first is the default. After a name come words: context_window and reply_reserve in
+tokens, encoding, input_usd, output_usd, cached_input_usd and cache_write_usd for a million tokens, label. A context
+window that the price data does not know has to be given: a made-up limit is worse than a site that does not start.
+
+Without a base URL and a key there is no provider, and the demo model answers.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext
+
+from conversations.core.money.usage import PRICE_NAMES, UnitPrices
+from conversations.core.window.budget import LanguageModel
+from conversations.providers.demo.transport import DEMO_LANGUAGE_MODELS, DEMO_PRICES
+from conversations.providers.tokens.prompt_tokens import chat_format
+from conversations.providers.wire.dialects import OPENAI_BASE_URL
+
+from .model_settings import NamedModel, named_models, setting_error
+from .published_prices import known_context_window, unit_prices
+
+SETTING = "LANGUAGE_MODELS"
+LARGEST_DEFAULT_RESERVE_TOKENS = 4_096
+WORDS = ("context_window", "reply_reserve", "encoding", *PRICE_NAMES, "label")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfiguredModel:
+    """A language model on offer, with the prices that the settings give for it, if they do."""
+
+    language_model: LanguageModel
+    base_url: str
+    given_prices: UnitPrices | None = None
+
+    @property
+    def name(self) -> str:
+        return self.language_model.name
+
+    @property
+    def label(self) -> str:
+        """What people read: of the demo model in their language, of the others as the settings say."""
+        label = self.language_model.label or self.name
+        return gettext(label) if self.language_model in DEMO_LANGUAGE_MODELS else label
+
+    def unit_prices(self, at: dt.datetime) -> UnitPrices | None:
+        """Return the prices at that time; None where nobody knows them."""
+        return self.given_prices or unit_prices(self.name, base_url=self.base_url, at=at)
+
+
+def demo_is_used() -> bool:
+    """Tell whether no provider is configured, so that the demo model answers."""
+    return not settings.OPENAI_BASE_URL and not settings.OPENAI_API_KEY
+
+
+def language_models() -> Mapping[str, ConfiguredModel]:
+    """Return the models on offer by their names, the default first. Raises `ValueError` saying what to write."""
+    if demo_is_used():
+        return _DEMO_MODELS
+    return _by_name(settings.LANGUAGE_MODELS, settings.OPENAI_BASE_URL or OPENAI_BASE_URL)
+
+
+def default_language_model() -> ConfiguredModel:
+    """Return the model that a scenario has when nobody chose one."""
+    return next(iter(language_models().values()))
+
+
+@functools.lru_cache(maxsize=8)
+def _by_name(spec: str, base_url: str) -> Mapping[str, ConfiguredModel]:
+    models = parse_language_models(spec, base_url=base_url)
+    by_name = {model.name: model for model in models}
+    if len(by_name) < len(models):
+        raise setting_error(SETTING, "a language model is named twice")
+    return MappingProxyType(by_name)
+
+
+def parse_language_models(spec: str, *, base_url: str = OPENAI_BASE_URL) -> tuple[ConfiguredModel, ...]:
+    """Return the models that *spec* names, at the provider at *base_url*. Raises `ValueError`."""
+    models = tuple(_configured(named, base_url) for named in named_models(SETTING, spec, words=WORDS))
+    if not models:
+        message = "name at least one language model, such as gpt-4o-mini or qwen3:8b context_window=40960"
+        raise setting_error(SETTING, message)
+    return models
+
+
+def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
+    window_tokens = named.whole("context_window") or known_context_window(named.name, base_url=base_url)
+    if window_tokens is None:
+        message = f"the context window of {named.name} is not known; write: {named.name} context_window=N (in tokens)"
+        raise setting_error(SETTING, message)
+    language_model = LanguageModel(
+        name=named.name,
+        context_window_tokens=window_tokens,
+        reply_reserve_tokens=named.whole("reply_reserve") or min(LARGEST_DEFAULT_RESERVE_TOKENS, window_tokens // 4),
+        encoding=named.encoding(),
+        chat_format=chat_format(named.name),
+        label=named.given.get("label", ""),
+    )
+    return ConfiguredModel(language_model, base_url, _prices(named))
+
+
+def _prices(named: NamedModel) -> UnitPrices | None:
+    prices: dict[str, Any] = {word: named.dollars(word) for word in PRICE_NAMES if word in named.given}
+    if not prices:
+        return None
+    if not {"input_usd", "output_usd"} <= prices.keys():
+        raise named.error("needs both input_usd= and output_usd= when it has one of the prices")
+    return UnitPrices(**prices, source=SETTING)
+
+
+_DEMO_MODELS: Mapping[str, ConfiguredModel] = MappingProxyType(
+    {model.name: ConfiguredModel(model, "", DEMO_PRICES) for model in DEMO_LANGUAGE_MODELS}
+)

@@ -1,0 +1,97 @@
+"""What tokens cost and how many a model takes, by the data that ships with genai_prices. Its only importer.
+
+Prices are US dollars for a million tokens, to the 8th decimal. The data is the package's own snapshot: nothing is ever
+fetched, and a new version of the package is a new price list. So the version dates it; the snapshot's own timestamp is
+only the moment at which a process loaded it. A price is looked up only at a provider that the data knows by its
+address, so that a model served at home is never billed as its hosted namesake.
+
+Some models cost more once a prompt passes a threshold: then every token of the request does (`PriceTier`). Some cost
+more at certain hours. Both are followed, and writing to the provider's cache too, in the way that nobody has to ask
+for. Left out are the dearer ways that a request asks for (a cache kept for an hour, a service tier in a scenario's
+sampling parameters), and all that is not text: audio, images, documents, searches. A model that bills an ordinary text
+request in further units, such as a fee for each or reasoning at a price of its own, has no price here: what we said it
+costs would be wrong. All can be set in the settings or the admin.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import genai_prices
+from genai_prices.data_snapshot import get_snapshot
+from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
+
+from conversations.core.money.usage import PRICE_DECIMALS, PRICE_NAMES, PriceTier, UnitPrices
+
+ListedPrice = Decimal | TieredPrices | None
+COVERED = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")  # in the order of PRICE_NAMES
+# Parts of the names of prices that a request for text has no use for.
+NOT_FOR_TEXT = (
+    "audio",
+    "cache_write_1h",
+    "cache_write_5m",
+    "code_execution",
+    "document",
+    "image",
+    "pixels",
+    "searches",
+    "video",
+)
+
+
+def unit_prices(language_model: str, *, base_url: str, at: dt.datetime) -> UnitPrices | None:
+    """Return what the provider at *base_url* asked at that time, or None where it is not known."""
+    if (found := _find(language_model, base_url)) is None:
+        return None
+    provider, model = found
+    listed = model.get_prices(at)
+    prices = [getattr(listed, name) for name in COVERED]
+    if prices[:2] == [None, None] or not _is_covered(listed):
+        return None
+    source = f"genai-prices {genai_prices.__version__}: {provider.id}/{model.id} on {at.astimezone(dt.UTC):%Y-%m-%d}"
+    return UnitPrices(**_at(prices, input_tokens=0), source=source, tiers=_tiers(prices))
+
+
+def known_context_window(language_model: str, *, base_url: str) -> int | None:
+    """Return how many tokens the model takes at the provider at *base_url*, or None where it is not known."""
+    found = _find(language_model, base_url)
+    return found[1].context_window if found else None
+
+
+def _find(language_model: str, base_url: str) -> tuple[Provider, ModelInfo] | None:
+    try:
+        return get_snapshot().find_provider_model(language_model, None, None, base_url)
+    except LookupError:
+        return None
+
+
+def _is_covered(listed: ModelPrice) -> bool:
+    """Tell whether all that a request for text is billed by is among the prices that we follow."""
+    names = (name for name, price in vars(listed).items() if price is not None and name not in COVERED)
+    return all(any(part in name for part in NOT_FOR_TEXT) for name in names)
+
+
+def _tiers(prices: Sequence[ListedPrice]) -> tuple[PriceTier, ...]:
+    starts = {tier.start for price in prices if isinstance(price, TieredPrices) for tier in price.tiers}
+    return tuple(PriceTier(start, UnitPrices(**_at(prices, input_tokens=start + 1))) for start in sorted(starts))
+
+
+def _at(prices: Sequence[ListedPrice], *, input_tokens: int) -> dict[str, Any]:
+    """Return the fields of `UnitPrices` with so many tokens of input."""
+    at = (_rounded(_price(price, input_tokens=input_tokens)) for price in prices)
+    return dict(zip(PRICE_NAMES, at, strict=True))
+
+
+def _price(price: ListedPrice, *, input_tokens: int) -> Decimal | None:
+    """Return what holds with so many tokens of input: the highest tier that is passed, for all of them."""
+    if not isinstance(price, TieredPrices):
+        return price
+    return next((tier.price for tier in reversed(price.tiers) if input_tokens > tier.start), price.base)
+
+
+def _rounded(price: Decimal | None) -> Decimal | None:
+    """Return the price as the ledger's columns can keep it: some of the data has passed through floats."""
+    return None if price is None else round(price, PRICE_DECIMALS)

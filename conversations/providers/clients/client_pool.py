@@ -1,0 +1,84 @@
+"""Clients of the providers that the settings name: one for each event loop, because its connections belong to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+from django.conf import settings
+
+from conversations.providers.catalog.embedding_models import embedding_api_key, embedding_base_url
+from conversations.providers.catalog.language_models import demo_is_used
+from conversations.providers.demo.transport import DEMO_BASE_URL, demo_http_client
+from conversations.providers.wire.stream_timeout import Timeouts
+
+from .completions import CompletionClient
+from .embeddings import EmbeddingClient
+
+
+class Client(Protocol):
+    async def aclose(self) -> None: ...
+
+
+C = TypeVar("C", bound=Client)
+
+
+class _OfEachLoop(Generic[C]):
+    """The running event loop's client, made by *make* when it is first asked for."""
+
+    def __init__(self, make: Callable[[], C]) -> None:
+        self._make = make
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, C] = WeakKeyDictionary()
+
+    def get(self) -> C:
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = self._make()
+        return self._clients[loop]
+
+    async def close(self) -> None:
+        if client := self._clients.pop(asyncio.get_running_loop(), None):
+            await client.aclose()
+
+
+def completion_client() -> CompletionClient:
+    """Return the running event loop's client of the provider of replies."""
+    return _completion_clients.get()
+
+
+def embedding_client() -> EmbeddingClient:
+    """Return the running event loop's client of the embeddings endpoint. Raises `EgressRefused`."""
+    return _embedding_clients.get()
+
+
+async def close_clients() -> None:
+    """Close the running event loop's clients; the next ones asked for are new ones, by the settings of then."""
+    await _completion_clients.close()
+    await _embedding_clients.close()
+
+
+def _make_completion_client() -> CompletionClient:
+    if demo_is_used():
+        http_client = demo_http_client(tokens_per_second=settings.DEMO_TOKENS_PER_SECOND)
+        return CompletionClient(DEMO_BASE_URL, None, http_client=http_client, timeouts=_timeouts())
+    return CompletionClient(settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, timeouts=_timeouts())
+
+
+def _make_embedding_client() -> EmbeddingClient:
+    timeout_seconds = settings.OPENAI_TIMEOUT_SECONDS
+    return EmbeddingClient(embedding_base_url(), embedding_api_key(), timeout_seconds=timeout_seconds)
+
+
+def _timeouts() -> Timeouts:
+    waiting_seconds = settings.OPENAI_TIMEOUT_SECONDS
+    return Timeouts(
+        first_byte_seconds=waiting_seconds,
+        idle_seconds=waiting_seconds,
+        total_seconds=settings.REPLY_TIMEOUT_SECONDS,
+    )
+
+
+_completion_clients = _OfEachLoop(_make_completion_client)
+_embedding_clients = _OfEachLoop(_make_embedding_client)

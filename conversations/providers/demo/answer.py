@@ -1,0 +1,163 @@
+"""The demo model's honest reader: it is no language model, and answers only by quoting the prompt that it received.
+
+So it shows the window at work without a key: what is in the prompt it finds, what has fallen out it can't see, and it
+says so. The same prompt always gets the same answer. Questions in Chinese are answered in Chinese.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .choose_tools import asks_for_time
+from .demo_prompt import DemoPrompt, Sentence
+from .long_texts import MARKDOWN_TOUR, count_up_to, recite
+from .match_sentence import best_match
+from .phrases import phrases_for
+from .quote_passages import LONGEST_QUOTE_CHARACTERS, answer_from_passages, may_be_among_left_out
+from .quote_results import answer_from_results
+from .sums import sums_in
+
+# Gaps are bounded: an open one takes minutes on a text that is nothing but its first word.
+_ASKS_FOR_MARKDOWN = re.compile(
+    r"^/markdown\b|\b(?:show|demo)\b.{0,40}\bmarkdown\b|(?:展示|演示).{0,20}markdown", re.IGNORECASE
+)
+_ASKS_TO_COUNT = re.compile(r"\bcount\b.{0,20}?\bto (\d{1,9})|数到\s{0,5}(\d{1,9})", re.IGNORECASE)
+_ASKS_FOR_MUCH = re.compile(
+    r"\b(?:story|essay|poem|novel)\b|\blong (?:answer|reply|text)\b|\bread (?:it|that|everything) back\b|\brecite\b"
+    r"|故事|复述|长文",
+    re.IGNORECASE,
+)
+_ASKS_WHO_IT_IS = re.compile(
+    r"\b(?:who|what) are you\b|\bare you (?:an? )?(?:ai|bot|human|language model|chatgpt)\b|你是谁|你是什么",
+    re.IGNORECASE,
+)
+_ASKS_WHAT_IS_SEEN = re.compile(
+    r"\bhow many (?:messages|tokens)\b|\bwhat (?:can|do) you see\b|多少(?:条)?(?:消息|令牌)|能看(?:到|见)(?:什么|多少)",
+    re.IGNORECASE,
+)
+_ASKS_FOR_NAME = re.compile(
+    r"\bwhat(?:'s|’s| is) my name\b|\bwho am i\b|\b(?:know|remember|tell me|say) my name\b"
+    r"|我叫什么|我的名字(?:[是叫]什么|呢)",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|你好|您好|嗨)\b", re.IGNORECASE)
+
+_NAME = r"(?P<name>[^\W\d_][\w'’-]*(?: [A-Z][\w'’-]*){0,3})"
+_NAME_STATEMENTS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?i:\bmy name is|\bmy name['’]s|\bi am called|\bcall me) {_NAME}",
+        r"我(?:叫做?|名叫|的名字[是叫])(?P<name>(?!什么|啥)[\u4e00-\u9fff·A-Za-z]{1,12})",
+        r"\b(?:I'm|I’m|I am) (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*){0,2})",
+    )
+)
+
+
+def answer(prompt: DemoPrompt) -> str:
+    """Return the reply to the newest message of *prompt*, as Markdown."""
+    return next(reply for rule in _RULES if (reply := rule(prompt)) is not None)
+
+
+def _show_markdown(prompt: DemoPrompt) -> str | None:
+    return MARKDOWN_TOUR if _ASKS_FOR_MARKDOWN.search(prompt.question) else None
+
+
+def _count(prompt: DemoPrompt) -> str | None:
+    match = _ASKS_TO_COUNT.search(prompt.question)
+    return count_up_to(int(match[1] or match[2])) if match else None
+
+
+def _recite(prompt: DemoPrompt) -> str | None:
+    return recite(prompt) if _ASKS_FOR_MUCH.search(prompt.question) else None
+
+
+def _introduce_itself(prompt: DemoPrompt) -> str | None:
+    return _phrase(prompt, "introduction") if _ASKS_WHO_IT_IS.search(prompt.question) else None
+
+
+def _say_what_is_seen(prompt: DemoPrompt) -> str | None:
+    return _phrase(prompt, "seen") if _ASKS_WHAT_IS_SEEN.search(prompt.question) else None
+
+
+def _name(prompt: DemoPrompt) -> str | None:
+    if not _ASKS_FOR_NAME.search(prompt.question):
+        return None
+    for statement in _NAME_STATEMENTS:
+        for sentence in prompt.sentences:
+            if match := statement.search(sentence.text):
+                return _phrase(prompt, "name", sentence, name=match["name"])
+    return _phrase(prompt, "no_name")
+
+
+def _greet(prompt: DemoPrompt) -> str | None:
+    is_short = len(prompt.question) < 40 and not Sentence(prompt.question).is_question
+    return _phrase(prompt, "greeting") if is_short and _GREETING.search(prompt.question) else None
+
+
+def _lack_tools(prompt: DemoPrompt) -> str | None:
+    """Say what is missing. Where there are tools, those that serve the question have been called before."""
+    if asks_for_time(prompt.question):
+        return _phrase(prompt, "no_clock")
+    return _phrase(prompt, "no_calculator") if sums_in(prompt.question) else None
+
+
+def _look_up(prompt: DemoPrompt) -> str | None:
+    """Answer a question from the passages that were sent, or else with the sentence that has most of its words.
+
+    A weak match is called the closest one, unless something better may have been left out.
+    """
+    if not Sentence(prompt.question).is_question:
+        return None
+    if from_passages := answer_from_passages(prompt):
+        return from_passages
+    match = best_match(prompt.question, prompt.sentences)
+    if match and match.is_good:
+        return _phrase(prompt, "found", match.sentence)
+    if might_be := may_be_among_left_out(prompt):
+        return might_be
+    return _phrase(prompt, "closest", match.sentence) if match else _phrase(prompt, "not_found")
+
+
+def _acknowledge(prompt: DemoPrompt) -> str:
+    earlier = [sentence for sentence in prompt.sentences if sentence.message_number != prompt.message_count]
+    match = best_match(prompt.question, earlier)
+    return _phrase(prompt, "related", match.sentence) if match else _phrase(prompt, "noted")
+
+
+def _phrase(prompt: DemoPrompt, key: str, quoted: Sentence | None = None, **values: str) -> str:
+    phrases = phrases_for(prompt.question)
+    count = prompt.message_count
+    values |= {"message_count": str(count), "messages": "1 message" if count == 1 else f"{count} messages"}
+    values["tokens"] = f"{prompt.tokens:,}"
+    if quoted is not None:
+        values |= {"quote": _shorten(quoted.text), "place": _place(phrases, quoted, message_count=count)}
+    reply = phrases[key].format(**values)
+    return reply[0].upper() + reply[1:]
+
+
+def _place(phrases: dict[str, str], sentence: Sentence, *, message_count: int) -> str:
+    if sentence.passage is not None:
+        return phrases["in_passage"].format(number=sentence.passage.number)
+    if sentence.message_number is not None:
+        return phrases["in_message"].format(number=sentence.message_number, message_count=message_count)
+    return phrases["in_system_prompt"]
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE_CHARACTERS else f"{text[:LONGEST_QUOTE_CHARACTERS]}…"
+
+
+_RULES: tuple[Callable[[DemoPrompt], str | None], ...] = (
+    answer_from_results,
+    _show_markdown,
+    _count,
+    _recite,
+    _introduce_itself,
+    _say_what_is_seen,
+    _name,
+    _greet,
+    _lack_tools,
+    _look_up,
+    _acknowledge,
+)

@@ -1,0 +1,197 @@
+"""The demo model, used when no provider is configured: an HTTP transport inside the process, and no network.
+
+It speaks OpenAI's wire format, so that everything between the page and the provider's client is the same as with a real
+provider: streamed chunks, usage in the last one when asked for, errors as JSON, a context window that is kept to.
+What it says comes from `demo_reader`, and which tools it calls from `demo_tools`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import httpx2
+from django.utils.translation import gettext_noop
+
+from conversations.core.money.usage import UnitPrices
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.window.budget import LanguageModel
+from conversations.providers.tokens.prompt_tokens import count_prompt
+from conversations.providers.tokens.tokenizer import count_text
+
+from .answer import answer
+from .choose_tools import asked_calls
+from .demo_prompt import DemoPrompt
+
+DEMO_BASE_URL = "http://demo.invalid/v1"
+DEMO_LANGUAGE_MODELS = (
+    LanguageModel("windowseat-demo", 4_096, 500, "o200k_base", label=gettext_noop("Demo (4k window)")),
+    LanguageModel("windowseat-demo-32k", 32_768, 2_000, "o200k_base", label=gettext_noop("Demo (32k window)")),
+)
+DEMO_PRICES = UnitPrices(Decimal(0), Decimal(0), Decimal(0), source="the demo model costs nothing")
+
+# A word, a run of punctuation or one Chinese or Japanese character, with the blanks before it.
+_PIECE = re.compile(r"\s*(?:[\u3040-\u9fff]|(?:(?![\u3040-\u9fff])\w)+|[^\w\s]+)|\s+$")
+
+
+def demo_http_client(*, tokens_per_second: float) -> httpx2.AsyncClient:
+    """Return a client whose every request the demo model answers; 0 tokens a second is as fast as it can."""
+    return httpx2.AsyncClient(transport=DemoTransport(tokens_per_second))
+
+
+@dataclass(frozen=True)
+class DemoTransport(httpx2.AsyncBaseTransport):
+    """Answers chat completions, streamed, in place of a network."""
+
+    tokens_per_second: float
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        body = json.loads(await request.aread())
+        models = {model.name: model for model in DEMO_LANGUAGE_MODELS}
+        if (language_model := models.get(body["model"])) is None:
+            return _error(404, "model_not_found", f"The model `{body['model']}` does not exist.")
+        prompt = tuple(map(_message, body["messages"]))
+        tokens = await asyncio.to_thread(
+            count_prompt, prompt, language_model=language_model, tools=body.get("tools", ())
+        )
+        reply_tokens = body.get("max_completion_tokens") or body.get("max_tokens") or 0
+        if tokens + reply_tokens > language_model.context_window_tokens:
+            return _context_too_long(language_model, tokens, reply_tokens)
+        reply = _Reply(
+            language_model=language_model,
+            prompt=DemoPrompt(prompt, tokens, _functions(body)),
+            limit_tokens=reply_tokens or language_model.context_window_tokens - tokens,
+            reports_usage=bool((body.get("stream_options") or {}).get("include_usage")),
+            tokens_per_second=self.tokens_per_second,
+        )
+        headers = {"content-type": "text/event-stream", "x-request-id": "demo"}
+        return httpx2.Response(200, headers=headers, stream=_ByteStream(reply.lines()))
+
+
+class _ByteStream(httpx2.AsyncByteStream):
+    """A body that ends early when it is closed; iterating again goes on where it was."""
+
+    def __init__(self, lines: AsyncGenerator[bytes]) -> None:
+        self._lines = lines
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._lines
+
+    async def aclose(self) -> None:
+        await self._lines.aclose()
+
+
+class _Piece(NamedTuple):
+    """A bit of *text* that the model writes, and the *delta* that carries it."""
+
+    text: str
+    delta: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Reply:
+    """One reply on its way out. *limit_tokens* is the longest that it may be."""
+
+    language_model: LanguageModel
+    prompt: DemoPrompt
+    limit_tokens: int
+    reports_usage: bool
+    tokens_per_second: float
+
+    async def lines(self) -> AsyncGenerator[bytes]:
+        count = count_text(self.language_model.encoding)
+        pieces, finish_reason = await asyncio.to_thread(self._write)
+        yield self._line([_choice({"role": "assistant", "content": ""})])
+        for piece in pieces:
+            await self._pause(count(piece.text))
+            yield self._line([_choice(piece.delta)])
+        yield self._line([_choice({}, finish_reason)])
+        if self.reports_usage:
+            yield self._line([], usage=_usage(self.prompt.tokens, count("".join(piece.text for piece in pieces))))
+        yield b"data: [DONE]\n\n"
+
+    def _write(self) -> tuple[list[_Piece], str]:
+        """Return the reply in pieces, as many as fit, and its finish reason."""
+        count = count_text(self.language_model.encoding)
+        calls = asked_calls(self.prompt)
+        pieces = list(_calling(calls)) if calls else list(_saying(answer(self.prompt)))
+        fitting = _that_fit(pieces, [count(piece.text) for piece in pieces], self.limit_tokens)
+        if len(fitting) < len(pieces):
+            return fitting, "length"
+        return fitting, "tool_calls" if calls else "stop"
+
+    async def _pause(self, tokens: int) -> None:
+        await asyncio.sleep(tokens / self.tokens_per_second if self.tokens_per_second else 0)
+
+    def _line(self, choices: Sequence[Mapping[str, Any]], **fields: Any) -> bytes:
+        chunk = {"id": "chatcmpl-demo", "object": "chat.completion.chunk", "created": 0}
+        chunk |= {"model": self.language_model.name, "choices": choices, **fields}
+        return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode()
+
+
+def _saying(text: str) -> Iterator[_Piece]:
+    for piece in _PIECE.findall(text):
+        yield _Piece(piece, {"content": piece})
+
+
+def _calling(calls: Sequence[ToolCall]) -> Iterator[_Piece]:
+    """Yield each call: first its id and name, then its arguments bit by bit."""
+    for index, call in enumerate(calls):
+        function = {"name": call.name, "arguments": ""}
+        begun = {"index": index, "id": call.id, "type": "function", "function": function}
+        yield _Piece(call.name, {"tool_calls": [begun]})
+        for piece in _PIECE.findall(call.arguments):
+            yield _Piece(piece, {"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
+
+
+def _functions(body: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the functions that may be called, by name."""
+    if body.get("tool_choice") == "none":
+        return {}
+    return {tool["function"]["name"]: tool["function"] for tool in body.get("tools", ())}
+
+
+def _that_fit(pieces: list[_Piece], tokens: list[int], limit_tokens: int) -> list[_Piece]:
+    """Return the first *pieces* within the limit. Counted apart they never take less than together."""
+    total = 0
+    for position, each in enumerate(tokens):
+        total += each
+        if total > limit_tokens:
+            return pieces[:position]
+    return pieces
+
+
+def _message(wire: Mapping[str, Any]) -> PromptMessage:
+    calls = tuple(ToolCall.from_wire(call) for call in wire.get("tool_calls", ()))
+    return PromptMessage(wire["role"], wire.get("content") or "", wire.get("name"), calls, wire.get("tool_call_id"))
+
+
+def _choice(delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+    return {"index": 0, "delta": delta, "finish_reason": finish_reason}
+
+
+def _usage(input_tokens: int, output_tokens: int) -> dict[str, int]:
+    return {
+        "prompt_tokens": input_tokens,
+        "completion_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
+    }
+
+
+def _context_too_long(language_model: LanguageModel, prompt_tokens: int, reply_tokens: int) -> httpx2.Response:
+    message = (
+        f"This model's maximum context length is {language_model.context_window_tokens} tokens. However, you requested "
+        f"{prompt_tokens + reply_tokens} tokens ({prompt_tokens} in the messages, {reply_tokens} in the completion). "
+        "Please reduce the length of the messages or completion."
+    )
+    return _error(400, "context_length_exceeded", message, param="messages")
+
+
+def _error(status: int, code: str, message: str, *, param: str | None = None) -> httpx2.Response:
+    error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+    return httpx2.Response(status, headers={"x-request-id": "demo"}, json={"error": error})

@@ -1,0 +1,131 @@
+"""The processes that talk with MCP servers: one that has loaded the SDK and waits, and a copy of it per connection.
+
+What a server answers is read, and judged, in its copy alone: however much work that is, the site does not stand still.
+The operating system ends a copy that takes too much of the processor or of memory, or that nobody else ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+from asyncio import Queue, StreamReader, StreamWriter
+from contextlib import suppress
+from typing import Any, Final
+
+from conversations.core.errors import ToolError
+from conversations.core.tools.listed_tools import accept
+from conversations.providers.egress.transport import ssl_context
+from conversations.providers.mcp.client import McpSession, open_session
+from conversations.providers.mcp.process_protocol import (
+    LONGEST_LINE_BYTES,
+    McpConnection,
+    of_error,
+    of_listing,
+    read_line,
+    write_line,
+)
+
+CPU_SECONDS: Final = 10  # the dearest listing within the limits takes about two
+MEMORY_BYTES: Final = 1_000_000_000
+LAST_WORDS_SECONDS: Final = 1.0  # to a server, once nobody waits for it
+GOODBYE_SECONDS: Final = 10  # beyond the time of its connection
+LONGEST_TEXT_CHARACTERS: Final = 1_000_000  # of a result, of which less is kept
+
+
+def main() -> None:
+    """Wait for connections, each a socket that the parent sends, until it is gone."""
+    logging.disable()  # what others write is in the errors of the SDK; what matters is told to the parent
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    ssl_context()  # which is costly, and then shared
+    control = socket.socket(fileno=int(sys.argv[1]))
+    while handed := socket.recv_fds(control, 1, 1)[1]:
+        if os.fork() == 0:
+            control.close()
+            _serve(handed[0])
+        os.close(handed[0])
+
+
+def _serve(fd: int) -> None:
+    """Do what comes by that socket, and end."""
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        limit_work(cpu_seconds=CPU_SECONDS)
+        asyncio.run(_talk(socket.socket(fileno=fd)))
+    finally:
+        os._exit(0)
+
+
+def limit_work(*, cpu_seconds: int) -> None:
+    """Let the operating system end this process if it takes more, from its beginning on."""
+    for kind, most in (
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_AS, MEMORY_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(kind, (most, most))
+
+
+async def _talk(parent: socket.socket) -> None:
+    reader, writer = await asyncio.open_unix_connection(sock=parent, limit=LONGEST_LINE_BYTES)
+    writer.write(write_line({}))
+    if line := await reader.readline():
+        members = read_line(line)
+        connection = McpConnection(**members)
+        signal.alarm(int(connection.timeout_seconds) + GOODBYE_SECONDS)
+        await _Talk(connection, writer).go_on(reader)
+
+
+class _Talk:
+    """One connection, for as long as the parent has orders."""
+
+    def __init__(self, connection: McpConnection, writer: StreamWriter) -> None:
+        self._connection = connection
+        self._writer = writer
+        self._orders: Queue[dict[str, Any]] = Queue()
+        self._answering: asyncio.Task[dict[str, Any]] | None = None
+
+    async def go_on(self, reader: StreamReader) -> None:
+        serving = asyncio.create_task(self._serve())
+        with suppress(ConnectionError):
+            while line := await reader.readline():
+                self._orders.put_nowait(read_line(line))
+        self._leave()
+        await asyncio.wait([serving], timeout=LAST_WORDS_SECONDS)
+        serving.cancel()
+
+    def _leave(self) -> None:
+        """Nobody waits any more: begin nothing, and stop what is being done, which the server is told of."""
+        while not self._orders.empty():
+            self._orders.get_nowait()
+        self._orders.put_nowait({})
+        if self._answering:
+            self._answering.cancel()
+
+    async def _serve(self) -> None:
+        try:
+            async with open_session(self._connection) as session:
+                while order := await self._orders.get():
+                    self._answering = asyncio.create_task(_answer(session, order))
+                    self._writer.write(write_line(await self._answering))
+                    self._answering = None
+        except ToolError as error:
+            self._writer.write(write_line(of_error(error)))
+        with suppress(ConnectionError):
+            await self._writer.drain()
+
+
+async def _answer(session: McpSession, order: dict[str, Any]) -> dict[str, Any]:
+    """Do what is asked for. Raises whatever goes wrong."""
+    if "list" in order:
+        return of_listing(accept(await session.tools(), server=order["list"]))
+    text = await session.call(order["call"], order["arguments"])
+    return {"text": text[:LONGEST_TEXT_CHARACTERS]}
+
+
+if __name__ == "__main__":
+    main()

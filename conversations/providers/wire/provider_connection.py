@@ -1,0 +1,149 @@
+"""Requests to a provider and what can go wrong with them. The only importer of openai."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import aiohttp
+import httpx2
+import openai
+from openai import AsyncOpenAI, AsyncStream, DefaultAioHttpClient
+
+from conversations.core.errors import (
+    CompletionError,
+    MalformedStream,
+    ProviderRejected,
+    ProviderTimedOut,
+    ProviderUnavailable,
+    StreamBroken,
+)
+from conversations.providers.egress.destinations import EgressRefused
+
+from .provider_errors import Refusal, redact, refusal_error, retry_after_seconds
+
+# The aiohttp transport reads "no limit" as its own default of 100 connections, so a number has to be named.
+CONNECTIONS: Final = 10_000
+_SHORTEST_KEY: Final = 8  # what is shorter is a word such as "none", and may stand in a log
+
+# All that a request can raise. The order matters: the first class that fits decides.
+_ERRORS: Final[dict[type[Exception], type[CompletionError]]] = {
+    openai.APIResponseValidationError: MalformedStream,
+    openai.LengthFinishReasonError: MalformedStream,
+    openai.ContentFilterFinishReasonError: ProviderRejected,
+    openai.InvalidWebhookSignatureError: ProviderRejected,
+    openai.WebSocketConnectionClosedError: ProviderUnavailable,
+    openai.WebSocketQueueFullError: ProviderUnavailable,
+    openai.APITimeoutError: ProviderTimedOut,
+    openai.APIConnectionError: ProviderUnavailable,
+    openai.OpenAIError: ProviderRejected,  # the rest of them are about how the client was set up
+    httpx2.DecodingError: MalformedStream,
+    httpx2.UnsupportedProtocol: ProviderRejected,
+    httpx2.LocalProtocolError: ProviderRejected,
+    httpx2.InvalidURL: ProviderRejected,
+    aiohttp.InvalidURL: ProviderRejected,
+    aiohttp.NonHttpUrlClientError: ProviderRejected,
+    httpx2.TimeoutException: ProviderTimedOut,
+    httpx2.HTTPError: ProviderUnavailable,
+    httpx2.StreamError: ProviderUnavailable,
+    TimeoutError: ProviderTimedOut,
+    EgressRefused: ProviderRejected,
+    aiohttp.ClientError: ProviderUnavailable,
+    OSError: ProviderUnavailable,
+    UnicodeEncodeError: ProviderRejected,  # a lone surrogate can't be sent
+    ValueError: MalformedStream,  # neither JSON nor UTF-8
+}
+KNOWN_ERRORS: Final = tuple(_ERRORS)
+# The package's other API errors hold the provider's own error object, sent as an answer or inside the stream.
+_WITHOUT_REFUSAL: Final = (openai.APIConnectionError, openai.APIResponseValidationError)
+
+
+class ProviderConnection:
+    """The way to a provider at *base_url*; *http_client* replaces the way to the network. Nothing is tried twice."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str | None,
+        *,
+        connect_seconds: float,
+        http_client: httpx2.AsyncClient | None = None,
+    ) -> None:
+        # The package insists on a key; servers that need none, such as Ollama, do not look at it.
+        self._api_key = api_key or "none"
+        self._openai = AsyncOpenAI(
+            base_url=base_url,
+            api_key=self._api_key,
+            max_retries=0,
+            # Whoever asks keeps the other times: the transport's would start anew at every comment line.
+            timeout=httpx2.Timeout(None, connect=connect_seconds, pool=connect_seconds),
+            http_client=http_client or _http_client(),
+        )
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
+        """Return the whole answer. Raises what `translated_errors` knows."""
+        return await self._openai.post(path, cast_to=httpx2.Response, body=body)
+
+    async def open_stream(self, path: str, body: Mapping[str, Any]) -> AsyncStream[object]:
+        """Send the request and return once the provider has accepted it. Raises what `translated_errors` knows."""
+        return await self._openai.post(path, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object])
+
+    @contextmanager
+    def translated_errors(self, *, in_stream: bool = False) -> Iterator[None]:
+        """Raise the errors of our tree in place of the package's, without the key."""
+        try:
+            yield
+        except KNOWN_ERRORS as exc:
+            error = to_completion_error(exc, in_stream=in_stream)
+            if len(self._api_key) >= _SHORTEST_KEY:
+                error.detail = error.detail.replace(self._api_key, "…")
+            raise error from exc
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._openai.close()
+
+
+def to_completion_error(exc: Exception, *, in_stream: bool = False) -> CompletionError:
+    """Return the error of our tree that *exc* amounts to; *in_stream* when the provider had already accepted."""
+    if isinstance(exc, openai.APIStatusError):
+        return refusal_error(_refusal_of(exc))
+    if isinstance(exc, openai.APIError) and not isinstance(exc, _WITHOUT_REFUSAL):
+        return refusal_error(Refusal(exc.message, body=exc.body))
+    cause = _cause_of(exc)
+    error = next(error for known, error in _ERRORS.items() if isinstance(cause, known))
+    if in_stream and error is ProviderUnavailable:
+        error = StreamBroken
+    return error(detail=redact(f"{type(cause).__name__}: {str(cause) or 'nothing came in time'}"))
+
+
+def _cause_of(exc: Exception) -> Exception:
+    """Return what lies at the bottom: the transport calls a reset connection a timeout, its cause does not."""
+    cause = exc
+    while isinstance(below := cause.__cause__, KNOWN_ERRORS):
+        cause = below
+    return cause
+
+
+def _refusal_of(exc: openai.APIStatusError) -> Refusal:
+    return Refusal(
+        exc.message,
+        status_code=exc.status_code,
+        body=exc.body,
+        retry_after_seconds=retry_after_seconds(exc.response.headers, now=dt.datetime.now(dt.UTC)),
+        request_id=request_id_of(exc.response),
+    )
+
+
+def request_id_of(response: httpx2.Response) -> str:
+    return response.headers.get("x-request-id") or response.headers.get("request-id") or ""
+
+
+def _http_client() -> httpx2.AsyncClient:
+    """Return a client on aiohttp, which stays linear with many connections. A redirect would carry the prompt away."""
+    return DefaultAioHttpClient(
+        follow_redirects=False,
+        limits=httpx2.Limits(max_connections=CONNECTIONS, max_keepalive_connections=100),
+    )

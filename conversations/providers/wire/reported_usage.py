@@ -1,0 +1,98 @@
+"""The tokens of a request as a provider reports them: the *usage* of OpenAI's wire format, and what others make of it.
+
+    {"prompt_tokens", "completion_tokens", "total_tokens",
+     "prompt_tokens_details": {"cached_tokens", "cache_write_tokens"},
+     "completion_tokens_details": {"reasoning_tokens"}}
+
+At OpenAI the details are parts of the prompt and of the completion. Elsewhere they may stand beside them, and then only
+the total gives it away: reasoning at xAI and Gemini, the cache at gateways that pass Anthropic's counts on. What no
+detail explains of a total is reasoning that was not named, and billed as output.
+
+Numbers that contradict each other, or are none, are no usage: an estimate that says so is better than a wrong number
+that looks exact. A *cost* that a provider names (OpenRouter, xAI) is not used: it may be in credits, or without what is
+paid elsewhere, and a cost of the ledger can always be worked out again from its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from conversations.core.money.usage import Usage
+
+MOST_TOKENS = 2**31 - 1  # what the ledger's columns hold
+# The same number under the names of several houses: it is counted once, whoever names it twice.
+CACHED = (
+    ("prompt_tokens_details", "cached_tokens"),
+    ("prompt_cache_hit_tokens",),  # DeepSeek
+    ("cached_tokens",),  # Moonshot, Anthropic's OpenAI endpoint
+    ("cache_read_input_tokens",),  # Anthropic's own name
+)
+WRITTEN = (
+    ("prompt_tokens_details", "cache_write_tokens"),
+    ("cache_creation_input_tokens",),  # Anthropic's own name
+)
+REASONING = (("completion_tokens_details", "reasoning_tokens"), ("reasoning_tokens",))
+
+
+def read_usage(reported: object) -> Usage | None:
+    """Return the tokens that a provider reports, or None where they can't be believed."""
+    if not isinstance(reported, Mapping):
+        return None
+    try:
+        return _read(reported)
+    except ValueError:
+        return None
+
+
+def _read(reported: Mapping[str, Any]) -> Usage:
+    prompt, completion, total = (_number(reported.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
+    cached, written, reasoning = (_named(reported, *names) for names in (CACHED, WRITTEN, REASONING))
+    if not prompt or (completion is None and not total):
+        raise ValueError("no prompt is empty, and some number must say what came")
+    output = completion or 0
+    beyond = total - prompt - output if total else 0
+    if (held := cached + written) and _is_beside(reported, prompt, held=held, beyond=beyond, reasoning=reasoning):
+        prompt, beyond = prompt + held, max(0, beyond - held)
+    output += beyond
+    if reasoning > output:  # so it is no part of it, and the total left it out or is missing
+        output += reasoning
+    if beyond < 0 or cached + written > prompt:
+        raise ValueError("the numbers contradict each other")
+    return Usage(_storable(prompt), _storable(output), cached, reasoning, cache_write_tokens=written)
+
+
+def _is_beside(reported: Mapping[str, Any], prompt: int, *, held: int, beyond: int, reasoning: int) -> bool:
+    """Tell whether the *held* tokens, read from the cache or written to it, are not among those of the prompt."""
+    is_anthropic = not {"cache_read_input_tokens", "cache_creation_input_tokens"}.isdisjoint(reported)
+    return beyond in (held, held + reasoning) or (is_anthropic and held > prompt)
+
+
+def _named(reported: Mapping[str, Any], *names: tuple[str, ...]) -> int:
+    """Return the number that stands under the first of *names* which does not say 0, or 0."""
+    numbers = (_number(_found(reported, path)) for path in names)
+    return next(filter(None, numbers), 0)
+
+
+def _found(reported: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+    *folders, name = path
+    for folder in folders:
+        reported = reported.get(folder) or {}
+        if not isinstance(reported, Mapping):
+            raise ValueError(folder)
+    return reported.get(name)
+
+
+def _number(value: object) -> int | None:
+    """Return a number of tokens, None if there is none. Raises `ValueError` for anything else, as true or "5"."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
+        raise ValueError(value)
+    return _storable(int(value))
+
+
+def _storable(tokens: int) -> int:
+    if not 0 <= tokens <= MOST_TOKENS:
+        raise ValueError(tokens)
+    return tokens

@@ -1,0 +1,103 @@
+"""The older messages of a conversation as the window reads them.
+
+In SQL, and with one statement where that is enough: every message and every estimate of one asks, and Django's query
+builder takes longer to write these statements than PostgreSQL to answer them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.db import connection
+
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.window.history import HistoryMessage
+
+# A window rarely needs more rows than the first chunk; reading a little too much is cheaper than a second query.
+FIRST_CHUNK_ROWS = 64
+LARGEST_CHUNK_ROWS = 1024
+ROWS_PAST_ANCHOR = 2  # a policy looks at the unit before it, which is one message, or a tool call with its result
+
+
+class HistoryRow(NamedTuple):
+    """A message's columns that matter to a window. *tool_calls* is JSON, or None where there are none."""
+
+    id: int
+    position: int
+    role: str
+    content: str
+    content_tokens: int
+    encoding: str
+    tool_calls: str | None = None
+    tool_call_id: str = ""
+    excluded: bool = False
+    as_pin: bool = False
+
+    def to_history(self) -> HistoryMessage:
+        id_, position, role, content, content_tokens, _, tool_calls, tool_call_id, excluded, _ = self
+        calls = tuple(map(ToolCall.from_wire, json.loads(tool_calls))) if tool_calls else ()
+        # The database holds no other roles.
+        message = PromptMessage(role, content, None, calls, tool_call_id or None)  # type: ignore[arg-type]
+        return HistoryMessage(position, message, content_tokens, id_, excluded)
+
+
+# The columns in the order of `HistoryRow`.
+PATH = """
+SELECT id, position, role, content, content_tokens, encoding, NULLIF(tool_calls, '[]')::text, tool_call_id, excluded,
+       {as_pin}
+FROM conversations_message
+WHERE conversation_id = %(conversation)s AND active AND position < %(before)s
+"""
+PINS = PATH.format(as_pin=True) + "AND pinned AND NOT excluded ORDER BY position"
+NEWEST = PATH.format(as_pin=False) + "ORDER BY position DESC LIMIT %(rows)s"
+PINS_AND_NEWEST = f"({PINS}) UNION ALL ({NEWEST})"
+
+
+class History(NamedTuple):
+    """A conversation's path below a position: the pins on it, oldest first, and all of it, newest first."""
+
+    pins: list[HistoryRow]
+    newest_first: Iterator[HistoryRow]
+
+
+def read_history(conversation_id: int, *, before: int, anchor: int | None = None, has_pins: bool = True) -> History:
+    """Read the active messages below position *before*: the pins with the newest, the older ones when they are needed.
+
+    *anchor* is the position that the reader expects to go back to, if there is one. *has_pins* is false where there are
+    none for sure: asking for them takes half as long again as the messages themselves.
+    """
+    chunk_rows = _first_chunk_rows(before, anchor)
+    statement = PINS_AND_NEWEST if has_pins else NEWEST
+    rows = _read(statement, conversation_id, before=before, rows=chunk_rows)
+    pins = [row for row in rows if row.as_pin]
+    return History(pins, _go_on(conversation_id, rows[len(pins) :], chunk_rows))
+
+
+def read_pins(conversation_id: int, *, before: int) -> list[HistoryRow]:
+    """Read the pins below position *before*, oldest first, and nothing else."""
+    return _read(PINS, conversation_id, before=before)
+
+
+def _first_chunk_rows(before: int, anchor: int | None) -> int:
+    """Return how many rows to read at first: positions on a path follow one another without a gap."""
+    if anchor is None or anchor > before:
+        return FIRST_CHUNK_ROWS
+    return min(before - anchor + ROWS_PAST_ANCHOR, LARGEST_CHUNK_ROWS)
+
+
+def _go_on(conversation_id: int, rows: list[HistoryRow], chunk_rows: int) -> Iterator[HistoryRow]:
+    """Yield *rows*, which are the first chunk, and then those of larger and larger ones."""
+    while True:
+        yield from rows
+        if len(rows) < chunk_rows:
+            return
+        chunk_rows = min(max(2 * chunk_rows, FIRST_CHUNK_ROWS), LARGEST_CHUNK_ROWS)
+        rows = _read(NEWEST, conversation_id, before=rows[-1].position, rows=chunk_rows)
+
+
+def _read(statement: str, conversation_id: int, *, before: int, rows: int | None = None) -> list[HistoryRow]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"conversation": conversation_id, "before": before, "rows": rows})
+        return list(map(HistoryRow._make, cursor.fetchall()))

@@ -1,0 +1,79 @@
+"""The JSON body of a request, exactly as it was sent: put together again from what is stored.
+
+The record says which messages were in it, what was cut and where; their words are in the messages, which never change,
+the system prompt's and the tools' schemas are kept by their digest, and everything else is with the ledger's row.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from conversations.core.prompt.grounding_text import Passage, render_question
+from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.text.digest import digest_of
+from conversations.core.window.truncation import cut_text
+from conversations.core.window.window_record import GroundingRecord, WindowRecord
+from conversations.models import Completion, Message
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    """*body* is what was sent; *is_exact* if its digest is the one that was noted when it left."""
+
+    body: Mapping[str, Any]
+    is_exact: bool
+
+
+def sent_request(completion: Completion) -> SentRequest:
+    """Return the request of *completion*, whose messages must still be stored."""
+    record = WindowRecord.from_json(completion.window)
+    messages = [message.to_wire() for message in _messages(completion, record)]
+    return SentRequest(
+        body={**completion.request, **_tools(completion), "messages": messages},
+        is_exact=digest_of(messages) == completion.messages_digest,
+    )
+
+
+def _tools(completion: Completion) -> dict[str, Any]:
+    return {"tools": json.loads(completion.tool_schemas.text)} if completion.tool_schemas else {}
+
+
+def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMessage]:
+    stored = Message.objects.in_bulk([entry.message for entry in record.entries if entry.message is not None])
+    for entry in record.entries:
+        if entry.kind == "system":
+            yield PromptMessage("system", completion.system_prompt.text if completion.system_prompt else "")
+        elif entry.message in stored:
+            message = prompt_message(stored[entry.message])
+            if entry.kind == "newest":
+                passages = stored[entry.message].grounding
+                yield message._replace(content=_with_grounding(message.content, passages, record.grounding))
+            else:
+                yield message._replace(content=cut_text(message.content, entry.cut_to))
+
+
+def prompt_message(message: Message) -> PromptMessage:
+    """Return a stored message as a prompt has it, without its grounding."""
+    return PromptMessage(
+        message.role,  # type: ignore[arg-type]  # the database holds no other roles
+        message.content,
+        None,
+        tuple(map(ToolCall.from_wire, message.tool_calls)),
+        message.tool_call_id or None,
+    )
+
+
+def _with_grounding(content: str, stored: list[dict[str, Any]], record: GroundingRecord) -> str:
+    included = []
+    for seen in record.included:
+        passage = passage_of(stored[seen.number - 1])
+        included.append(replace(passage, text=cut_text(passage.text, seen.cut_to)))
+    return render_question(content, included, left_out=len(record.left_out))
+
+
+def passage_of(stored: Mapping[str, Any]) -> Passage:
+    """Return a passage as it is stored with a message."""
+    return Passage(stored["text"], stored.get("source", ""), stored.get("score"))

@@ -1,0 +1,202 @@
+"""“What the model saw”: a window record, with the beginning of each message's words beside its tokens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db.models.functions import Left
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from conversations.core.errors import ConversationNotFound
+from conversations.core.prompt.messages import ToolCall
+from conversations.core.window.window_record import LeftOutMessage, LeftOutReason, WindowEntry, WindowRecord
+from conversations.models import Completion, Conversation, Message
+
+from .sources import SourcePassage, StoredGrounding, source_passages
+
+EXCERPT_CHARACTERS = 160
+LEFT_OUT_BECAUSE: Mapping[LeftOutReason, Promise] = {
+    "does_not_fit": gettext_lazy("did not fit"),
+    "oversized": gettext_lazy("too large, passed over"),
+    "excluded": gettext_lazy("excluded"),
+    "empty": gettext_lazy("nothing in it"),
+    "incomplete_tool_turn": gettext_lazy("a tool call without its result"),
+    "without_tools": gettext_lazy("no tools go with this request, so their calls don't either"),
+    "policy": gettext_lazy("kept out by the policy"),
+}
+
+
+class _StoredWords(NamedTuple):
+    """The beginning of a stored message, or of the calls in it; *article* is the message that pages show it with."""
+
+    excerpt: str
+    calls_tools: bool
+    article: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRow:
+    """One message of the prompt, with the beginning of its words, or of the calls that it has instead.
+
+    *article* is the message that pages show it with: a step with its reply.
+    """
+
+    entry: WindowEntry
+    excerpt: str
+    calls_tools: bool = False
+    article: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutRow:
+    """A message that was looked at and not sent, with the *reason* in words."""
+
+    message: LeftOutMessage
+    reason: Promise
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowView:
+    """Everything that the page tells about one window, sent or not; *tools* are the names of those that go with it."""
+
+    record: WindowRecord
+    rows: list[WindowRow]
+    left_out: list[LeftOutRow]
+    passages: list[SourcePassage]
+    tools: Sequence[str] = ()
+
+    @property
+    def messages_in_view(self) -> int:
+        """How many messages of people and of the language model are in it; calls of tools are none."""
+        return sum(row.entry.role in ("user", "assistant") and not row.calls_tools for row in self.rows)
+
+    @property
+    def moved_by(self) -> int:
+        """How many messages further on than the one before it this window begins; below 0 if further back.
+
+        Without an anchor the one before it began with the conversation.
+        """
+        return self.record.first_position - (self.record.anchor or 0)
+
+
+class SentNumber(NamedTuple):
+    """A request by its *number* from 1. *is_again* if it was for the same step as the one before it."""
+
+    number: int
+    step: int
+    is_again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SentWindow:
+    """The window of one request made for *reply*: *number* from 1, of all its *completions*."""
+
+    reply: Message
+    completion: Completion
+    number: int
+    completions: list[Completion]
+    view: WindowView
+
+    @property
+    def steps(self) -> int:
+        """How many steps the reply has taken so far; requests that were made again count once."""
+        return max(completion.step for completion in self.completions)
+
+    @property
+    def numbers(self) -> list[SentNumber]:
+        """All requests for the reply, in turn."""
+        steps = [completion.step for completion in self.completions]
+        return [
+            SentNumber(number, step, number > 1 and steps[number - 2] == step)
+            for number, step in enumerate(steps, start=1)
+        ]
+
+    @property
+    def estimate_error(self) -> int | None:
+        """Reported minus estimated input tokens, or None where the provider reported nothing."""
+        if self.completion.input_tokens is None or self.completion.usage_estimated:
+            return None
+        return self.completion.input_tokens - self.completion.estimated_input_tokens
+
+
+def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
+    """Return the window of request *number* for *reply*, the last one by default.
+
+    Raises `ConversationNotFound` if there was no such request.
+    """
+    completions = list(reply.completions.select_related("system_prompt").order_by("id"))
+    number = len(completions) if number is None else number
+    if not 1 <= number <= len(completions):
+        raise ConversationNotFound
+    completion, newest = completions[number - 1], reply.answered_message
+    system_prompt = completion.system_prompt.text if completion.system_prompt else ""
+    record = WindowRecord.from_json(completion.window)
+    tools = _tools_of(completion)
+    view = view_window(record, system_prompt=system_prompt, grounding=newest.grounding, tools=tools)
+    return SentWindow(reply, completion, number, completions, view)
+
+
+def _tools_of(completion: Completion) -> list[str]:
+    schemas = json.loads(completion.tool_schemas.text) if completion.tool_schemas else []
+    return [schema["function"]["name"] for schema in schemas]
+
+
+def view_window(
+    record: WindowRecord,
+    *,
+    system_prompt: str,
+    grounding: StoredGrounding = (),
+    tools: Sequence[str] = (),
+    draft: str = "",
+) -> WindowView:
+    """Return *record* with words: *grounding* is what was looked up, *draft* the newest message if it is not stored."""
+    words = _words(record)
+    unstored = {"system": excerpt_of(system_prompt), "newest": excerpt_of(draft)}
+    rows = [
+        WindowRow(entry, *words[entry.message])
+        if entry.message in words
+        else WindowRow(entry, unstored.get(entry.kind, ""))
+        for entry in record.entries
+    ]
+    left_out = [
+        LeftOutRow(out, LEFT_OUT_BECAUSE[out.reason], words[out.message].excerpt if out.message in words else "")
+        for out in record.left_out
+    ]
+    return WindowView(record, rows, left_out, source_passages(record.grounding, grounding), tools)
+
+
+def last_window(conversation: Conversation) -> WindowRecord | None:
+    """Return what the language model saw for the newest reply, if there is one."""
+    completion = latest_completion(conversation)
+    return WindowRecord.from_json(completion.window) if completion else None
+
+
+def latest_completion(conversation: Conversation) -> Completion | None:
+    """Return the newest request made for an active reply, or for a step to it."""
+    made = conversation.completions.filter(purpose__in=("reply", "tool_step"), reply__active=True)
+    return made.order_by("-id").first()
+
+
+def _words(record: WindowRecord) -> dict[int | None, _StoredWords]:
+    named = {piece.message for piece in (*record.entries, *record.left_out) if piece.message is not None}
+    beginnings = Message.objects.filter(pk__in=named).annotate(beginning=Left("content", 2 * EXCERPT_CHARACTERS))
+    rows = beginnings.values_list("pk", "beginning", "tool_calls", "step_of_id")
+    return {
+        pk: _StoredWords(excerpt_of(beginning) or _calls(tool_calls), bool(tool_calls), step_of or pk)
+        for pk, beginning, tool_calls, step_of in rows
+    }
+
+
+def _calls(tool_calls: list[dict[str, Any]]) -> str:
+    return excerpt_of("; ".join(f"{call.name}({call.arguments})" for call in map(ToolCall.from_wire, tool_calls)))
+
+
+def excerpt_of(content: str) -> str:
+    """Return the beginning of *content* on one line."""
+    line = " ".join(content[: 2 * EXCERPT_CHARACTERS].split())
+    return line if len(line) <= EXCERPT_CHARACTERS else line[:EXCERPT_CHARACTERS] + "…"

@@ -1,0 +1,56 @@
+"""What the language model sees of a conversation: which of its messages are in a window, and why others are not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from conversations.core.window.window_record import LeftOutReason, WindowRecord
+from conversations.models import Message
+
+Mark = Literal["in", "pinned", "excluded", "out"]
+MARK_WORDS: Mapping[Mark, Promise] = {
+    "in": gettext_lazy("In view"),
+    "pinned": gettext_lazy("Pinned: always in view"),
+    "excluded": gettext_lazy("Excluded: never sent"),
+    "out": gettext_lazy("Out of view"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one window holds. From *first_position* on everything is in it but *left_out*: message → reason.
+
+    Before it only the pins are, if it *has_pins_above*. *pins* are all of them, by id.
+    """
+
+    first_position: int = 0
+    left_out: Mapping[int, LeftOutReason] = field(default_factory=dict)
+    pins: tuple[int, ...] = ()
+    has_pins_above: bool = False
+
+    @classmethod
+    def of(cls, record: WindowRecord) -> Sight:
+        pins = [entry for entry in record.entries if entry.kind == "pin"]
+        return cls(
+            first_position=record.first_position,
+            left_out={out.message: out.reason for out in record.left_out if out.message is not None},
+            pins=tuple(pin.message for pin in pins if pin.message is not None),
+            has_pins_above=any(pin.position < record.first_position for pin in pins if pin.position is not None),
+        )
+
+    def mark_of(self, message: Message) -> Mark:
+        """Return how *message* is marked; what a person has decided about it goes before what the window says."""
+        if message.excluded:
+            return "excluded"
+        if message.pinned:
+            return "pinned"
+        is_out = message.position < self.first_position or message.pk in self.left_out
+        return "out" if is_out else "in"
+
+
+EVERYTHING = Sight()

@@ -1,0 +1,141 @@
+"""Begin, set up, name, take away and bring back a conversation."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from chatsite.accounts.models import User
+from conversations.core.errors import ConversationNotFound, ScenarioNotFound
+from conversations.core.text.storable_text import UNSTORABLE
+from conversations.models import Conversation, Scenario
+from conversations.models.scenario import PLAIN, WITH_TOOLS
+from conversations.selectors.conversations.scenarios import find_scenario
+from conversations.services.ledger.anonymize_ledger import wait_for_other_deletions
+from conversations.services.replies.stop_reply import stop_reply
+from conversations.services.windows.active_path import lock_conversation
+
+TITLE_CHARACTERS = 60
+KEPT_AFTER_DELETION = dt.timedelta(hours=1)
+SWEPT_AT_ONCE = 100
+BUILT_IN_TOOLS = ("calculator", "current_time", "search_conversation", "search_documents")
+
+
+def start_conversation(*, user: User, public_id: uuid.UUID, scenario_id: int | None = None) -> Conversation:
+    """Return the person's conversation *public_id*, begun with the scenario if it is new.
+
+    The page chooses the id before anything is sent, so that sending again after a lost answer begins nothing twice.
+    Raises `ConversationNotFound` if the id is someone else's, `ScenarioNotFound` if the person may not choose that one.
+    """
+    existing = Conversation.objects.select_related("scenario").filter(public_id=public_id).first()
+    conversation = existing or _begin(user, public_id, scenario_id)
+    if conversation.owner_id != user.pk or conversation.deleted_at:
+        raise ConversationNotFound
+    return conversation
+
+
+def _begin(user: User, public_id: uuid.UUID, scenario_id: int | None) -> Conversation:
+    """Store a new conversation; of two that begin the same at once, one stores it and both get it."""
+    scenario = scenario_to_begin_with(user, scenario_id)
+    with _scenario_is_there():
+        conversation, _ = Conversation.objects.get_or_create(
+            public_id=public_id,
+            defaults={"owner": user, "scenario": scenario, "last_active_at": timezone.now()},
+        )
+    return conversation
+
+
+def scenario_to_begin_with(user: User, scenario_id: int | None = None) -> Scenario:
+    """Return the chosen scenario, or the default if none is. Raises `ScenarioNotFound`."""
+    return default_scenario() if scenario_id is None else find_scenario(user, scenario_id)
+
+
+def choose_scenario(conversation: Conversation, *, user: User, scenario_id: int) -> None:
+    """Go on with another scenario from the next reply on. Raises `ScenarioNotFound`."""
+    if scenario_id != conversation.scenario_id:  # which may be kept though it is no longer offered
+        scenario = find_scenario(user, scenario_id)
+        with _scenario_is_there():
+            Conversation.objects.filter(pk=conversation.pk).update(scenario=scenario)
+
+
+@contextmanager
+def _scenario_is_there() -> Iterator[None]:
+    """Raise `ScenarioNotFound` for a scenario that is deleted while it is being chosen."""
+    try:
+        with transaction.atomic():
+            yield
+            connection.check_constraints()  # or the database would look for the scenario at the very end
+    except IntegrityError as error:
+        raise ScenarioNotFound from error
+
+
+def default_scenario() -> Scenario:
+    """Return the scenario that new conversations start with, made at first use.
+
+    One with tools is made beside it: the default has none, because some providers refuse every request with tools.
+    """
+    if found := Scenario.objects.filter(is_default=True).first():
+        return found
+    try:
+        with transaction.atomic():
+            Scenario.objects.create(name=WITH_TOOLS, offered=True, tools=list(BUILT_IN_TOOLS))
+            return Scenario.objects.create(name=PLAIN, offered=True, is_default=True)
+    except IntegrityError:  # somebody else was first
+        return Scenario.objects.get(is_default=True)
+
+
+def title_from(content: str) -> str:
+    """Return the first line of *content*, shortened at a word."""
+    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    return (line[:TITLE_CHARACTERS].rsplit(" ", 1)[0] or line[:TITLE_CHARACTERS]) + "…"
+
+
+def rename_conversation(conversation: Conversation, *, title: str) -> str:
+    """Name the conversation and return its name as it is stored; a blank *title* changes nothing and stays blank."""
+    cleaned = " ".join(UNSTORABLE.sub("", title).split())[: Conversation._meta.get_field("title").max_length]
+    if cleaned:
+        Conversation.objects.filter(pk=conversation.pk).update(title=cleaned)
+    return cleaned
+
+
+def delete_conversation(conversation: Conversation) -> None:
+    """Take the conversation away and stop its reply. It can be brought back until it is swept."""
+    with transaction.atomic():
+        locked = lock_conversation(conversation)  # a message that is being sent comes before this, or is refused
+        locked.deleted_at = timezone.now()
+        locked.save(update_fields=["deleted_at"])
+    for reply in conversation.messages.filter(state="streaming"):
+        stop_reply(conversation=conversation, reply_id=reply.pk)
+
+
+def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
+    """Bring a deleted conversation back. Raises `ConversationNotFound` if it is gone for good."""
+    mine = Conversation.objects.filter(public_id=public_id, owner_id=user.pk)
+    mine.update(deleted_at=None)
+    if (conversation := mine.first()) is None:
+        raise ConversationNotFound
+    return conversation
+
+
+def sweep_deleted_conversations() -> int:
+    """Delete for good what was taken away long enough ago; the ledger keeps its amounts. Returns how many."""
+    over = Conversation.objects.filter(deleted_at__lt=timezone.now() - KEPT_AFTER_DELETION)
+    return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+
+
+def _sweep(over: QuerySet[Conversation], pk: int) -> bool:
+    """Delete one conversation, unless its owner brings it back at this moment."""
+    with transaction.atomic():
+        wait_for_other_deletions()
+        conversation = over.select_for_update(skip_locked=True).filter(pk=pk).first()
+        if conversation:
+            conversation.delete()
+    return conversation is not None

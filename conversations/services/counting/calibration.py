@@ -1,0 +1,131 @@
+"""What usage has taught about counting a language model's tokens: at hand for every window, learned as replies end.
+
+The rows are read at most once in `KNOWN_FOR_SECONDS`: every estimate of a draft asks for them. The ledger is compared
+at most once in `LEARN_SECONDS` for each language model. Both are per process.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from conversations.core.window.calibration import believable_limit, learned_ratio
+from conversations.models import Calibration
+from conversations.providers.catalog.language_models import ConfiguredModel, language_models
+from conversations.selectors.figures.calibration import reported_prompts, teaching_pairs
+
+KNOWN_FOR_SECONDS = 5.0
+LEARN_SECONDS = 5.0
+NEVER = float("-inf")
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """*ratio* divides budgets; *limit_tokens* is the context window that the provider named, if it is the smaller."""
+
+    ratio: Decimal = Decimal(1)
+    limit_tokens: int | None = None
+
+    def context_window_tokens(self, configured: ConfiguredModel) -> int:
+        """Return the limit that holds: what the provider named may only lower the configured one."""
+        configured_tokens = configured.language_model.context_window_tokens
+        return min(configured_tokens, self.limit_tokens or configured_tokens)
+
+
+class _Known:
+    def __init__(self) -> None:
+        self._by_name: Mapping[str, Calibrated] = {}
+        self._read_at = NEVER
+        self._learned_at: dict[str, float] = {}
+
+    def of(self, language_model: str) -> Calibrated:
+        if time.monotonic() - self._read_at > KNOWN_FOR_SECONDS:
+            rows = Calibration.objects.values_list("language_model", "ratio", "limit_tokens")
+            self._by_name = {name: Calibrated(ratio, limit_tokens) for name, ratio, limit_tokens in rows}
+            self._read_at = time.monotonic()
+        return self._by_name.get(language_model, Calibrated())
+
+    def may_learn(self, language_model: str) -> bool:
+        """Tell whether the last comparison is long enough ago; if so, this is the next one."""
+        now = time.monotonic()
+        if now - self._learned_at.get(language_model, NEVER) < LEARN_SECONDS:
+            return False
+        self._learned_at[language_model] = now
+        return True
+
+    def read_again(self) -> None:
+        self._read_at = NEVER
+
+    def forget(self) -> None:
+        self.read_again()
+        self._learned_at.clear()
+
+
+known = _Known()
+
+
+def calibration_of(language_model: str) -> Calibrated:
+    """Return what is known of the language model with that name."""
+    return known.of(language_model)
+
+
+def learn(language_model: str) -> None:
+    """Compare the newest reports with our estimates, unless that was done a moment ago.
+
+    It is called while a reply ends, so whatever goes wrong here is only logged.
+    """
+    try:
+        configured = language_models().get(language_model)
+        if configured is not None and known.may_learn(language_model):
+            _learn_ratio(configured)
+    except Exception:
+        logger.exception("nothing could be learned from the usage of %s", language_model)
+
+
+def _learn_ratio(configured: ConfiguredModel) -> None:
+    window_tokens = known.of(configured.name).context_window_tokens(configured)
+    pairs = teaching_pairs(reported_prompts(configured.name), context_window_tokens=window_tokens)
+    calibration = Calibration(language_model=configured.name, pairs=len(pairs))
+    if (ratio := learned_ratio(pairs)) is None:
+        _store(calibration, "pairs")
+    else:
+        calibration.ratio = ratio
+        _store(calibration, "ratio", "pairs")
+
+
+def learn_limit(configured: ConfiguredModel, stated_tokens: int | None) -> None:
+    """Keep the limit that the provider named in a refusal, if it is believable and the smaller one."""
+    configured_tokens = configured.language_model.context_window_tokens
+    limit_tokens = believable_limit(stated_tokens, context_window_tokens=configured_tokens)
+    if limit_tokens is None:
+        return
+    _store(Calibration(language_model=configured.name, limit_tokens=limit_tokens), "limit_tokens")
+    logger.warning(
+        "the provider's limit for %s is %d tokens; %d are configured as its context window. The smaller one holds "
+        "until it is forgotten in the admin.",
+        configured.name,
+        limit_tokens,
+        configured_tokens,
+    )
+
+
+def forget_limit(calibration: Calibration) -> bool:
+    """Let the configured context window hold again. Returns False if no other limit was known."""
+    forgotten = Calibration.objects.filter(pk=calibration.pk).exclude(limit_tokens=None).update(limit_tokens=None)
+    known.read_again()
+    return bool(forgotten)
+
+
+def _store(calibration: Calibration, *columns: str) -> None:
+    """Write *columns* of a language model's row, which another process may be making at the same time."""
+    Calibration.objects.bulk_create(
+        [calibration],
+        update_conflicts=True,
+        unique_fields=["language_model"],
+        update_fields=[*columns, "updated_at"],
+    )
+    known.read_again()

@@ -1,0 +1,100 @@
+"""Deleting a person, a conversation or a scenario leaves its amounts, which are nobody's then.
+
+A deletion first takes what is deleted out of the ledger's rows, and at its end out of the ledger's sums. Whoever
+settles takes the row of the ledger first and the sums then, and so does a deletion. By its end nobody can open or
+settle anything in the name of what is deleted: all its rows are changed, and a new one would name what is not there.
+Deletions wait for each other, because one would need the same rows as another, in another order; and for whoever closes
+days, so that what is deleted is moved in the sums of a closed day too.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Model
+from django.db.models.signals import post_delete, pre_delete
+
+from .ledger_sums import ADD_TO_LEDGER_SUMS, ADDED_TO_STORED, KEY_COLUMNS, ON_CONFLICT_ADD, SUM_COLUMNS, SUMS_ADDED_UP
+from .rolled_up_sums import (
+    ADD_TO_CONVERSATION_SUMS,
+    ADD_TO_ROLLED_UP_SUMS,
+    DAY,
+    ON_CONFLICT_ADD_TO_CONVERSATION,
+    ROLLED_UP_KEY,
+)
+
+# What is deleted → the column that names it.
+COLUMNS = {
+    settings.AUTH_USER_MODEL: "user_id",
+    "conversations.Conversation": "conversation_id",
+    "conversations.Scenario": "scenario_id",
+}
+LOCK = "hashtext('conversations.forget_in_ledger')"
+ONE_AT_A_TIME = f"SELECT pg_advisory_xact_lock({LOCK})"
+FORGET_IN_ROWS = "UPDATE conversations_completion SET {column} = NULL WHERE {column} = %s"
+FORGET_IN_SUMS = f"""
+WITH deleted AS (DELETE FROM conversations_ledgersum WHERE {{column}} = %s RETURNING *),
+     nobodys AS (SELECT {{key}}, {SUM_COLUMNS} FROM deleted)
+{ADD_TO_LEDGER_SUMS}
+SELECT {KEY_COLUMNS}, {SUMS_ADDED_UP} FROM nobodys GROUP BY {KEY_COLUMNS}
+{ON_CONFLICT_ADD}
+"""  # noqa: S608  # constants
+FORGET_IN_ROLLED_UP = f"""
+WITH deleted AS (
+  DELETE FROM conversations_rolledupsum WHERE dimension = %s AND key_id = %s RETURNING *
+)
+{ADD_TO_ROLLED_UP_SUMS} SELECT dimension, span, begins_at, 0, key_name, {SUM_COLUMNS} FROM deleted
+ON CONFLICT ({ROLLED_UP_KEY}) DO UPDATE SET {ADDED_TO_STORED}
+"""  # noqa: S608  # constants
+FORGET_CONVERSATION = f"""
+WITH deleted AS (DELETE FROM conversations_conversationsum WHERE key_id = %s RETURNING *)
+{ADD_TO_CONVERSATION_SUMS} SELECT 0, first_quarter, last_quarter, {SUM_COLUMNS} FROM deleted
+{ON_CONFLICT_ADD_TO_CONVERSATION}
+"""  # noqa: S608  # constants
+# Nobody's are no people: nobody is active in their place.
+FORGET_IN_RUNNING = f"""
+UPDATE conversations_runningsum AS running SET users = greatest(users - 1, 0)
+WHERE quarter >= (SELECT min(quarter) FROM conversations_ledgersum WHERE user_id = %(user)s)
+  AND quarter < (SELECT max(quarter) FROM conversations_ledgersum WHERE user_id = %(user)s) + {DAY}
+  AND EXISTS (
+    SELECT FROM conversations_ledgersum AS theirs
+    WHERE theirs.user_id = %(user)s AND theirs.quarter <= running.quarter AND theirs.quarter > running.quarter - {DAY}
+  )
+"""  # noqa: S608  # constants
+
+
+def connect() -> None:
+    """Have it done whenever something of that kind is deleted, however that comes about."""
+    for sender in COLUMNS:
+        pre_delete.connect(forget_in_rows, sender=sender)
+        post_delete.connect(forget_in_sums, sender=sender)
+
+
+def wait_for_other_deletions() -> None:
+    """To be asked first in a transaction that locks what it is going to delete, so that no other waits for that."""
+    with connection.cursor() as cursor:
+        cursor.execute(ONE_AT_A_TIME)
+
+
+def forget_in_rows(instance: Model, **signal: object) -> None:
+    """Take what is about to be deleted out of the ledger, before the running sums of a person go."""
+    wait_for_other_deletions()
+    with connection.cursor() as cursor:
+        cursor.execute(FORGET_IN_ROWS.format(column=_column_of(instance)), [instance.pk])
+
+
+def forget_in_sums(instance: Model, **signal: object) -> None:
+    """Add the sums of what has been deleted to nobody's, in the same transaction."""
+    column = _column_of(instance)
+    key = ", ".join(f"NULL::bigint AS {name}" if name == column else name for name in KEY_COLUMNS.split(", "))
+    with connection.cursor() as cursor:
+        if column == "user_id":
+            cursor.execute(FORGET_IN_RUNNING, {"user": instance.pk})
+        if column == "conversation_id":
+            cursor.execute(FORGET_CONVERSATION, [instance.pk])
+        cursor.execute(FORGET_IN_ROLLED_UP, [column.removesuffix("_id"), instance.pk])
+        cursor.execute(FORGET_IN_SUMS.format(column=column, key=key), [instance.pk])
+
+
+def _column_of(instance: Model) -> str:
+    return COLUMNS[instance._meta.label]

@@ -1,0 +1,229 @@
+"""The ledger: a row before each request to a provider, settled once when the request has ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection, transaction
+
+from chatsite.accounts.models import User
+from chatsite.postgres.linked_insert import store_together
+from conversations.core.errors import PriceUnknown
+from conversations.core.money.allowance import worst_case_usd
+from conversations.core.money.context_cost import cost_without_history_usd
+from conversations.core.money.usage import UnitPrices, Usage, cost_usd
+from conversations.core.text.digest import digest_of, digest_of_text
+from conversations.core.window.window_record import WindowRecord
+from conversations.models import Completion, Conversation, Message, Scenario
+from conversations.models.completion import Purpose
+from conversations.providers.tokens.tokenizer import count_text, encoding_for
+from conversations.selectors.figures.spending import MoneyLimits, money_limits
+from conversations.services.counting.calibration import learn
+from conversations.services.counting.prices import price_columns, price_list_column, prices_when_opened
+
+from .spending import Amount, NotCovered, reserve, settle, why_not_covered
+from .tool_loop_hold import LoopNotCovered, move_hold
+
+WORDS = ("messages", "input")  # of a request's body: the ledger keeps none
+KEPT_ONCE = ("tools",)  # for all requests that share them
+# Whether they are there already or not, `forget_sent` can't delete them until the row of the ledger is stored.
+KEEP_TEXTS = """
+WITH kept AS (
+  SELECT digest FROM conversations_kepttext WHERE digest = ANY(%(digests)s) ORDER BY digest FOR KEY SHARE
+)
+INSERT INTO conversations_kepttext (digest, text)
+SELECT digest, text FROM unnest(%(digests)s::text[], %(texts)s::text[]) AS sent (digest, text)
+WHERE digest NOT IN (SELECT digest FROM kept) ORDER BY digest ON CONFLICT DO NOTHING
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a request ended, in the order in which a reader of the ledger asks.
+
+    Without *usage* from the provider it is estimated: the prompt as counted and the *text* that came, with the thoughts
+    before it, or nothing at all if the request was *not_billed*, because the provider refused it. If the
+    model *called_tools*, it was a step to the reply.
+    """
+
+    text: str = ""
+    usage: Usage | None = None
+    not_billed: bool = False
+    called_tools: bool = False
+    finish_reason: str = ""
+    error_code: str = ""
+    provider_request_id: str = ""
+    time_to_first_token_seconds: float | None = None
+    duration_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCompletion:
+    """A request that is about to leave with the JSON *body*, at the *prices* of now.
+
+    *prompt_tokens* is our own count, *most_prompt_tokens* the most that the provider may make of it, and
+    *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays, if anybody but the
+    site. *loop_usd* is what the requests may cost that may follow it in the loop of its reply; None where there is no
+    loop, or an unknown price. A reply and the steps to it have a *record* of the window, and all that belong to a
+    conversation name it; its scenario is theirs, unless they name one of their own.
+    """
+
+    purpose: Purpose
+    user: User | None
+    language_model: str
+    body: Mapping[str, Any]
+    prices: UnitPrices | None
+    prompt_tokens: int
+    most_prompt_tokens: int
+    max_output_tokens: int
+    loop_usd: Decimal | None = None
+    step: int = 1
+    attempt: int = 1
+    record: WindowRecord | None = None
+    conversation: Conversation | None = None
+    scenario: Scenario | None = None
+    reply: Message | None = None
+
+    @property
+    def worst_usd(self) -> Decimal | None:
+        """The most that it can cost; None where a price is unknown."""
+        return worst_case_usd(self.prices, input_tokens=self.most_prompt_tokens, output_tokens=self.max_output_tokens)
+
+
+def open_completion(new: NewCompletion) -> Completion:
+    """Write the row of a request that is about to leave, and hold back what it may cost: both or neither.
+
+    Raises an `AccessError` if the person's money or the site's does not cover it, or if that can't be known, and
+    `LoopNotCovered` if it does not cover what may follow: then this one may be covered as an answer.
+    """
+    limits = money_limits(new.user)
+    if limits and new.worst_usd is None:
+        raise PriceUnknown
+    completion = _row_of(new)
+    try:
+        with transaction.atomic():
+            _keep_texts(completion, new.body)
+            store_together(completion)
+            if completion.reserved_usd is not None:
+                _reserve(completion, new.loop_usd, limits)
+    except NotCovered:
+        if new.loop_usd:
+            raise LoopNotCovered from None
+        raise why_not_covered(completion, limits) from None
+    return completion
+
+
+def _reserve(completion: Completion, loop_usd: Decimal | None, limits: MoneyLimits) -> None:
+    amounts = [Amount(completion.user_id, completion.created_at, completion.reserved_usd or Decimal(0))]
+    if loop_usd is not None:
+        amounts += move_hold(completion, loop_usd)
+    reserve(amounts, limits)
+
+
+def _row_of(new: NewCompletion) -> Completion:
+    messages = new.body.get("messages", ())
+    return Completion(
+        purpose=new.purpose,
+        user=new.user,
+        conversation=new.conversation,
+        reply=new.reply,
+        scenario_id=_scenario_id(new),
+        step=new.step,
+        attempt=new.attempt,
+        language_model=new.language_model,
+        window=new.record.to_json() if new.record else None,
+        request={name: value for name, value in new.body.items() if name not in WORDS + KEPT_ONCE},
+        messages_digest=digest_of(messages or new.body.get("input", ())),
+        estimated_input_tokens=new.prompt_tokens,
+        reserved_usd=new.worst_usd,
+        price_list=price_list_column(new.prices),
+        **price_columns(new.prices, input_tokens=new.prompt_tokens),
+    )
+
+
+def _scenario_id(new: NewCompletion) -> int | None:
+    if new.scenario:
+        return new.scenario.pk
+    return new.conversation.scenario_id if new.conversation else None
+
+
+def _keep_texts(completion: Completion, body: Mapping[str, Any]) -> None:
+    """Let *completion* name the system prompt and the tools' schemas that it is sent with, stored unless they are."""
+    texts = {"system_prompt_id": _system_prompt(body.get("messages", ())), "tool_schemas_id": _tool_schemas(body)}
+    sent = {name: (digest_of_text(text), text) for name, text in texts.items() if text is not None}
+    if not sent:
+        return
+    digests, contents = zip(*sent.values(), strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(KEEP_TEXTS, {"digests": list(digests), "texts": list(contents)})
+    for name, (digest, _) in sent.items():
+        setattr(completion, name, digest)
+
+
+def _system_prompt(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    return messages[0]["content"] if messages and messages[0]["role"] == "system" else None
+
+
+def _tool_schemas(body: Mapping[str, Any]) -> str | None:
+    return json.dumps(body["tools"]) if body.get("tools") else None
+
+
+def settle_completion(completion: Completion, outcome: Outcome) -> bool:
+    """Write down how the request ended and what it cost, and give back what was held for it.
+
+    Returns False, and changes nothing, if that has been done before.
+    """
+    usage = outcome.usage or _estimate(completion, outcome)
+    columns = _columns_of(completion, usage) | _columns_of_end(outcome)
+    settled = settle(completion.pk, columns)
+    if settled and not usage.estimated:
+        learn(completion.language_model)
+    return settled
+
+
+def _columns_of(completion: Completion, usage: Usage) -> dict[str, Any]:
+    prices = prices_when_opened(completion)
+    record = WindowRecord.from_json(completion.window) if completion.window else None
+    return {
+        "input_tokens": usage.input_tokens,
+        "cached_input_tokens": usage.cached_input_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "usage_estimated": usage.estimated,
+        "cost_usd": cost_usd(usage, prices),
+        "cost_without_history_usd": cost_without_history_usd(record, usage, prices),
+        **price_columns(prices, input_tokens=usage.input_tokens),
+    }
+
+
+def _columns_of_end(outcome: Outcome) -> dict[str, Any]:
+    step = {"purpose": Purpose.TOOL_STEP} if outcome.called_tools else {}
+    return step | {
+        "finish_reason": outcome.finish_reason[:50],
+        "error_code": outcome.error_code,
+        "provider_request_id": outcome.provider_request_id[:200],
+        "time_to_first_token_seconds": outcome.time_to_first_token_seconds,
+        "duration_seconds": outcome.duration_seconds,
+    }
+
+
+def settle_abandoned(reply_id: int, *, text: str, error_code: str) -> None:
+    """Settle what a worker that is gone has left open, by our own count."""
+    for completion in Completion.objects.filter(reply_id=reply_id, ended_at=None):
+        settle_completion(completion, Outcome(text=text, error_code=error_code))
+
+
+def _estimate(completion: Completion, outcome: Outcome) -> Usage:
+    if outcome.not_billed and not outcome.text:
+        return Usage(0, 0, estimated=True)
+    count = count_text(_encoding_of(completion))
+    return Usage(completion.estimated_input_tokens, count(outcome.text), estimated=True)
+
+
+def _encoding_of(completion: Completion) -> str:
+    return completion.window["encoding"] if completion.window else encoding_for(completion.language_model)

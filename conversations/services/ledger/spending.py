@@ -1,0 +1,129 @@
+"""Hold money back for a request before it leaves, and give it back when the request has ended.
+
+Each request belongs to the day and the month (UTC) in which its row of the ledger was written, of its person and of the
+whole site: four sums, or two where it has no person. So does what is held back for the requests that may follow it
+(`loop_hold`). All of them are changed by one statement and always in the same order, so that no two requests wait for
+each other in a circle. Everybody's requests meet in the site's rows: nothing else may be done in a transaction once it
+has touched them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from conversations.core.errors import AccessError, MoneyHeldBack, SiteMoneyHeldBack
+from conversations.core.money.allowance import Period, Whose, refusal_of
+from conversations.models import Completion
+from conversations.selectors.figures.spending import MoneyLimits, allowances
+
+from .ledger_sums import ADD_TO_LEDGER_SUMS, AS_LEDGER_SUMS, ON_CONFLICT_ADD
+
+# Up to four sums for each `amount`, the busiest last: they are locked for the shortest time.
+SUMS = """
+CROSS JOIN LATERAL (SELECT (amount.at AT TIME ZONE 'UTC')::date AS today) AS clock
+CROSS JOIN LATERAL (
+  VALUES (1, amount.user_id, 'day', today), (2, amount.user_id, 'month', date_trunc('month', today)::date),
+         (3, NULL, 'day', today), (4, NULL, 'month', date_trunc('month', today)::date)
+) AS sum (place, user_id, period, begins_on)
+"""
+# A person who was deleted meanwhile has no sums any more; the site has.
+HAS_SUM = "(sum.user_id IS NOT NULL OR sum.place > 2)"
+
+# What becomes no more is covered always.
+RESERVE = f"""
+WITH change AS (
+  SELECT sum.place, sum.user_id, sum.period, sum.begins_on, sum(amount.usd) AS usd
+  FROM unnest(%(users)s::bigint[], %(times)s::timestamptz[], %(usd)s::numeric[]) AS amount (user_id, at, usd) {SUMS}
+  WHERE {HAS_SUM}
+  GROUP BY sum.place, sum.user_id, sum.period, sum.begins_on
+), changed AS (
+  INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
+  SELECT user_id, period, begins_on, 0, usd FROM change
+  WHERE usd <= 0 OR usd <= (%(limits)s::numeric[])[place]
+  ORDER BY place, begins_on
+  ON CONFLICT (user_id, period, begins_on) DO UPDATE
+  SET reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd
+  WHERE EXCLUDED.reserved_usd <= 0
+     OR stored.spent_usd + stored.reserved_usd + EXCLUDED.reserved_usd <= (%(limits)s::numeric[])[
+       CASE WHEN stored.user_id IS NULL THEN 2 ELSE 0 END + CASE stored.period WHEN 'day' THEN 1 ELSE 2 END
+     ]
+  RETURNING id
+)
+SELECT (SELECT count(*) FROM changed) = (SELECT count(*) FROM change)
+"""  # noqa: S608  # constants of this file
+
+# The site's rows, in which everybody meets, are locked last.
+SETTLE = f"""
+WITH completion AS (
+  UPDATE conversations_completion SET {{assignments}}, ended_at = statement_timestamp()
+  WHERE id = %(id)s AND ended_at IS NULL RETURNING *
+), spent AS (
+  INSERT INTO conversations_spending AS stored (user_id, period, begins_on, spent_usd, reserved_usd)
+  SELECT sum.user_id, sum.period, sum.begins_on, amount.spent_usd, -amount.reserved_usd
+  FROM (
+    SELECT user_id, created_at AS at, coalesce(cost_usd, 0) AS spent_usd, coalesce(reserved_usd, 0) AS reserved_usd
+    FROM completion
+  ) AS amount {SUMS}
+  WHERE {HAS_SUM}
+  ORDER BY sum.place
+  ON CONFLICT (user_id, period, begins_on) DO UPDATE
+  SET spent_usd = stored.spent_usd + EXCLUDED.spent_usd, reserved_usd = stored.reserved_usd + EXCLUDED.reserved_usd
+)
+{ADD_TO_LEDGER_SUMS} {AS_LEDGER_SUMS} FROM completion {ON_CONFLICT_ADD}
+"""  # noqa: S608  # constants
+
+PLACES: tuple[tuple[Whose, Period], ...] = (("person", "day"), ("person", "month"), ("site", "day"), ("site", "month"))
+WITHOUT_LIMIT = Decimal("Infinity")
+
+
+class NotCovered(Exception):
+    """At least one of the sums does not cover the amounts; none may be changed."""
+
+
+class Amount(NamedTuple):
+    """US dollars that are held back from now on, or no longer if negative, in the sums of *user_id* at that time."""
+
+    user_id: int | None
+    at: dt.datetime
+    usd: Decimal
+
+
+def reserve(amounts: Iterable[Amount], limits: MoneyLimits) -> None:
+    """Add the amounts to all of their sums. Raises `NotCovered`: then roll the transaction back.
+
+    It has to be the last statement before the transaction's end. What costs nothing is covered always.
+    """
+    users, times, usd = zip(*amounts, strict=True)
+    most = [limits.by_row.get(place, WITHOUT_LIMIT) for place in PLACES]
+    with connection.cursor() as cursor:
+        cursor.execute(RESERVE, {"users": list(users), "times": list(times), "usd": list(usd), "limits": most})
+        [covered] = cursor.fetchone()
+    if not covered:
+        raise NotCovered
+
+
+def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
+    """Return what to tell the person whose request has just been refused by `reserve`."""
+    read = allowances(completion.user, limits, at=completion.created_at)
+    if error := refusal_of(read, completion.reserved_usd):
+        return error
+    # What stood in the way has ended since: it was held back for others.
+    persons = any(each.whose == "person" for each in read)
+    return MoneyHeldBack() if persons else SiteMoneyHeldBack()
+
+
+def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:
+    """Write *columns* into the row of a request that has ended, and bring all sums up to it.
+
+    What was held back goes out of the running sums, its cost goes into them, and all of it into the ledger's sums. One
+    statement, so all of it or nothing. Returns False, and changes nothing, if that has been done before.
+    """
+    assignments = ", ".join(f"{name} = %({name})s" for name in columns)
+    with connection.cursor() as cursor:
+        cursor.execute(SETTLE.format(assignments=assignments), {**columns, "id": completion_id})
+        return bool(cursor.rowcount)

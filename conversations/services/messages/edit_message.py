@@ -1,0 +1,50 @@
+"""Ask a question in other words: a new version beside the old one, of which nothing is overwritten or deleted."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import transaction
+
+from chatsite.accounts.models import User
+from conversations.access import find_message, lock_admitted
+from conversations.core.errors import MessageNotEditable
+from conversations.models import Conversation, Message
+from conversations.services.conversations.conversations import title_from
+from conversations.services.windows.active_path import leave_path, lock_conversation
+
+from .user_message import PostedMessage, add_question, find_posted
+
+
+def edit_message(
+    *, user: User, conversation: Conversation, message_id: int, content: str, client_id: uuid.UUID
+) -> PostedMessage:
+    """Store *content* as a new version of a user message, with a reply to be made, in one transaction.
+
+    The old version and all that follows it leave the path. Marks stay with the version that they were made on, and
+    what was looked up for the old one is looked up anew. The same *client_id* is the same version. Raises as
+    `post_message` does, `MessageNotFound` or `MessageNotEditable`; then everything is as it was.
+    """
+    with transaction.atomic():
+        lock_admitted(user)
+        locked = lock_conversation(conversation)
+        if found := find_posted(locked, client_id):
+            return found
+        edited = find_editable(locked, message_id)
+        leave_path(locked, edited.position, head_id=edited.parent_id)
+        untitle(locked, edited)
+        return add_question(locked, user=user, content=content, client_id=client_id)
+
+
+def find_editable(conversation: Conversation, message_id: int) -> Message:
+    """Return a message that is shown and that a person wrote. Raises `MessageNotFound` or `MessageNotEditable`."""
+    message = find_message(conversation, message_id)
+    if message.role != "user":
+        raise MessageNotEditable
+    return message
+
+
+def untitle(conversation: Conversation, first: Message) -> None:
+    """Forget the title of a conversation that is called after *first*, if that is its first message."""
+    if first.parent_id is None and conversation.title == title_from(first.content):
+        conversation.title = ""

@@ -1,0 +1,115 @@
+"""The window that a draft would be sent in if it were sent now. Nothing is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from chatsite.accounts.limits import effective_limits
+from chatsite.accounts.models import User
+from conversations.core.errors import ConversationError, MoneyHeldBack, PolicyFailed, PromptError
+from conversations.core.money.allowance import Allowance, refusal_of
+from conversations.core.text.storable_text import UNSTORABLE
+from conversations.core.window.budget import budget_tokens
+from conversations.core.window.compute_window import Window
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policy import WindowPolicy
+from conversations.models import Conversation
+from conversations.selectors.conversations.documents import count_documents_for
+from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.services.counting.model_context import Language, language_of, policy_of
+from conversations.services.windows.build_window import build_window, draft_message
+from conversations.services.windows.message_limits import (
+    check_message_length,
+    check_messages_are_allowed,
+    person_allowances,
+    worst_reply,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftEstimate:
+    """A draft with its *window*, if one holds it. *error* says why it can't be sent. *conversation* may not be stored.
+
+    When it is sent it is looked up in so many *documents*; what is found is not in the window yet. Where money is
+    limited, *allowances* say what is left and *worst_usd* what sending it may cost; None is unknown.
+    """
+
+    conversation: Conversation
+    draft: HistoryMessage
+    budget_tokens: int
+    window: Window | None = None
+    error: ConversationError | None = None
+    allowances: Sequence[Allowance] = ()
+    worst_usd: Decimal | None = None
+    documents: int = 0
+
+    @property
+    def content_tokens(self) -> int:
+        return self.draft.content_tokens
+
+    @property
+    def tokens_over(self) -> int:
+        return self.error.tokens_over if isinstance(self.error, PromptError) else 0
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Tokens of the prompt; of one that is refused, the budget and what goes over it."""
+        return self.window.record.prompt_tokens if self.window else self.budget_tokens + self.tokens_over
+
+
+def estimate_draft(
+    *,
+    user: User,
+    conversation: Conversation | None,
+    content: str,
+    scenario_id: int | None = None,
+    policy: WindowPolicy | None = None,
+) -> DraftEstimate:
+    """Return what sending *content* now would take; without a conversation it would begin one with the scenario.
+
+    *policy* stands for the scenario's own.
+    """
+    if conversation is None:
+        conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
+    language, head = language_of(conversation.scenario), conversation.head
+    draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, language=language)
+    return _limited(user, _fitted(conversation, draft, language, policy))
+
+
+def _fitted(
+    conversation: Conversation, draft: HistoryMessage, language: Language, policy: WindowPolicy | None
+) -> DraftEstimate:
+    """Return the draft with the window that holds it, if there is one."""
+    limit_tokens = budget_tokens(language.language_model, calibration=language.calibration)
+    try:
+        policy = policy or policy_of(conversation.scenario)
+        limit_tokens = policy.budget_tokens(language.language_model, calibration=language.calibration)
+        window = build_window(conversation, draft, policy=policy)
+    except (PromptError, PolicyFailed) as error:
+        return DraftEstimate(conversation, draft, limit_tokens, error=error)
+    return DraftEstimate(conversation, draft, limit_tokens, window)
+
+
+def _limited(user: User, fitted: DraftEstimate) -> DraftEstimate:
+    """Return the draft with what the person's limits say to it.
+
+    What is over in a moment says nothing: too many messages in a minute, money held back for replies being written.
+    """
+    limits = effective_limits(user)
+    found = person_allowances(user, limits)
+    documents = count_documents_for(fitted.conversation)
+    limited = replace(fitted, allowances=found, documents=documents)
+    if found and fitted.window:
+        worst = worst_reply(fitted.window.record, fitted.conversation.scenario, is_looked_up=bool(documents))
+        limited = replace(limited, worst_usd=worst.within(found))
+    try:
+        check_messages_are_allowed(limits)
+        check_message_length(fitted.content_tokens, limits)
+    except ConversationError as error:
+        return replace(limited, error=error)
+    if fitted.error or not fitted.window:
+        return limited
+    refusal = refusal_of(found, limited.worst_usd)
+    return limited if isinstance(refusal, MoneyHeldBack) else replace(limited, error=refusal)

@@ -1,0 +1,173 @@
+"""The history of a conversation, apart from its scenario, in and out in OpenAI's chat format.
+
+    history = ChatHistory.from_openai(user=user, messages=[{"role": "user", "content": "Hello"}])
+    history.add("assistant", "Good morning.")
+    history.to_openai()
+
+One conversation, one history. What is in it has succeeded: of a reply that failed or was stopped the conversation keeps
+the text and its mark, but the history has it only if asked. Nothing here calls a language model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+from django.core.exceptions import ValidationError
+from django.db import connection, transaction
+from django.utils import timezone
+
+from chatsite.accounts.models import User
+from conversations.access import require_admitted
+from conversations.core.errors import InvalidHistory, ReplyInProgress
+from conversations.core.prompt.messages import PromptMessage, Role
+from conversations.core.prompt.messages import ToolCall as AskedCall
+from conversations.core.prompt.openai_messages import ROLES, ToolTurns, clean_message, read_messages
+from conversations.core.window.history import HistoryMessage, sendable
+from conversations.models import Conversation, Message, Scenario, ToolCall
+from conversations.selectors.conversations.sent_request import prompt_message
+from conversations.services.conversations.conversations import scenario_to_begin_with, title_from
+from conversations.services.counting.model_context import Language, language_of
+from conversations.services.scenarios.scenario_settings import check_scenario
+from conversations.services.scenarios.scenarios import SETTINGS, check_there_is_room, copy_scenario
+from conversations.services.windows.active_path import lock_conversation
+
+from .imported_steps import take_as_steps
+
+ROWS_AT_ONCE = 1_000
+
+
+class ChatHistory:
+    """What was said in *conversation*, on the path that is shown."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation = conversation
+
+    @classmethod
+    def from_openai(cls, *, user: User, messages: Sequence[Any], scenario_id: int | None = None) -> Self:
+        """Begin a conversation with *messages*, counted as if they had been written here.
+
+        A leading system message is no history: it is the chosen scenario's own, or becomes a scenario of the person's.
+        Raises `InvalidHistory` or an `AccessError`, such as `ScenarioNotFound`; then nothing is stored.
+        """
+        require_admitted(user)
+        read = read_messages(messages)
+        with transaction.atomic():
+            scenario = _scenario_for(user, scenario_id, read.system_prompt)
+            title = title_from(next((each.content for each in read.messages if each.role == "user"), ""))
+            conversation = Conversation.objects.create(
+                owner=user, scenario=scenario, title=title, last_active_at=timezone.now()
+            )
+            _append(conversation, read.messages)
+        return cls(conversation)
+
+    def messages(self, *, with_partial: bool = False) -> list[PromptMessage]:
+        """Return what was said, oldest first; *with_partial* also what came of replies that are not whole."""
+        rows = self._rows() if with_partial else self._rows().filter(state="complete")
+        return [prompt_message(row) for row in rows if row.content or row.tool_calls or row.role == "tool"]
+
+    def add(
+        self, role: Role, content: str, *, tool_calls: Sequence[AskedCall] = (), tool_call_id: str | None = None
+    ) -> Message:
+        """Store the next message. Raises `InvalidHistory` if it can't follow the last one, `ReplyInProgress`."""
+        if role not in ROLES:
+            raise InvalidHistory(reason="one of them has a role that is not known here")
+        if role == "system":
+            raise InvalidHistory(reason="the system message is not the first")
+        message = clean_message(PromptMessage(role, content, None, tuple(tool_calls), tool_call_id))
+        with transaction.atomic():
+            locked = lock_conversation(self.conversation)
+            if locked.messages.filter(state="streaming").exists():
+                raise ReplyInProgress
+            _open_turn(locked).take(message)
+            [stored] = _append(locked, [message])
+        return stored
+
+    def to_openai(self, *, include_system: bool = False) -> list[dict[str, Any]]:
+        """Return the history as a provider may be sent it: without what is excluded, and no half of a tool turn."""
+        history = [
+            HistoryMessage(row.position, prompt_message(row), row.content_tokens, row.pk, row.excluded)
+            for row in self._rows().filter(state="complete")
+        ]
+        wire = [each.message.to_wire() for each in sendable(history)]
+        system_prompt = self.conversation.scenario.system_prompt if include_system else ""
+        return [PromptMessage("system", system_prompt).to_wire(), *wire] if system_prompt else wire
+
+    def _rows(self) -> Any:
+        return self.conversation.messages.filter(active=True).order_by("position")
+
+
+def _scenario_for(user: User, scenario_id: int | None, system_prompt: str | None) -> Scenario:
+    """Return the chosen scenario, or one of the person's own that differs from it in its system prompt only."""
+    chosen = scenario_to_begin_with(user, scenario_id)
+    if system_prompt is None or system_prompt == chosen.system_prompt:
+        return chosen
+    wanted = copy_scenario(user, chosen)
+    wanted.system_prompt, wanted.name = system_prompt, title_from(system_prompt)
+    return _stored_already(wanted) or _store(user, wanted)
+
+
+def _stored_already(wanted: Scenario) -> Scenario | None:
+    same = {name: getattr(wanted, name) for name in SETTINGS}
+    return Scenario.objects.filter(owner=wanted.owner, **same).order_by("pk").first()
+
+
+def _store(user: User, scenario: Scenario) -> Scenario:
+    try:
+        check_there_is_room(user)
+        check_scenario(scenario)
+    except ValidationError as error:
+        raise InvalidHistory(reason="their system message can't become a scenario of yours") from error
+    scenario.save()
+    return scenario
+
+
+def _open_turn(conversation: Conversation) -> ToolTurns:
+    """Return what the tool calls at the end of the path still wait for."""
+    answered: list[str] = []
+    for message in conversation.messages.filter(active=True).order_by("-position").iterator(chunk_size=20):
+        if message.role != "tool":
+            calls = {call["id"] for call in message.tool_calls}
+            return ToolTurns(calls - set(answered), answered)
+        answered.append(message.tool_call_id)
+    return ToolTurns()
+
+
+def _append(conversation: Conversation, messages: Sequence[PromptMessage]) -> list[Message]:
+    """Store *messages* at the end of the path, whose conversation is locked or new."""
+    rows = list(_numbered(conversation, messages, language_of(conversation.scenario)))
+    calls = take_as_steps(rows)
+    Message.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
+    ToolCall.objects.bulk_create(calls, batch_size=ROWS_AT_ONCE)
+    conversation.head = rows[-1]
+    conversation.last_active_at = timezone.now()
+    conversation.save(update_fields=["head", "last_active_at"])
+    return rows
+
+
+def _numbered(conversation: Conversation, messages: Sequence[PromptMessage], language: Language) -> Iterator[Message]:
+    """Yield the rows with their ids: each names the one before it as its parent, and all are stored together."""
+    head = conversation.head
+    parent_id, position = (head.pk, head.position + 1) if head else (None, 0)
+    for offset, (pk, message) in enumerate(zip(_take_ids(len(messages)), messages, strict=True)):
+        yield Message(
+            pk=pk,
+            conversation=conversation,
+            parent_id=parent_id,
+            position=position + offset,
+            role=message.role,
+            content=message.content,
+            tool_calls=[call.to_wire() for call in message.tool_calls],
+            tool_call_id=message.tool_call_id or "",
+            content_tokens=language.content_tokens(message),
+            encoding=language.language_model.encoding,
+        )
+        parent_id = pk
+
+
+def _take_ids(count: int) -> list[int]:
+    """Take ids of messages from the database's own sequence."""
+    taken = "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)"
+    with connection.cursor() as cursor:
+        cursor.execute(taken, [Message._meta.db_table, count])
+        return [row[0] for row in cursor.fetchall()]

@@ -1,0 +1,98 @@
+"""Delete an account for good: with all its words, and without its amounts, which the ledger keeps as nobody's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, OperationalError, transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from chatsite.accounts.account.forget_person import forget_person
+from chatsite.accounts.account.last_admin import keeps_an_admin
+from chatsite.accounts.models import User
+from conversations.models import Conversation, Message, Run
+from conversations.services.conversations.conversations import default_scenario
+from conversations.services.ledger.anonymize_ledger import forget_in_rows, wait_for_other_deletions
+from conversations.services.replies.stop_reply import stop_reply
+
+TRIES = 5
+
+
+def delete_account(user: User) -> None:
+    """Delete the person with their conversations, documents and scenarios, all of it or nothing.
+
+    Replies that are being made are stopped; what they have used is still settled, as nobody's. Conversations of others
+    that use a scenario of theirs go on with the site's default. Raises a `ValidationError` for the last admin.
+    """
+    with transaction.atomic():
+        _check_an_admin_stays(user)
+    _stop_replies(user)
+    for tries_left in reversed(range(TRIES)):
+        try:
+            _delete(user)
+            return
+        except (IntegrityError, OperationalError):  # something of theirs was written at this instant
+            if not tries_left:
+                raise
+
+
+@transaction.atomic
+def _delete(user: User) -> None:
+    """Delete everything in one transaction.
+
+    Whoever settles a request takes the ledger's row first and asks for the person's then, so it goes in that order
+    here.
+    """
+    wait_for_other_deletions()
+    _check_an_admin_stays(user)
+    forget_in_rows(user)
+    _hold_what_is_theirs(user)
+    for conversation in Conversation.objects.filter(owner=user).order_by("pk").iterator():
+        conversation.delete()
+    _delete_scenarios(user)
+    forget_person(user)
+    User.objects.get(pk=user.pk).delete()
+
+
+def _hold_what_is_theirs(user: User) -> None:
+    """Wait for whoever is at work on something of the person, in the order in which everybody takes locks.
+
+    Person, conversations, replies, runs: who has one of them may still take the next, and store rows that name them
+    all, as a step that is stored or a call that is decided does. With the last lock, on the person's row again, nothing
+    new of theirs can be stored.
+    """
+    person = User.objects.filter(pk=user.pk)
+    conversations = Conversation.objects.filter(owner=user)
+    replies = Message.objects.filter(conversation__owner=user, state="streaming")
+    runs = Run.objects.filter(reply__conversation__owner=user).exclude(state="ended")
+    _lock(person, may_be_named=True)
+    _lock(conversations, may_be_named=True)
+    _lock(replies, may_be_named=True)
+    _lock(runs)
+    _lock(person)
+
+
+def _lock(rows: QuerySet[Any], *, may_be_named: bool = False) -> None:
+    """Lock *rows* until the transaction ends, for others to name in new rows of theirs at most."""
+    locked = rows.select_for_update(of=("self",), no_key=may_be_named).order_by("pk")
+    list(locked.values_list("pk", flat=True))
+
+
+def _check_an_admin_stays(user: User) -> None:
+    if User.objects.admins().filter(pk=user.pk).exists() and not keeps_an_admin([user.pk]):
+        raise ValidationError(_("You are the site's only admin. Make somebody else an admin first."), code="last_admin")
+
+
+def _stop_replies(user: User) -> None:
+    replies = Message.objects.filter(conversation__owner=user, state="streaming").select_related("conversation")
+    for reply in replies:
+        stop_reply(conversation=reply.conversation, reply_id=reply.pk)
+
+
+def _delete_scenarios(user: User) -> None:
+    others = Conversation.objects.filter(scenario__owner=user)  # from when everyone might choose them
+    if others.exists():
+        others.update(scenario=default_scenario())
+    user.scenarios.all().delete()

@@ -1,0 +1,165 @@
+"""Everything that is a person's own, as files to keep.
+
+    README.txt  account.json  conversations/… .json  documents/…  documents.csv  scenarios/… .json  usage.csv
+    readings.csv, where the site shows people who has read their conversations
+
+Everything is read a slice at a time, by the row's id, and nothing is held between two slices: it may take as long as
+its reader needs. What is deleted meanwhile is missing, or ends early.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Model, Q, QuerySet
+
+from chatsite.accounts.account.account_data import account_data
+from chatsite.accounts.models import User
+from conversations.core.text.csv_cells import EXCEL_READS_UTF_8, csv_lines
+from conversations.core.text.file_names import UNFIT
+from conversations.models import Completion, Conversation, Document, Scenario
+from conversations.selectors.conversations.documents import read_piece
+from conversations.selectors.review.readings import readings_about
+from conversations.services.conversations.conversation_json import as_json, conversation_json
+from conversations.services.scenarios.scenario_file import write_document
+
+from .export_texts import read_me
+
+AT_ONCE = 200
+PIECE_BYTES = 2**20
+LONGEST_TITLE = 80
+LONGEST_BYTES = 190  # of the 255 that a part of a path may have; days and ids stand beside it
+UNFIT_ANYWHERE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')  # in the name of a file, on some system
+
+File = tuple[str, Iterable[bytes]]
+M = TypeVar("M", bound=Model)
+
+
+def exported_files(user: User, *, language_code: str) -> Iterator[File]:
+    """Yield the name and the content of each file; a content must be read before the next file is asked for."""
+    yield "README.txt", [read_me(language_code).encode()]
+    yield "account.json", [as_json(account_data(user), indent=2).encode()]
+    for conversation in _slices(_own_conversations(user).select_related("scenario")):
+        yield _conversation_name(conversation), _conversation_pieces(conversation)
+    for document in _slices(_own_documents(user)):
+        yield _document_path(document), _document_pieces(document)
+    yield "documents.csv", _csv(DOCUMENT_HEADER, map(_document_row, _slices(_documents_with_places(user))))
+    for scenario in _slices(Scenario.objects.filter(owner=user)):
+        yield f"scenarios/{_fit(scenario.name)} ({scenario.pk}).json", [write_document(scenario).encode()]
+    yield "usage.csv", _csv(("conversation", *USAGE), map(_usage_row, _slices(_own_completions(user))))
+    if settings.READINGS_SHOWN_TO_OWNERS:
+        yield "readings.csv", _csv(READING_HEADER, _reading_rows(user))
+
+
+def _slices(rows: QuerySet[M]) -> Iterator[M]:
+    """Yield all of *rows* by their ids, some hundreds at a time."""
+    last = 0
+    while found := list(rows.filter(pk__gt=last).order_by("pk")[:AT_ONCE]):
+        yield from found
+        last = found[-1].pk
+
+
+# Conversations
+
+
+def _own_conversations(user: User) -> QuerySet[Conversation]:
+    return Conversation.objects.filter(owner=user, deleted_at=None)
+
+
+def _conversation_name(conversation: Conversation) -> str:
+    title = _fit(conversation.title)
+    return f"conversations/{conversation.created_at:%Y-%m-%d} {title} ({conversation.public_id}).json"
+
+
+def _conversation_pieces(conversation: Conversation) -> Iterator[bytes]:
+    about = {
+        "id": conversation.public_id,
+        "title": conversation.title,
+        "scenario": conversation.scenario.name,
+        "created_at": conversation.created_at,
+        "last_active_at": conversation.last_active_at,
+        "archived": conversation.archived,
+        "starred": conversation.starred,
+    }
+    return (piece.encode() for piece in conversation_json(conversation, about))
+
+
+# Documents
+
+DOCUMENT_HEADER = ("file", "name", "conversation", "scenario", "size_bytes", "state", "added_at")
+
+
+def _own_documents(user: User) -> QuerySet[Document]:
+    in_conversations = Q(conversation__owner=user, conversation__deleted_at=None)
+    return Document.objects.filter(in_conversations | Q(scenario__owner=user))
+
+
+def _documents_with_places(user: User) -> QuerySet[Document]:
+    return _own_documents(user).select_related("conversation", "scenario")
+
+
+def _document_path(document: Document) -> str:
+    return f"documents/{document.public_id}/{_fit(document.name, longest=200)}"
+
+
+def _document_pieces(document: Document) -> Iterator[bytes]:
+    start = 0
+    while piece := read_piece(document.pk, start=start, size=PIECE_BYTES):
+        yield piece
+        start += len(piece)
+
+
+def _document_row(document: Document) -> list[Any]:
+    conversation, scenario = document.conversation, document.scenario
+    place = [conversation.public_id if conversation else None, scenario.name if scenario else None]
+    return [_document_path(document), document.name, *place, document.size_bytes, document.state, document.created_at]
+
+
+# Usage, and who has read
+
+USAGE = (
+    *("created_at", "purpose", "language_model", "input_tokens", "cached_input_tokens", "cache_write_tokens"),
+    *("output_tokens", "reasoning_tokens", "usage_estimated", "cost_usd", "price_source"),
+    *("finish_reason", "error_code", "provider_request_id"),
+)
+
+
+def _own_completions(user: User) -> QuerySet[Completion]:
+    return Completion.objects.filter(user=user).select_related("conversation").defer("window", "request", "price_list")
+
+
+def _usage_row(completion: Completion) -> list[Any]:
+    conversation = completion.conversation.public_id if completion.conversation else None
+    return [conversation, *(getattr(completion, name) for name in USAGE)]
+
+
+READING_HEADER = ("from", "to", "conversation", "by", "reason", "what")
+
+
+def _reading_rows(user: User) -> Iterator[list[Any]]:
+    """Yield a row for each reading, and one for each conversation that a search led to."""
+    for reading in _slices(readings_about(user)):
+        found: list[UUID | None] = [hit.conversation_public_id for hit in reading.own_hits]
+        what = "; ".join(str(step) for step in reading.steps.all())
+        for conversation in found or [reading.conversation_public_id]:
+            times = reading.began_at, reading.ends_at
+            yield [*times, conversation, reading.reviewer_email, reading.reason, what]
+
+
+# How it is written
+
+
+def _csv(header: Iterable[str], rows: Iterable[list[Any]]) -> Iterator[bytes]:
+    yield EXCEL_READS_UTF_8.encode()
+    for line in csv_lines(list(header), rows):
+        yield line.encode()
+
+
+def _fit(name: str, *, longest: int = LONGEST_TITLE) -> str:
+    """Return *name* as a part of a path that every system can unpack, and that leads nowhere else."""
+    clean = " ".join(UNFIT_ANYWHERE.sub(" ", UNFIT.sub("", name)).split())[:longest]
+    return clean.encode()[:LONGEST_BYTES].decode(errors="ignore").strip(". ") or "untitled"

@@ -1,0 +1,115 @@
+"""Bring a reply to its one final state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+from django.db import connection, transaction
+
+from chatsite.postgres.compiled_query import Prepared
+from conversations.core.errors import ConversationError, ReplyInterrupted, ReplyShutOut
+from conversations.core.frames.definitions import Frame, ReplyDone, ReplyFailed
+from conversations.core.prompt.messages import PromptMessage
+from conversations.live.fanout import publish_asking, publish_frame
+from conversations.models import Message
+from conversations.services.counting.model_context import language_of
+
+# One statement for all rows, so all or none; of two who end a reply at once the second finds nothing to end. No call of
+# it is begun after this, and one that runs may have done what it does: nobody waits for its result.
+END = """
+WITH ended AS (
+  UPDATE conversations_message
+  SET state = %(state)s, content = %(content)s, content_tokens = %(content_tokens)s, encoding = %(encoding)s,
+      error_code = %(error_code)s, error_params = %(error_params)s
+  WHERE id = %(id)s AND state = 'streaming' RETURNING id
+), run AS (
+  UPDATE conversations_run SET state = 'ended', ended_at = statement_timestamp() FROM ended WHERE reply_id = ended.id
+), calls AS (
+  UPDATE conversations_toolcall AS call SET state = 'stopped', ended_at = statement_timestamp()
+  FROM ended WHERE call.reply_id = ended.id AND call.state IN ('asks', 'ready', 'running')
+)
+SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'asking') FROM ended
+"""
+STREAMING = Prepared(
+    Message.objects.select_related("conversation__scenario").only(
+        "position",
+        "content",
+        "conversation__public_id",
+        "conversation__owner_id",
+        "conversation__scenario__language_model",
+    ),
+    "WHERE conversations_message.id = %s AND conversations_message.state = 'streaming'",
+)
+
+FinalState = Literal["complete", "stopped", "interrupted", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a reply ended; if a `ConversationError` ended it, its code and the params of its sentence."""
+
+    state: FinalState
+    error_code: str = ""
+    error_params: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def failed(cls, error: ConversationError) -> Ending:
+        return cls("failed", error.code, error.params)
+
+
+COMPLETE = Ending("complete")
+STOPPED = Ending("stopped")
+SHUT_OUT = Ending("stopped", ReplyShutOut.code)
+INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
+
+
+def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> bool:
+    """Give the reply its final state, and its *content* unless what is stored already is all there is.
+
+    Returns False, and changes nothing, if it has ended before: the first to end it wins.
+    """
+    if (reply := STREAMING.first(reply_id)) is None:
+        return False
+    if content is not None:
+        reply.content = content
+    reply.state, reply.error_code, reply.error_params = ending.state, ending.error_code, dict(ending.error_params)
+    asked = _store(reply)
+    if asked is None:
+        return False
+    transaction.on_commit(partial(publish_frame, _frame(reply), reply.conversation.public_id))
+    if asked:
+        told = partial(publish_asking, reply.conversation.public_id, reply.conversation.owner_id, asks=False)
+        transaction.on_commit(told)
+    return True
+
+
+def _store(reply: Message) -> bool | None:
+    """Write the end of *reply*, counted, and return whether it waited for its person; None if it has ended meanwhile.
+
+    What was counted is what is stored.
+    """
+    language = language_of(reply.conversation.scenario)
+    columns: dict[str, str | int] = {
+        "id": reply.pk,
+        "state": reply.state,
+        "content": reply.content,
+        "content_tokens": language.content_tokens(PromptMessage("assistant", reply.content)),
+        "encoding": language.language_model.encoding,
+        "error_code": reply.error_code,
+        "error_params": json.dumps(reply.error_params),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(END, columns)
+        ended: tuple[bool] | None = cursor.fetchone()
+    return ended[0] if ended else None
+
+
+def _frame(reply: Message) -> Frame:
+    conversation = reply.conversation.public_id
+    if reply.state in ("complete", "stopped"):
+        return ReplyDone(conversation, reply.pk, reply.position, reply.state, len(reply.content))
+    return ReplyFailed(conversation, reply.pk, reply.position, reply.state, reply.error_code)

@@ -1,0 +1,175 @@
+"""Prepare a reply: choose its window, and once more a smaller one if the provider finds the prompt too long."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from django.db.models import Exists, OuterRef, Q
+
+from chatsite.postgres.compiled_query import Prepared
+from conversations.core.errors import ContextTooLong, PromptError
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.window.calibration import RefusedPrompt
+from conversations.core.window.compute_window import Window
+from conversations.core.window.window_record import Withheld
+from conversations.models import Conversation, Document, Message, Scenario, ToolCall
+from conversations.providers.wire.context_length import is_about_context
+from conversations.selectors.conversations.sent_request import passage_of
+from conversations.services.counting.calibration import learn_limit
+from conversations.services.counting.model_context import language_of, policy_of
+from conversations.services.grounding.look_up import LookedUp
+from conversations.services.windows.build_window import build_window, stored_message
+from conversations.tools.toolbox import NO_TOOLS, Toolbox, toolbox_of
+
+from .reply_steps import steps_of
+
+logger = logging.getLogger(__name__)
+CALLS = ToolCall.objects.filter(reply=OuterRef("pk"))
+DOCUMENTS = Document.objects.filter(
+    Q(conversation=OuterRef("conversation")) | Q(scenario=OuterRef("conversation__scenario"))
+)
+# A reply by its id, with all that its windows are made of, and what its making begins with.
+TO_BE_MADE = Prepared(
+    Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").annotate(
+        has_called=Exists(CALLS), may_be_looked_up=Exists(DOCUMENTS)
+    ),
+    "WHERE conversations_message.id = %s",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedReply:
+    """A reply to be made, with the window whose prompt asks for it, and what was looked up for its question.
+
+    The *toolbox* goes with it, and the number of the *step* that the reply is at. *tightening* divides its budget.
+    """
+
+    reply: Message
+    window: Window
+    looked_up: LookedUp | None = None
+    toolbox: Toolbox = NO_TOOLS
+    step: int = 1
+    tightening: Decimal = Decimal(1)
+
+    @property
+    def is_of_a_loop(self) -> bool:
+        """Whether its reply calls tools, or might have: money may be held back for it."""
+        return bool(self.toolbox.tools or self.step > 1 or self.window.record.tools_withheld)
+
+
+def prepare_reply(
+    reply_id: int,
+    looked_up: LookedUp | None = None,
+    *,
+    toolbox: Toolbox | None = None,
+    tightening: Decimal = Decimal(1),
+    tools_withheld: Withheld = "",
+    reply: Message | None = None,
+) -> PreparedReply:
+    """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`.
+
+    Without a *toolbox* its tools are the scenario's of now. *reply*, from `TO_BE_MADE`, spares reading it.
+    """
+    reply = reply or TO_BE_MADE.get(reply_id)
+    newest, conversation = reply.answered_message, reply.conversation
+    language = language_of(conversation.scenario)
+    toolbox = toolbox or toolbox_of(conversation.scenario)
+    steps = steps_of(reply, language)
+    window = build_window(
+        conversation,
+        stored_message(newest, language),
+        grounding=_candidates(newest, looked_up),
+        look_up=looked_up.look_up if looked_up else None,
+        steps=steps.messages,
+        toolbox=toolbox,
+        tightening=tightening,
+    )
+    _store_grounding_tokens(newest, window)
+    _move_anchor(conversation, window)
+    if tools_withheld:
+        window = replace(window, record=replace(window.record, tools_withheld=tools_withheld))
+    return PreparedReply(reply, window, looked_up, toolbox, steps.at, tightening)
+
+
+def prepare_answer(refused: PreparedReply) -> PreparedReply:
+    """Choose the window of a reply that has to answer now, because the money does not cover what calls would cost.
+
+    Before the first call no tools are sent at all; after it providers want to know those that the prompt has calls of.
+    """
+    return prepare_reply(
+        refused.reply.pk,
+        refused.looked_up,
+        toolbox=refused.toolbox if refused.step > 1 else NO_TOOLS,
+        tightening=refused.tightening,
+        tools_withheld="money",
+    )
+
+
+def _candidates(question: Message, looked_up: LookedUp | None) -> list[Passage]:
+    """Return what may be sent with the question: what it was posted with, and then what was looked up now, best first.
+
+    Read from the message as it is in this moment, in which a document that was deleted since has no words any more.
+    """
+    stored = [replace(passage_of(entry), number=number) for number, entry in enumerate(question.grounding, start=1)]
+    given = [passage for passage, entry in zip(stored, question.grounding, strict=True) if not entry.get("document")]
+    found = looked_up.passages if looked_up else ()
+    return given + [passage for passage in found if passage.number and stored[passage.number - 1].text]
+
+
+def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedReply:
+    """Choose a smaller window than that of *refused*, by the numbers that the provider named.
+
+    Raises `PromptError` if they leave no room for what must be sent. Where they are missing or explain nothing, by how
+    much it is too long is a guess that nobody should be told: then the provider's own *error* is raised.
+    """
+    scenario = refused.reply.conversation.scenario
+    record = refused.window.record
+    if not _may_be_quoted(refused):
+        learn_limit(language_of(scenario).configured, error.limit_tokens)
+    prompt = RefusedPrompt(record.prompt_tokens, record.reply_reserve_tokens, error.prompt_tokens)
+    tightening, is_explained = _tightening(prompt, scenario)
+    logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
+    try:
+        return prepare_reply(
+            refused.reply.pk,
+            refused.looked_up,
+            toolbox=refused.toolbox,
+            tightening=tightening,
+            tools_withheld=record.tools_withheld,
+        )
+    except PromptError:
+        if is_explained:
+            raise
+        raise error from None
+
+
+def _may_be_quoted(refused: PreparedReply) -> bool:
+    """Tell whether the request itself has words that name a limit.
+
+    Providers quote what they can't make sense of, and the limit holds for everybody: nobody may choose it.
+    """
+    sampling = json.dumps(refused.reply.conversation.scenario.sampling, ensure_ascii=False)
+    return any(map(is_about_context, (sampling, *(message.content for message in refused.window.prompt))))
+
+
+def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, bool]:
+    """Return by what to divide the budget, and whether the provider's numbers explain the refusal."""
+    language, policy = language_of(scenario), policy_of(scenario)
+    limit_tokens = language.language_model.context_window_tokens
+    room_tokens = policy.budget_tokens(language.language_model)
+    tightening = prompt.tightening(limit_tokens=limit_tokens, room_tokens=room_tokens, calibration=language.calibration)
+    return tightening, prompt.is_explained_by(limit_tokens)
+
+
+def _move_anchor(conversation: Conversation, window: Window) -> None:
+    """Let the next window begin where this one does; without an anchor it begins with the conversation anyway."""
+    if (conversation.anchor_position or 0) != window.record.first_position:
+        Conversation.objects.filter(pk=conversation.pk).update(anchor_position=window.record.first_position)
+
+
+def _store_grounding_tokens(newest: Message, window: Window) -> None:
+    if newest.grounding:
+        Message.objects.filter(pk=newest.pk).update(grounding_tokens=window.record.grounding.tokens)

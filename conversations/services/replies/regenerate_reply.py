@@ -1,0 +1,39 @@
+"""Make the last reply again, as a sibling of the one that is there. Nothing is overwritten."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import transaction
+
+from chatsite.accounts.models import User
+from conversations.access import find_reply, lock_admitted
+from conversations.core.errors import MessageExcluded, NothingToRetry, ReplyInProgress
+from conversations.live.fanout import RUNS, publish
+from conversations.models import Conversation, Message
+from conversations.services.counting.model_context import language_of
+from conversations.services.windows.active_path import add_reply, leave_path, lock_conversation
+from conversations.services.windows.build_window import check_it_fits, stored_message
+from conversations.services.windows.message_limits import check_limits, check_money
+
+
+def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -> Message:
+    """Return the new, still empty sibling of the last reply. Raises `NothingToRetry` if *reply_id* isn't the last."""
+    with transaction.atomic():
+        lock_admitted(user)
+        locked = lock_conversation(conversation)
+        reply = find_reply(locked, reply_id)
+        if not reply.has_ended:
+            raise ReplyInProgress
+        if locked.head_id != reply.pk or reply.parent is None or reply.parent.role != "user":
+            raise NothingToRetry
+        if reply.parent.excluded:
+            raise MessageExcluded
+        limits, language = check_limits(user), language_of(locked.scenario)
+        question = stored_message(reply.parent, language)
+        check_it_fits(locked, question)  # or the old reply would be gone for nothing
+        check_money(user, limits, locked, question)
+        leave_path(locked, reply.first_position, head_id=reply.parent_id)
+        sibling = add_reply(locked, reply.parent, language)
+        transaction.on_commit(partial(publish, RUNS, "waiting"))
+    return sibling

@@ -1,0 +1,86 @@
+"""The active path of a conversation: who may change it, how messages leave it, and how a reply is added."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from chatsite.postgres.compiled_query import Prepared
+from chatsite.postgres.linked_insert import store_together
+from conversations.core.errors import ConversationNotFound, ReplyInterrupted
+from conversations.models import Conversation, Message, Run
+from conversations.services.counting.model_context import Language
+
+LOCKED = Prepared(
+    Conversation.objects.select_related("scenario", "head"),
+    "WHERE conversations_conversation.id = %s AND conversations_conversation.deleted_at IS NULL "
+    "FOR NO KEY UPDATE OF conversations_conversation",
+)
+MOVE_HEAD = "UPDATE conversations_conversation SET head_id = %s, last_active_at = %s, title = %s WHERE id = %s"
+
+
+def lock_conversation(conversation: Conversation) -> Conversation:
+    """Lock the conversation's row until the transaction ends: whoever wants to change the path waits here.
+
+    A worker that stores a step of its reply does not: its rows only name the conversation, and it holds the reply.
+    """
+    locked = LOCKED.first(conversation.pk)
+    if locked is None or _has_lost_its_head(locked):  # whoever was waited for changed what it is joined with
+        locked = LOCKED.first(conversation.pk)
+    if locked is None:
+        raise ConversationNotFound
+    return locked
+
+
+def _has_lost_its_head(conversation: Conversation) -> bool:
+    """Tell whether it was joined as of before the wait: PostgreSQL takes its new row, and looks up no other anew."""
+    return conversation.head_id is not None and conversation.head is None
+
+
+def hold_streaming(reply_id: int) -> bool:
+    """Keep the reply from ending until the transaction does. Returns False if it has ended."""
+    return Message.objects.select_for_update(no_key=True).filter(pk=reply_id, state="streaming").exists()
+
+
+def lock_streaming(reply_id: int) -> None:
+    """Do the same. Raises `ReplyInterrupted` if it has ended."""
+    if not hold_streaming(reply_id):
+        raise ReplyInterrupted
+
+
+def leave_path(conversation: Conversation, position: int, *, head_id: int | None) -> None:
+    """Take all messages from *position* on off the path; it ends with *head_id* then, which the caller stores."""
+    conversation.messages.filter(active=True, position__gte=position).update(active=False)
+    conversation.head_id = head_id
+
+
+def enter_path(branch: Collection[int]) -> None:
+    """Put the messages of *branch* on the path, and the steps to those of them that are replies."""
+    Message.objects.filter(Q(pk__in=branch) | Q(step_of__in=branch)).update(active=True)
+
+
+def add_reply(conversation: Conversation, message: Message, language: Language) -> Message:
+    """Store the empty reply to *message*, the run that will make it, and the conversation with its new head.
+
+    A message that is not stored yet is stored with them.
+    """
+    reply = Message(
+        conversation=conversation,
+        parent=message,
+        position=message.position + 1,
+        role="assistant",
+        state="streaming",
+        encoding=language.language_model.encoding,
+    )
+    store_together(*([] if message.pk else [message]), reply, Run(reply=reply))
+    _move_head(conversation, reply)
+    return reply
+
+
+def _move_head(conversation: Conversation, head: Message) -> None:
+    conversation.head, conversation.last_active_at = head, timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute(MOVE_HEAD, [head.pk, conversation.last_active_at, conversation.title, conversation.pk])

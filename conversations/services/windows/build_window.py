@@ -1,0 +1,128 @@
+"""Feed the pure window from the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.messages import PromptMessage
+from conversations.core.window.compute_window import Turn, Window, compute_window
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.window_record import LookUp
+from conversations.models import Conversation, Message
+from conversations.providers.tokens.prompt_tokens import count_tool_schemas
+from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
+from conversations.services.counting.model_context import Language, language_of, policy_of
+from conversations.tools.toolbox import Toolbox, toolbox_of
+
+from .stored_counts import StoredCounts
+
+
+def build_window(
+    conversation: Conversation,
+    newest: HistoryMessage,
+    *,
+    grounding: Sequence[Passage] = (),
+    look_up: LookUp | None = None,
+    steps: Sequence[HistoryMessage] = (),
+    toolbox: Toolbox | None = None,
+    policy: WindowPolicy | None = None,
+    tightening: Decimal = Decimal(1),
+) -> Window:
+    """Compute the window that answers *newest*, a user message stored or still a draft. Nothing is stored.
+
+    *grounding* is best first, found by *look_up*. *steps* are the tool calls made for it so far, with their results.
+    *toolbox* holds the tools whose schemas are sent; without it they are the scenario's. *policy* stands for the
+    scenario's own; *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long.
+    Raises `PromptError` or `PolicyFailed`.
+    """
+    history = _history(conversation, newest)
+    turn = _turn(conversation, newest, toolbox)
+    turn = replace(turn, grounding=grounding, look_up=look_up, steps=steps)
+    policy = policy or policy_of(conversation.scenario)
+    return _window(conversation, turn, history, policy=policy, tightening=tightening)
+
+
+def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
+    """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
+    policy = policy_of(conversation.scenario)
+    if policy.refuses_to_drop:
+        history = _history(conversation, newest)
+    else:
+        history = History(_pins(conversation, newest), iter(()))
+    _window(conversation, _turn(conversation, newest), history, policy=policy)
+
+
+def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox | None = None) -> Turn:
+    scenario = conversation.scenario
+    schemas = (toolbox or toolbox_of(scenario)).schemas
+    schema_tokens = count_tool_schemas(schemas, language_model=language_of(scenario).language_model)
+    return Turn(newest, scenario.system_prompt, tool_schema_tokens=schema_tokens, has_tools=bool(schemas))
+
+
+def _history(conversation: Conversation, newest: HistoryMessage) -> History:
+    return read_history(
+        conversation.pk,
+        before=newest.position,
+        anchor=_anchor(conversation, newest),
+        has_pins=conversation.has_pins,
+    )
+
+
+def _anchor(conversation: Conversation, newest: HistoryMessage) -> int | None:
+    """Return where the last window began; another version may have ended the path before that place."""
+    anchor = conversation.anchor_position
+    return anchor and min(anchor, newest.position)
+
+
+def _pins(conversation: Conversation, newest: HistoryMessage) -> list[HistoryRow]:
+    return read_pins(conversation.pk, before=newest.position) if conversation.has_pins else []
+
+
+def _window(
+    conversation: Conversation,
+    turn: Turn,
+    history: History,
+    *,
+    policy: WindowPolicy,
+    tightening: Decimal = Decimal(1),
+) -> Window:
+    language = language_of(conversation.scenario)
+    counts = StoredCounts(language)
+    try:
+        return compute_window(
+            replace(turn, pins=tuple(counts.of(history.pins))),
+            counts.of(history.newest_first),
+            language_model=language.language_model,
+            policy=policy,
+            count_text=language.count_text,
+            anchor=_anchor(conversation, turn.newest),
+            calibration=language.calibration * tightening,
+        )
+    finally:
+        counts.store()
+
+
+def draft_message(content: str, *, position: int, language: Language) -> HistoryMessage:
+    """Return *content* as the newest user message, counted."""
+    message = PromptMessage("user", content)
+    return HistoryMessage(position, message, language.content_tokens(message))
+
+
+def stored_message(message: Message, language: Language) -> HistoryMessage:
+    """Return a stored user message as the window knows it."""
+    row = HistoryRow(
+        id=message.pk,
+        position=message.position,
+        role=message.role,
+        content=message.content,
+        content_tokens=message.content_tokens,
+        encoding=message.encoding,
+    )
+    counts = StoredCounts(language)
+    [counted] = counts.of([row])
+    counts.store()
+    return counted

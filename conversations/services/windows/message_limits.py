@@ -1,0 +1,144 @@
+"""What a person may send, checked before anything is stored or a provider is called."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils import timezone
+
+from chatsite.accounts.limits import EffectiveLimits, effective_limits
+from chatsite.accounts.models import User
+from conversations.core.errors import (
+    MessageRateReached,
+    MessagesForbidden,
+    MessageTooLong,
+    RepliesAtOnceReached,
+    TooManyRepliesAsking,
+)
+from conversations.core.money.allowance import Allowance, refusal_of, worst_case_usd
+from conversations.core.window.history import HistoryMessage
+from conversations.core.window.window_record import WindowRecord
+from conversations.models import Conversation, Message, Run, Scenario
+from conversations.selectors.conversations.documents import count_documents_for
+from conversations.selectors.figures.spending import allowances, money_limits
+from conversations.services.counting.model_context import language_of
+from conversations.services.ledger.tool_loop_hold import loop_usd, requests_after
+
+from .build_window import build_window
+
+MINUTE = dt.timedelta(minutes=1)
+
+
+def check_limits(user: User) -> EffectiveLimits:
+    """Return what holds for the person, who may ask for one more reply now; raises an `AccessError` otherwise.
+
+    The person has to be locked.
+    """
+    limits = effective_limits(user)
+    check_messages_are_allowed(limits)
+    check_message_rate(user, limit=limits.messages_per_minute)
+    check_one_more_reply(user, limit=limits.replies_at_once)
+    return limits
+
+
+def check_messages_are_allowed(limits: EffectiveLimits) -> None:
+    """Raise `MessagesForbidden` where no waiting and no shortening helps."""
+    if 0 in (limits.messages_per_minute, limits.replies_at_once, limits.message_tokens):
+        raise MessagesForbidden
+
+
+def check_message_rate(user: User, *, limit: int | None) -> None:
+    """Refuse more than *limit* replies asked for in a minute."""
+    if limit is None:
+        return
+    asked = Run.objects.filter(reply__conversation__owner_id=user.pk, created_at__gt=timezone.now() - MINUTE)
+    times = list(asked.order_by("-created_at").values_list("created_at", flat=True)[:limit])
+    if len(times) == limit:
+        raise MessageRateReached(opens_at=times[-1] + MINUTE)
+
+
+def check_one_more_reply(user: User, *, limit: int | None) -> None:
+    """Refuse more than *limit* that are made, or twice as many with those that ask: these keep money back."""
+    if limit is None:
+        return
+    states = _states_of_replies(user)
+    _check_that_fewer_are_made(states, limit)
+    if len(states) >= limit * 2:
+        raise TooManyRepliesAsking
+
+
+def check_replies_at_once(user: User, *, limit: int | None) -> None:
+    """Refuse more than *limit*. One that waits for its person to allow a call is made by nobody, and does not count."""
+    if limit is not None:
+        _check_that_fewer_are_made(_states_of_replies(user), limit)
+
+
+def _states_of_replies(user: User) -> list[str]:
+    """Return the state of the run of each reply of the person's that has not ended."""
+    streaming = Message.objects.filter(state="streaming", conversation__owner_id=user.pk)
+    return list(streaming.values_list("run__state", flat=True))
+
+
+def _check_that_fewer_are_made(states: list[str], limit: int) -> None:
+    if len(states) - states.count("asking") >= limit:
+        raise RepliesAtOnceReached
+
+
+def check_message_length(content_tokens: int, limits: EffectiveLimits) -> None:
+    """Raise `MessageTooLong` for a message above the person's own limit, whatever the language model takes."""
+    if limits.message_tokens is not None and content_tokens > limits.message_tokens:
+        raise MessageTooLong(tokens_over=content_tokens - limits.message_tokens)
+
+
+def check_money(user: User, limits: EffectiveLimits, conversation: Conversation, newest: HistoryMessage) -> None:
+    """Raise the error that asking for a reply to *newest* would end with.
+
+    Only a look, so that no message is stored in vain: what counts is what `open_completion` holds back. The window
+    is chosen for it, but only where money is limited.
+    """
+    if found := person_allowances(user, limits):
+        record = build_window(conversation, newest).record
+        worst = worst_reply(record, conversation.scenario, is_looked_up=bool(count_documents_for(conversation)))
+        if error := refusal_of(found, worst.request_usd):
+            raise error
+
+
+def person_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:
+    """Return what is left for *user* at this moment, of the site's money too; nothing where nothing is limited."""
+    return allowances(user, money_limits(user, limits), at=timezone.now())
+
+
+def worst_reply(record: WindowRecord, scenario: Scenario, *, is_looked_up: bool) -> WorstReply:
+    """Return the most that a reply with that window can cost.
+
+    Where the message *is_looked_up* in documents before it is sent, what is found goes with it.
+    """
+    prices = language_of(scenario).unit_prices(at=timezone.now())
+    request_usd = worst_case_usd(
+        prices,
+        input_tokens=record.most_prompt_tokens_with_grounding if is_looked_up else record.most_prompt_tokens,
+        output_tokens=record.reply_reserve_tokens,
+    )
+    has_tools = record.tool_schema_tokens > 0
+    return WorstReply(request_usd, loop_usd(scenario, prices, requests=requests_after(1)) if has_tools else None)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstReply:
+    """The most that a reply can cost: its first request, and those that may follow if it has tools to call.
+
+    *request_usd* is None where a price is unknown.
+    """
+
+    request_usd: Decimal | None
+    loop_usd: Decimal | None = None
+
+    def within(self, found: Collection[Allowance]) -> Decimal | None:
+        """Return the most that it may cost: where the whole is not covered, it is made without tools."""
+        if self.request_usd is None or self.loop_usd is None:
+            return self.request_usd
+        whole_usd = self.request_usd + self.loop_usd
+        return self.request_usd if refusal_of(found, whole_usd) else whole_usd

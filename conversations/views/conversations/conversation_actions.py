@@ -1,0 +1,87 @@
+"""Setting up and renaming a conversation, taking it away, and bringing it back."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect, reswap, retarget, trigger_client_event
+
+from conversations.access import find_conversation
+from conversations.core.errors import FrameError
+from conversations.models.conversation import UNTITLED
+from conversations.services.conversations.conversations import (
+    choose_scenario,
+    delete_conversation,
+    rename_conversation,
+    restore_conversation,
+)
+from conversations.views.http import parameters
+from conversations.views.http.errors import answers_errors, wants_json
+from conversations.views.http.requests import PersonRequest
+
+from .page_context import list_context
+
+
+@require_POST
+@answers_errors()
+def scenario(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Go on with another scenario."""
+    conversation = find_conversation(request.user, public_id)
+    if (scenario_id := parameters.scenario_id(request)) is None:
+        raise FrameError("scenario")
+    choose_scenario(conversation, user=request.user, scenario_id=scenario_id)
+    return JsonResponse({}) if wants_json(request) else redirect("conversations:conversation", public_id)
+
+
+@require_http_methods(["GET", "POST"])
+@answers_errors()
+def rename(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Ask for the new title: in a dialog that leaves the page as it is, or on a page that leads to the conversation."""
+    conversation = find_conversation(request.user, public_id)
+    is_blank = False
+    if request.method == "POST":
+        if title := rename_conversation(conversation, title=request.POST.get("title", "")):
+            return _renamed(request, public_id, title)
+        is_blank = True
+    template = "conversations/_rename.html" if request.htmx else "conversations/rename.html"
+    current = parameters.optional_unique_id(request, "current")
+    return render(request, template, {"conversation": conversation, "current": current, "is_blank": is_blank})
+
+
+def _renamed(request: PersonRequest, public_id: uuid.UUID, title: str) -> HttpResponse:
+    """Draw the list anew, and tell the page the title, for it may be its own."""
+    if not request.htmx:
+        return redirect("conversations:conversation", public_id)
+    current = parameters.optional_unique_id(request, "current")
+    listed = render(request, "conversations/_list.html", list_context(request, current=current))
+    renamed = {"conversation": str(public_id), "title": title}
+    return trigger_client_event(retarget(reswap(listed, "outerHTML"), "#conversation-list"), "renamed", renamed)
+
+
+@require_POST
+@answers_errors()
+def delete(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Take the conversation away and offer to bring it back. Whoever is looking at it goes to a new one."""
+    conversation = find_conversation(request.user, public_id)
+    delete_conversation(conversation)
+    text = gettext("“%(title)s” is deleted.") % {"title": conversation.title or gettext(UNTITLED)}
+    messages.success(request, text, extra_tags=str(public_id))
+    current = parameters.optional_unique_id(request, "current")
+    if not request.htmx:
+        return redirect("conversations:new")
+    if current == public_id:
+        return HttpResponseClientRedirect(reverse("conversations:new"))
+    return render(request, "conversations/deleted.html", list_context(request, current=current))
+
+
+@require_POST
+@answers_errors()
+def restore(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+    conversation = restore_conversation(user=request.user, public_id=public_id)
+    return redirect("conversations:conversation", conversation.public_id)

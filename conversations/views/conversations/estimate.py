@@ -1,0 +1,97 @@
+"""What would be sent if the draft were sent now: as figures for the composer's meter, and in full.
+
+Django runs these views in threads of its own, so counting a long draft holds up nobody else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from conversations.access import find_conversation
+from conversations.core.window.window_record import WindowRecord
+from conversations.models import Conversation
+from conversations.selectors.conversations.window import view_window
+from conversations.selectors.conversations.window_coverage import Sight
+from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
+from conversations.tools.toolbox import toolbox_of
+from conversations.views.http import parameters
+from conversations.views.http.errors import answers_errors
+from conversations.views.http.requests import PersonRequest
+from conversations.views.usage.money_left import money_in_words
+from conversations.wording.error_sentences import reader_of, sentence_of
+
+from .window_context import window_context, window_summary
+
+
+@require_POST
+@answers_errors()
+def estimate(request: PersonRequest) -> HttpResponse:
+    """What a draft would cost, how full the window would be with it, and which messages would be in it."""
+    estimated = _estimate(request, _conversation(request))
+    return JsonResponse(
+        {
+            "content_tokens": estimated.content_tokens,
+            "prompt_tokens": estimated.prompt_tokens,
+            "budget_tokens": estimated.budget_tokens,
+            "problem": _problem(request, estimated),
+            "money": money_in_words(estimated, reader_of(request)),
+            "window": _figures(estimated.window.record) if estimated.window else None,
+        }
+    )
+
+
+@require_POST
+@answers_errors()
+def preview(request: PersonRequest) -> HttpResponse:
+    """The window that the draft would be sent in."""
+    conversation = _conversation(request)
+    estimated = _estimate(request, conversation)
+    context = {
+        "public_id": conversation.public_id if conversation else None,
+        "estimate": estimated,
+        "problem": _problem(request, estimated),
+        "money": money_in_words(estimated, reader_of(request)),
+        **(_window_context(estimated, estimated.window.record) if estimated.window else {}),
+    }
+    template = "conversations/_preview.html" if request.htmx else "conversations/preview.html"
+    return render(request, template, context)
+
+
+def _conversation(request: PersonRequest) -> Conversation | None:
+    """Return the conversation that the draft belongs to; None if it would begin one."""
+    public_id = parameters.optional_unique_id(request, "conversation")
+    return find_conversation(request.user, public_id) if public_id else None
+
+
+def _estimate(request: PersonRequest, conversation: Conversation | None) -> DraftEstimate:
+    return estimate_draft(
+        user=request.user,
+        conversation=conversation,
+        content=parameters.content(request),
+        scenario_id=parameters.scenario_id(request),
+    )
+
+
+def _problem(request: PersonRequest, estimated: DraftEstimate) -> str:
+    return sentence_of(estimated.error, reader_of(request)) if estimated.error else ""
+
+
+def _figures(record: WindowRecord) -> dict[str, Any]:
+    """Return what the meter draws, and which messages are pinned and excluded now: this is the coming window."""
+    sight = Sight.of(record)
+    return {
+        **window_summary(record),
+        "parts": [*record.parts.items(), ("reserve", record.reply_reserve_tokens)],
+        "pins": sight.pins,
+        "excluded": [message for message, reason in sight.left_out.items() if reason == "excluded"],
+    }
+
+
+def _window_context(estimated: DraftEstimate, record: WindowRecord) -> dict[str, Any]:
+    scenario, draft = estimated.conversation.scenario, estimated.draft.message.content
+    tools = sorted(toolbox_of(scenario).tools)
+    return window_context(view_window(record, system_prompt=scenario.system_prompt, tools=tools, draft=draft))

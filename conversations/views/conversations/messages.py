@@ -1,0 +1,101 @@
+"""Sending, stopping and trying again over plain HTTP: by a form, or by a page without a socket."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.db import transaction
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST
+
+from conversations.access import find_conversation
+from conversations.core.errors import ConversationError, ConversationNotFound, FrameError, ScenarioNotFound
+from conversations.models import Scenario
+from conversations.services.conversations.conversations import (
+    default_scenario,
+    scenario_to_begin_with,
+    start_conversation,
+)
+from conversations.services.messages.post_message import post_message
+from conversations.services.messages.user_message import PostedMessage
+from conversations.services.replies.regenerate_reply import regenerate_reply
+from conversations.services.replies.stop_reply import stop_reply
+from conversations.views.http import parameters
+from conversations.views.http.errors import answers_errors, wants_json
+from conversations.views.http.requests import PersonRequest
+from conversations.wording.error_sentences import reader_of, sentence_of
+
+from .page_context import new_page_context, page_context
+
+
+def show_page_with_draft(request: PersonRequest, error: ConversationError, public_id: uuid.UUID) -> HttpResponse:
+    """The page that the form was on, with what was typed and the reason why it was not sent."""
+    try:
+        context = page_context(request, find_conversation(request.user, public_id))
+    except ConversationNotFound:
+        context = new_page_context(request, public_id, _scenario_of_draft(request))
+    draft = {"draft": parameters.content(request), "error": sentence_of(error, reader_of(request))}
+    return render(request, "conversations/conversation.html", context | draft)
+
+
+def _scenario_of_draft(request: PersonRequest) -> Scenario:
+    """Return what the form had chosen; the default if that can't be chosen any more."""
+    try:
+        return scenario_to_begin_with(request.user, parameters.scenario_id(request))
+    except (ScenarioNotFound, FrameError):
+        return default_scenario()
+
+
+@require_POST
+@answers_errors(refuse=show_page_with_draft)
+def post(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Send a message; the first one begins the conversation."""
+    client_id = parameters.unique_id(request.POST.get("client_id"), "client_id")
+    with transaction.atomic():  # a message that is refused begins nothing
+        conversation = start_conversation(
+            user=request.user, public_id=public_id, scenario_id=parameters.scenario_id(request)
+        )
+        posted = post_message(
+            user=request.user,
+            conversation=conversation,
+            content=parameters.content(request),
+            client_id=client_id,
+        )
+    if wants_json(request):
+        return acknowledgement(posted)
+    return redirect("conversations:conversation", public_id)
+
+
+def acknowledgement(posted: PostedMessage) -> JsonResponse:
+    """Tell a script what is stored; that it was new, or was here already, is in the status."""
+    stored = {
+        "message": posted.message.pk,
+        "reply": posted.reply.pk,
+        "position": posted.message.position,
+        "cleaned": posted.cleaned,
+    }
+    return JsonResponse(stored, status=201 if posted.created else 200)
+
+
+@require_POST
+@answers_errors()
+def stop(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    conversation = find_conversation(request.user, public_id)
+    stop_reply(conversation=conversation, reply_id=reply_id)
+    return _done(request, public_id, reply_id)
+
+
+@require_POST
+@answers_errors()
+def regenerate(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    conversation = find_conversation(request.user, public_id)
+    reply = regenerate_reply(user=request.user, conversation=conversation, reply_id=reply_id)
+    return _done(request, public_id, reply.pk)
+
+
+def _done(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"reply": reply_id})
+    # Without a fragment: browsers do not refresh an address that has one.
+    return redirect("conversations:conversation", public_id)

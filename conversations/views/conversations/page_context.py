@@ -1,0 +1,148 @@
+"""What the templates of a conversation's page are given."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from chatsite.accounts.limits import effective_limits
+from conversations.forms.tool_choice import chosen_tools
+from conversations.models import Conversation, Scenario
+from conversations.models.conversation import UNTITLED
+from conversations.providers.catalog.language_models import demo_is_used
+from conversations.selectors.conversations.conversation_list import asking_conversations, list_conversations
+from conversations.selectors.conversations.documents import scenario_documents_count
+from conversations.selectors.conversations.scenarios import list_scenarios
+from conversations.selectors.conversations.thread import ThreadPage, thread_page
+from conversations.selectors.conversations.window import last_window
+from conversations.selectors.conversations.window_coverage import EVERYTHING, MARK_WORDS, Sight
+from conversations.selectors.review.readings import newest_reading
+from conversations.services.counting.model_context import language_of
+from conversations.services.windows.message_limits import person_allowances
+from conversations.views.documents.document_list import Addresses, adding_context, documents_context
+from conversations.views.http import parameters
+from conversations.views.http.requests import PersonRequest
+from conversations.views.usage.money_left import left_in_words
+from conversations.wording.error_sentences import reader_of
+
+from .costs_context import costs_context
+from .date_groups import group_by_date
+from .suggestions import suggestions_for
+from .window_bar import LABELS
+from .window_context import sight_summary
+
+CONVERSATIONS_PER_PAGE = 50
+SOCKET_PATH = "/ws/"
+
+
+def list_context(request: PersonRequest, *, current: uuid.UUID | None) -> dict[str, Any]:
+    """The list of conversations, from the moment in the query on, as one page of groups; and which of all ask."""
+    before = parameters.moment(request, "before")
+    found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE)
+    goes_on = len(found) == CONVERSATIONS_PER_PAGE
+    asking = asking_conversations(request.user.pk)
+    return {
+        "groups": group_by_date(found, zone=parameters.time_zone(request), shown_until=before),
+        "list_before": found[-1].last_active_at.isoformat().replace("+00:00", "Z") if goes_on else "",
+        "public_id": current,
+        "asking": asking,
+        "asking_ids": json.dumps([str(public_id) for public_id in asking]),
+    }
+
+
+def thread_context(request: PersonRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
+    """The newest messages, or those before a position, each marked by what the language model saw of it last.
+
+    And the line above which it no longer sees them.
+    """
+    record = last_window(conversation)
+    sight = Sight.of(record) if record else EVERYTHING
+    page = thread_page(conversation, reader=reader_of(request), sight=sight, before=before)
+    return {
+        "conversation": conversation,
+        "public_id": conversation.public_id,
+        "messages_shown": page.messages,
+        "has_older": page.has_older,
+        "first_position": page.first_position,
+        "sight": sight,
+        "sight_summary": json.dumps(sight_summary(sight)),
+        "horizon_position": _horizon_position(page, sight),
+        "is_streaming": any(message.state == "streaming" for message in page.messages),
+        "is_asking": any(message.steps.asks for message in page.messages),
+    }
+
+
+def _horizon_position(page: ThreadPage, sight: Sight) -> int | None:
+    """Return the position of the message above which the line stands, if it is on this page.
+
+    A window may begin with a step of a reply, which has no place of its own there.
+    """
+    first_seen = sight.first_position
+    if not first_seen or not page.messages or page.messages[0].position > first_seen:
+        return None
+    return next((message.position for message in page.messages if message.position >= first_seen), None)
+
+
+def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]:
+    """The scenario, what it could be changed for, and its language model. Where there is no choice, none is shown."""
+    offered = list_scenarios(request.user)
+    scenarios = offered if chosen in offered else [chosen, *offered]
+    return {
+        "scenario": chosen,
+        "scenarios": scenarios if len(scenarios) > 1 else [],
+        "language_model": language_of(chosen).configured.label,
+        "is_demo": demo_is_used(),
+        "tools": chosen_tools(chosen),
+        "suggestions": suggestions_for(chosen),
+    }
+
+
+def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
+    """The page of a conversation that begins with its first message."""
+    return {
+        **list_context(request, current=public_id),
+        **scenario_context(request, scenario),
+        "title": gettext(UNTITLED),
+        "sight": EVERYTHING,
+        "sight_summary": json.dumps(sight_summary(EVERYTHING)),
+        "mark_words": json.dumps({mark: str(words) for mark, words in MARK_WORDS.items()}),
+        "parts": LABELS,
+        "urls": json.dumps(_urls(public_id)),
+        **adding_context(Addresses("conversation", public_id)),
+        "scenario_documents": scenario_documents_count(scenario),
+        "client_id": uuid.uuid4(),
+        "money_left": left_in_words(
+            person_allowances(request.user, effective_limits(request.user)), reader_of(request)
+        ),
+    }
+
+
+def page_context(request: PersonRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
+    """The page of a conversation with its newest messages, or those before a position."""
+    return {
+        **new_page_context(request, conversation.public_id, conversation.scenario),
+        **thread_context(request, conversation, before=before),
+        **documents_context(conversation, reader_of(request)),
+        **costs_context(conversation),
+        "newest_reading": newest_reading(conversation),
+        "title": conversation.title or gettext(UNTITLED),
+    }
+
+
+def _urls(public_id: uuid.UUID) -> dict[str, str]:
+    def of_conversation(name: str) -> str:
+        return reverse(f"conversations:{name}", args=[public_id])
+
+    return {
+        "socket": SOCKET_PATH,
+        "new": reverse("conversations:new"),
+        "conversation": of_conversation("conversation"),
+        "messages": of_conversation("post"),
+        "sync": of_conversation("sync"),
+        "scenario": of_conversation("scenario"),
+        "estimate": reverse("conversations:estimate"),
+    }

@@ -1,0 +1,78 @@
+"""Pages that show a conversation, and the same as data for a page that has no socket."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET, require_safe
+
+from chatsite.accounts.preferences.time_zone import remember_zone
+from conversations.access import find_conversation
+from conversations.selectors.conversations.sources import question_at
+from conversations.services.conversations.conversations import scenario_to_begin_with
+from conversations.views.http import parameters
+from conversations.views.http.errors import answers_errors
+from conversations.views.http.requests import PersonRequest
+from conversations.wording.error_sentences import reader_of
+
+from .page_context import list_context, new_page_context, page_context, thread_context
+from .snapshot import conversation_snapshot
+
+PAGE = "conversations/conversation.html"
+
+
+@require_safe
+@answers_errors()
+def new(request: PersonRequest) -> HttpResponse:
+    """A conversation that begins with its first message; its id is chosen here, so that sending twice begins one."""
+    remember_zone(request.user, request.COOKIES)
+    scenario = scenario_to_begin_with(request.user, parameters.scenario_id(request))
+    return render(request, PAGE, new_page_context(request, uuid.uuid4(), scenario))
+
+
+@require_safe
+@answers_errors()
+def conversation(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+    """A conversation; with the position of a question to be asked again more narrowly, that question is the draft."""
+    found = find_conversation(request.user, public_id)
+    remember_zone(request.user, request.COOKIES)
+    context = page_context(request, found)
+    position = parameters.position(request, "narrow")
+    if position is not None:
+        context |= {"draft": question_at(found, position), "is_narrowing": True}
+    return render(request, PAGE, context)
+
+
+@require_GET
+@answers_errors()
+def older(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Messages before a position: a piece of the thread for htmx, a page of its own for everyone else."""
+    found = find_conversation(request.user, public_id)
+    before = parameters.position(request, "before")
+    if not request.htmx:
+        return render(request, PAGE, page_context(request, found, before=before))
+    context = thread_context(request, found, before=before)
+    return render(request, "conversations/older.html", {**context, "horizon_position": None})
+
+
+@require_GET
+@answers_errors()
+def sync(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+    """The snapshot frame from a position on, for a page whose socket can't connect."""
+    found = find_conversation(request.user, public_id)
+    from_position = parameters.position(request, "from") or 0
+    return JsonResponse(conversation_snapshot(found, from_position, reader=reader_of(request)).to_wire())
+
+
+@require_GET
+@answers_errors()
+def conversations(request: PersonRequest) -> HttpResponse:
+    """The list of conversations: whole, or its next page."""
+    current = parameters.optional_unique_id(request, "current")
+    context = list_context(request, current=current)
+    if not request.htmx:
+        return render(request, "conversations/list.html", context)
+    is_next_page = "before" in request.GET
+    return render(request, "conversations/_list_page.html" if is_next_page else "conversations/_list.html", context)

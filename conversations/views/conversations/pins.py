@@ -1,0 +1,42 @@
+"""Pinning and excluding messages: by a form, or by the page's script. The other pages hear of it by a frame."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from conversations.access import find_conversation
+from conversations.models import Message
+from conversations.services.messages.mark_message import exclude_message, pin_message
+from conversations.views.http import parameters
+from conversations.views.http.errors import answers_errors, wants_json
+from conversations.views.http.requests import PersonRequest
+
+
+@require_POST
+@answers_errors()
+def pin(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+    """Pin a message, or take its pin away."""
+    conversation = find_conversation(request.user, public_id)
+    pinned = parameters.flag(request, "pinned")
+    return _marked(request, public_id, pin_message(conversation=conversation, message_id=message_id, pinned=pinned))
+
+
+@require_POST
+@answers_errors()
+def exclude(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+    """Exclude a message, or include it again."""
+    conversation = find_conversation(request.user, public_id)
+    excluded = parameters.flag(request, "excluded")
+    marked = exclude_message(conversation=conversation, message_id=message_id, excluded=excluded)
+    return _marked(request, public_id, marked)
+
+
+def _marked(request: PersonRequest, public_id: uuid.UUID, message: Message) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"message": message.pk, "pinned": message.pinned, "excluded": message.excluded})
+    page = reverse("conversations:conversation", args=[public_id])
+    return HttpResponseRedirect(f"{page}#message-{message.pk}")

@@ -1,0 +1,59 @@
+"""The rules that a window was filled by, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from django.utils.translation import gettext, ngettext
+
+from conversations.core.window.built_in_policies import LastMessages, SlidingWindow
+from conversations.core.window.window_record import WindowRecord
+from conversations.window_policies import policy_choices
+
+Rule = tuple[str, str]
+
+
+def rules_of(record: WindowRecord) -> list[Rule]:
+    """Return what held for this window, each as its name and its value; what changed nothing is not among them."""
+    name = record.policy["name"]
+    return [
+        (gettext("Window policy"), policy_choices().get(name, name)),
+        *_of_older_messages(record),
+        *_limits(record),
+        *_calibration(record),
+    ]
+
+
+def _of_older_messages(record: WindowRecord) -> Iterator[Rule]:
+    policy = record.policy
+    yield gettext("Room for older messages"), _tokens(record.older_limit_tokens)
+    if policy["name"] == SlidingWindow.name:
+        yield gettext("A step fills of that room"), _percent(policy["low_water_share"])
+    if policy["name"] == LastMessages.name:
+        yield gettext("Most messages, with the newest"), f"{policy['last_messages']:,}"
+    if policy["skip_oversized"]:
+        yield gettext("A message that is too large"), gettext("is passed over")
+
+
+def _limits(record: WindowRecord) -> Iterator[Rule]:
+    policy = record.policy
+    if policy["cap_tokens"]:
+        yield gettext("Most tokens of a prompt"), _tokens(policy["cap_tokens"])
+    if policy["message_cap_tokens"]:
+        yield gettext("Most tokens of one message"), _tokens(policy["message_cap_tokens"])
+    if record.grounding.included or record.grounding.left_out:
+        yield gettext("Largest part for grounding"), _percent(policy["grounding_share"])
+
+
+def _calibration(record: WindowRecord) -> Iterator[Rule]:
+    if Decimal(record.calibration) != 1:
+        yield gettext("Budget divided by, because the provider counts more than we do"), record.calibration
+
+
+def _tokens(tokens: int) -> str:
+    return ngettext("%(tokens)s token", "%(tokens)s tokens", tokens) % {"tokens": f"{tokens:,}"}
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}"

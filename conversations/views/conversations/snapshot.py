@@ -1,0 +1,60 @@
+"""The stored truth of a conversation from a position on, as pages and sockets get it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from conversations.core.frames.definitions import ConversationSnapshot
+from conversations.models import Conversation
+from conversations.selectors.conversations.conversation_list import asking_conversations
+from conversations.selectors.conversations.thread import ThreadMessage, thread_from
+from conversations.selectors.conversations.window import last_window
+from conversations.selectors.conversations.window_coverage import EVERYTHING, Sight
+from conversations.wording.error_sentences import Reader
+
+from .costs_context import costs_context
+from .window_context import window_summary
+
+
+def conversation_snapshot(conversation: Conversation, from_position: int, *, reader: Reader) -> ConversationSnapshot:
+    """Return what is stored from *from_position* on: each message with the HTML that the page itself would show.
+
+    Of very many messages it holds the newest, and says from which position on.
+    """
+    with reader.at_hand():
+        return _snapshot(conversation, from_position, reader)
+
+
+def _snapshot(conversation: Conversation, from_position: int, reader: Reader) -> ConversationSnapshot:
+    record = last_window(conversation)
+    sight = Sight.of(record) if record else EVERYTHING
+    page = thread_from(conversation, from_position, reader=reader, sight=sight)
+    return ConversationSnapshot(
+        conversation=conversation.public_id,
+        from_position=max(from_position, page.first_position),
+        parent=page.messages[0].parent if page.messages else _message_before(conversation, from_position),
+        title=conversation.title,
+        messages=tuple(_message(conversation, message) for message in page.messages),
+        window=window_summary(record) if record else {},
+        costs=render_to_string("conversations/_costs.html", costs_context(conversation)),
+        asking=asking_conversations(conversation.owner_id),
+    )
+
+
+def _message_before(conversation: Conversation, position: int) -> int | None:
+    before = conversation.messages.filter(active=True, position=position - 1)
+    return before.values_list("pk", flat=True).first()
+
+
+def _message(conversation: Conversation, message: ThreadMessage) -> dict[str, Any]:
+    html = render_to_string("conversations/_message.html", {"message": message, "conversation": conversation})
+    return {
+        "id": message.pk,
+        "position": message.position,
+        "role": message.role,
+        "state": message.state,
+        "html": html,
+        "length": message.length,
+    }

@@ -1,0 +1,75 @@
+"""New versions of messages, and going through them: by forms, or by the page's script."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from conversations.access import find_conversation
+from conversations.core.errors import ConversationError
+from conversations.services.messages.edit_message import edit_message, find_editable
+from conversations.services.messages.switch_version import switch_version
+from conversations.views.http import parameters
+from conversations.views.http.errors import answers_errors, show_refusal, wants_json
+from conversations.views.http.requests import PersonRequest
+from conversations.wording.error_sentences import reader_of, sentence_of
+
+from .messages import acknowledgement
+
+
+def show_form_with_draft(
+    request: PersonRequest, error: ConversationError, public_id: uuid.UUID, message_id: int
+) -> HttpResponse:
+    """The form again, with what was typed and the reason why it was not sent."""
+    if request.method != "POST":
+        return show_refusal(request, error, public_id=public_id)
+    return _form(
+        request,
+        public_id=public_id,
+        message_id=message_id,
+        client_id=request.POST.get("client_id"),
+        content=parameters.content(request),
+        error=sentence_of(error, reader_of(request)),
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@answers_errors(refuse=show_form_with_draft)
+def edit(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+    """Send a message in other words; before that, show its words, to a script as JSON."""
+    conversation = find_conversation(request.user, public_id)
+    if request.method != "POST":
+        content = find_editable(conversation, message_id).content
+        if wants_json(request):
+            return JsonResponse({"content": content})
+        return _form(request, public_id=public_id, message_id=message_id, client_id=uuid.uuid4(), content=content)
+    posted = edit_message(
+        user=request.user,
+        conversation=conversation,
+        message_id=message_id,
+        content=parameters.content(request),
+        client_id=parameters.unique_id(request.POST.get("client_id"), "client_id"),
+    )
+    if wants_json(request):
+        return acknowledgement(posted)
+    return redirect("conversations:conversation", public_id)
+
+
+@require_POST
+@answers_errors()
+def show(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+    """Show another version of a message, and what was said after that one."""
+    conversation = find_conversation(request.user, public_id)
+    shown = switch_version(conversation=conversation, message_id=message_id)
+    if wants_json(request):
+        return JsonResponse({"message": shown.pk, "position": shown.position})
+    page = reverse("conversations:conversation", args=[public_id])
+    return HttpResponseRedirect(f"{page}#message-{shown.pk}")
+
+
+def _form(request: PersonRequest, **context: object) -> HttpResponse:
+    return render(request, "conversations/edit.html", context)

@@ -1,0 +1,44 @@
+"""What pages are given of a window: the panel “What the model saw”, and the figures of the composer's meter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conversations.core.window.window_record import WindowRecord
+from conversations.selectors.conversations.window import LEFT_OUT_BECAUSE, WindowView
+from conversations.selectors.conversations.window_coverage import Sight
+
+from .policy_labels import rules_of
+from .window_bar import strata_of
+
+
+def window_context(window: WindowView) -> dict[str, Any]:
+    """*most_tokens* is what a full bar stands for."""
+    record = window.record
+    return {
+        "window": window,
+        "record": record,
+        "strata": strata_of(record),
+        "free_tokens": record.parts["free"],
+        "rules": rules_of(record),
+        "most_tokens": max(record.tool_schema_tokens, *(row.entry.tokens for row in window.rows), 1),
+    }
+
+
+def window_summary(record: WindowRecord) -> dict[str, Any]:
+    """Return the figures of a window, and what it holds of the conversation."""
+    return {
+        "language_model": record.language_model,
+        "prompt_tokens": record.prompt_tokens,
+        "budget_tokens": record.budget_tokens,
+        **sight_summary(Sight.of(record)),
+    }
+
+
+def sight_summary(sight: Sight) -> dict[str, Any]:
+    """Return what a window holds of the conversation; *left_out* says why not, message → words."""
+    return {
+        "first_position": sight.first_position,
+        "has_pins_above": sight.has_pins_above,
+        "left_out": {message: str(LEFT_OUT_BECAUSE[reason]) for message, reason in sight.left_out.items()},
+    }

@@ -1,0 +1,91 @@
+"""What a request says, read as what it should be. What is not that is refused."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+
+from django.http import HttpRequest
+from django.utils.dateparse import parse_datetime
+
+from chatsite.accounts.preferences.time_zone import zone_of
+from conversations.core.errors import FrameError
+
+LARGEST_POSITION = 2**31 - 1  # what the column holds
+FIRST_YEAR, LAST_YEAR = 1970, 9998
+MOST_DIGITS = 18  # of an id
+
+
+def position(request: HttpRequest, name: str) -> int | None:
+    """Return the message position in the query, or None if it is not there."""
+    value = request.GET.get(name)
+    if value is None:
+        return None
+    if not (value.isascii() and value.isdigit() and len(value) <= 10 and int(value) <= LARGEST_POSITION):
+        raise FrameError(name)
+    return int(value)
+
+
+def moment(request: HttpRequest, name: str) -> dt.datetime | None:
+    """Return the aware moment in the query, in UTC, or None if it is not there."""
+    value = request.GET.get(name)
+    if value is None:
+        return None
+    try:
+        parsed = parse_datetime(value)
+        if parsed is None or parsed.tzinfo is None:
+            raise FrameError(name)
+        moment = parsed.astimezone(dt.UTC)
+    except (ValueError, OverflowError):  # no moment, or one that is none in UTC
+        raise FrameError(name) from None
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:  # at the ends of time another zone may have no such moment
+        raise FrameError(name)
+    return moment
+
+
+def unique_id(value: str | None, name: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(value or "")
+    except ValueError:
+        raise FrameError(name) from None
+
+
+def scenario_id(request: HttpRequest) -> int | None:
+    """Return the id of the scenario in the query or the form, or None if none was chosen."""
+    value = request.GET.get("scenario") or request.POST.get("scenario")
+    if not value:
+        return None
+    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
+        raise FrameError("scenario")
+    return int(value)
+
+
+def content(request: HttpRequest) -> str:
+    """Return the message as it was typed: a plain form sends two characters for the end of a line."""
+    return request.POST.get("content", "").replace("\r\n", "\n")
+
+
+def flag(request: HttpRequest, name: str) -> bool:
+    """Return what the form asks for: `true` or `false`."""
+    value = request.POST.get(name)
+    if value not in ("true", "false"):
+        raise FrameError(name)
+    return value == "true"
+
+
+def is_yes(request: HttpRequest, name: str) -> bool:
+    """Return what the person answers by the form: `yes` or `no`. Anything else is no answer."""
+    value = request.POST.get(name)
+    if value not in ("yes", "no"):
+        raise FrameError(name)
+    return value == "yes"
+
+
+def time_zone(request: HttpRequest) -> dt.tzinfo:
+    return zone_of(request.COOKIES)
+
+
+def optional_unique_id(request: HttpRequest, name: str) -> uuid.UUID | None:
+    """Return the id in the query or the form, or None if it is not there."""
+    value = request.GET.get(name) or request.POST.get(name)
+    return unique_id(value, name) if value else None

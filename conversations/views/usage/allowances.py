@@ -1,0 +1,70 @@
+"""What is left of a person's money, line by line: their own in amounts, everybody's only as a share.
+
+What the others have spent is nobody's business, but that replies may be refused because of it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
+
+from conversations.core.money.allowance import Allowance, Period, Whose
+from conversations.templatetags.figures import share
+from conversations.wording.error_sentences import Reader
+from conversations.wording.money_amounts import rounded_usd
+
+from .money_left import left_of, opens_in_words
+
+NAMES: dict[tuple[Whose, Period], Promise] = {
+    ("person", "day"): gettext_lazy("Yours today"),
+    ("person", "month"): gettext_lazy("Yours this month"),
+    ("site", "day"): gettext_lazy("Everybody’s today"),
+    ("site", "month"): gettext_lazy("Everybody’s this month"),
+}
+HUNDREDTH = Decimal("0.01")
+
+
+@dataclass(frozen=True, slots=True)
+class AllowanceLine:
+    """One line: what is *left* in words, *held_back* of that if anything is, and how wide the bar of what is gone."""
+
+    name: Promise
+    left: str
+    held_back: str
+    used_width: str
+
+
+def allowance_lines(allowances: Iterable[Allowance], reader: Reader) -> list[AllowanceLine]:
+    return [
+        AllowanceLine(NAMES[each.whose, each.period], _left(each, reader), _held_back(each), f"{_used(each):.2f}%")
+        for each in allowances
+    ]
+
+
+def _left(allowance: Allowance, reader: Reader) -> str:
+    if not allowance.limit_usd:
+        return gettext("Nothing may be spent.")
+    if allowance.whose == "person":
+        return left_of(allowance, reader)
+    left = (allowance.left_usd / allowance.limit_usd).quantize(HUNDREDTH, ROUND_FLOOR)
+    return gettext("%(share)s left until %(opens_at)s") % {
+        "share": share(float(left)),
+        "opens_at": opens_in_words(allowance, reader),
+    }
+
+
+def _held_back(allowance: Allowance) -> str:
+    if allowance.whose == "site" or not allowance.reserved_usd:
+        return ""
+    return gettext("Held back for replies that are being written: %(amount)s.") % {
+        "amount": rounded_usd(allowance.reserved_usd, ROUND_CEILING)
+    }
+
+
+def _used(allowance: Allowance) -> Decimal:
+    """Return what is gone, in per cent."""
+    return 100 - 100 * allowance.left_usd / allowance.limit_usd if allowance.limit_usd else Decimal(100)

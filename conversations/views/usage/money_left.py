@@ -1,0 +1,52 @@
+"""Money in words: what is left of a person's, and what a draft may cost. Nothing is said where nothing is limited.
+
+Amounts are US dollars. What is left is rounded down and what may be spent is rounded up, so that neither promises more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import ROUND_CEILING, ROUND_FLOOR
+
+from django.utils.translation import gettext
+
+from conversations.core.money.allowance import Allowance
+from conversations.services.messages.estimate_draft import DraftEstimate
+from conversations.wording.error_sentences import Reader
+from conversations.wording.money_amounts import rounded_usd
+
+
+def money_in_words(estimated: DraftEstimate, reader: Reader) -> dict[str, str]:
+    """Return what the meter says: *left* and *most*, each blank if there is nothing to say."""
+    return {"left": left_in_words(estimated.allowances, reader), "most": _most_in_words(estimated)}
+
+
+def left_in_words(allowances: Iterable[Allowance], reader: Reader) -> str:
+    """Return what is left of the person's day, or of the month if that is no more. The site's is nobody's."""
+    own = [each for each in allowances if each.whose == "person" and each.limit_usd]
+    if not own:
+        return ""
+    return left_of(min(own, key=lambda each: (each.left_usd, each.period == "day")), reader)
+
+
+def left_of(allowance: Allowance, reader: Reader) -> str:
+    """Return how much is left of a person's money, and until when."""
+    return gettext("%(left)s of %(limit)s left until %(opens_at)s") % {
+        "left": rounded_usd(allowance.left_usd, ROUND_FLOOR),
+        "limit": rounded_usd(allowance.limit_usd, ROUND_FLOOR),
+        "opens_at": opens_in_words(allowance, reader),
+    }
+
+
+def opens_in_words(allowance: Allowance, reader: Reader) -> str:
+    """Return when the next day or month begins; of a day the time says it all."""
+    tell = reader.tell_time if allowance.period == "day" else reader.tell
+    return tell(allowance.opens_at)
+
+
+def _most_in_words(estimated: DraftEstimate) -> str:
+    if not (estimated.allowances and estimated.window):
+        return ""
+    if estimated.worst_usd is None:
+        return gettext("sending costs: unknown")
+    return gettext("sending costs up to %(most)s") % {"most": rounded_usd(estimated.worst_usd, ROUND_CEILING)}

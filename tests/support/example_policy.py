@@ -1,0 +1,10 @@
+from itertools import islice
+
+from conversations.core.window.policy import WindowPolicy
+
+
+class LastFourMessages(WindowPolicy):
+    """The newest message and the three before it."""
+
+    def choose(self, older, room):
+        return room.take(islice(older, 3))

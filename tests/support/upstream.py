@@ -1,0 +1,848 @@
+"""A fake OpenAI-compatible provider on a loopback port; the name of the model chooses what goes wrong.
+
+    with serve_upstream() as upstream:
+        client = CompletionClient(upstream.base_url, "sk-test")
+        ...
+        assert upstream.log()[-1]["ended"] == "disconnected"
+
+or, as a process of its own, `python -m tests.support.upstream --port 24601`. N and MS are whole numbers. One token is
+one word with the space before it: `word0 word1 word2`, so what was emitted can be told from what was stored.
+
+| model | what it does |
+| --- | --- |
+| `ok` | `Hello from the upstream.`, finish reason, usage, `[DONE]` |
+| `tokens-N` | N tokens as fast as it can |
+| `paced-N-MS` | N tokens, MS milliseconds before each |
+| `slow` | 100 tokens, 50 ms before each |
+| `endless`, `endless-MS` | a token every 5 ms, or every MS, until the client goes away or POST /release: then its end |
+| `held-N` | N tokens as fast as it can, then nothing until POST /release, then its end with usage |
+| `drip` | the stream of `ok`, one byte at a time |
+| `echo` | the content of the newest user message |
+| `status-CODE` | that HTTP status with an error object, e.g. `status-401` |
+| `status-CODE-after-N` | the same with `Retry-After: N` |
+| `status-CODE-times-N` | the same for the first N requests to this model, then `ok` |
+| `html-CODE` | an HTML page with that status; `html-200` too |
+| `json-200` | a whole completion as JSON, `stream` ignored |
+| `context-400`, `context-400-times-N` | OpenAI's "maximum context length is 4096 tokens" |
+| `counts-N` | `ok`; its tokenizer counts N per cent of what o200k_base does |
+| `context-limit-N`, `context-limit-N-counts-N` | the same, with a context of N tokens: above it, OpenAI's refusal |
+| `context-hang-N` | refuses as `context-limit-N` does; never answers a prompt that fits |
+| `context-stream-N` | refuses as `context-limit-N` does, but inside a 200 stream |
+| `context-silent-N` | refuses as `context-limit-N` does, but names no number |
+| `context-late-N` | N tokens, and then a refusal inside the stream |
+| `quota-429` | `insufficient_quota` |
+| `leak-401` | an error that quotes the key it was sent |
+| `hang-before` | accepts the request and never answers |
+| `hang-headers` | answers with headers and then nothing |
+| `hang-after-N` | N tokens and then nothing |
+| `keepalive-only` | headers and then a comment line every 20 ms |
+| `cut-before`, `cut-after-N` | the connection closes in the middle of the body, after N tokens |
+| `eof-after-N` | the body ends properly after N tokens, without finish reason and `[DONE]` |
+| `no-finish` | `ok` without a finish reason |
+| `no-done` | `ok` without `[DONE]` |
+| `length`, `filtered` | finish reason `length`, `content_filter` |
+| `empty-choices` | chunks without choices before, between and after the tokens |
+| `no-chunks` | an event stream with `[DONE]` alone |
+| `role-only` | a role, null contents, then the end: a reply without text |
+| `reasoning` | `reasoning_content` before the text |
+| `thinking-cut` | `reasoning_content`, cut before the text |
+| `refusal` | text in `refusal` in place of `content` |
+| `bad-json-after-N` | N tokens, then half an object as a line of its own |
+| `not-a-chunk` | a token, then a JSON list where a chunk should be |
+| `error-in-stream`, `error-in-stream-after-N` | an error object inside the 200 stream |
+| `usage-none`, `usage-each` | no usage at all; usage on every chunk, growing |
+| `usage-N-N`, `usage-negative` | usage of N tokens of input and N of output, whatever came; of less than none |
+| `huge-line` | one delta of a megabyte |
+| `crlf`, `comments` | `ok` with CRLF line ends; with comment lines and event names between |
+| `utf8-split` | `naïve 中文 👩‍👩‍👧`, each byte a packet of its own |
+| `surrogates` | half an emoji in each of two chunks, a NUL, a surrogate that is alone |
+| `duplicate` | every chunk of `tokens-3` twice |
+| `tool-calls`, `tool-calls-cut` | a call of `get_time`, its arguments in pieces; the same, cut in the arguments |
+
+Models whose names begin with `tools-` call tools: they stand in `tool_dialogues.py`. POST /v1/embeddings answers by
+`embeddings.py`, in which the models of embeddings stand. Its log has no `emitted`.
+
+GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `called` (tools
+with their arguments), `ended` (`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the
+Unix clock. POST /reset empties it and forgets how often a `-times-N` model was asked. POST /release lets all that wait
+for it end: what has to happen in the middle of a reply happens before that, on a machine of any speed, while the end of
+a `paced-N-MS` comes when it comes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import re
+import socket
+import threading
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+
+from tests.support.embeddings import answer_embeddings
+from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.tool_dialogues import answer_with_tools
+
+GREETING = ["Hello", " from", " the", " upstream."]
+STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": "req_fake"}
+
+
+class Cut(Exception):
+    """Makes uvicorn close the connection in the middle of the body."""
+
+
+@dataclass
+class Exchange:
+    """One request and what was answered, as GET /log shows it."""
+
+    body: dict[str, Any]
+    headers: dict[str, str]
+    client_port: int = 0
+    emitted: list[str] = field(default_factory=list)
+    called: list[dict[str, str]] = field(default_factory=list)
+    ended: str = "open"
+    began_at: float = field(default_factory=time.time)
+    ended_at: float | None = None
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model"))
+
+    def end(self, how: str) -> None:
+        if self.ended == "open":
+            self.ended, self.ended_at = how, time.time()
+
+    def to_json(self) -> dict[str, Any]:
+        shown = {name: value for name, value in vars(self).items() if name != "released"}
+        return {"model": self.model, **shown}
+
+
+class Answer:
+    """Writes one answer, logging every piece of text that goes out."""
+
+    def __init__(self, exchange: Exchange, send: Callable[..., Awaitable[None]]) -> None:
+        self.exchange = exchange
+        self._send = send
+        self.line_end = "\n"
+        self.prompt_tokens: int | None = None  # as this model's own tokenizer counts it; None is words
+
+    async def head(self, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        pairs = [(name.encode(), value.encode()) for name, value in (headers or STREAM_HEADERS).items()]
+        await self._send({"type": "http.response.start", "status": status, "headers": pairs})
+
+    async def raw(self, content: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": content, "more_body": True})
+
+    async def close(self) -> None:
+        self.exchange.end("complete")
+        await self._send({"type": "http.response.body", "body": b""})
+
+    async def cut(self) -> None:
+        self.exchange.end("cut")
+        raise Cut
+
+    async def whole(self, status: int, content_type: str, content: str, **headers: str) -> None:
+        await self.head(status, {"content-type": content_type, **headers})
+        await self.raw(content.encode())
+        await self.close()
+
+    async def line(self, text: str) -> None:
+        await self.raw(f"{text}{self.line_end}{self.line_end}".encode())
+
+    async def chunk(self, delta: dict[str, Any] | None, **fields: Any) -> None:
+        await self.line(f"data: {json.dumps(self.chunk_json(delta, **fields), ensure_ascii=False)}")
+
+    def chunk_json(self, delta: dict[str, Any] | None, finish: str | None = None, **fields: Any) -> dict[str, Any]:
+        choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+        self.exchange.emitted += [text for text in [(delta or {}).get("content")] if text]
+        head = {"id": "chatcmpl-fake", "object": "chat.completion.chunk", "created": 1, "model": self.exchange.model}
+        return {**head, "choices": choices, **fields}
+
+    def usage(self) -> dict[str, Any]:
+        prompt_tokens = self.prompt_tokens
+        if prompt_tokens is None:
+            prompt_tokens = sum(len(str(message["content"]).split()) for message in self.exchange.body["messages"])
+        completion_tokens = len(self.exchange.emitted)
+        return {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+            "prompt_tokens_details": {"cached_tokens": prompt_tokens // 2},
+        }
+
+    async def tokens(self, count: int, *, delay_seconds: float = 0) -> None:
+        for number in range(count):
+            await asyncio.sleep(delay_seconds)
+            await self.token(number)
+
+    async def token(self, number: int) -> None:
+        await self.chunk({"content": f" word{number}" if number else "word0"})
+
+    async def texts(self, texts: list[str]) -> None:
+        for text in texts:
+            await self.chunk({"content": text})
+
+    async def finish(self, reason: str | None = "stop", *, usage: bool = True, done: bool = True) -> None:
+        """End the stream as OpenAI does: finish reason, usage when it was asked for, the done line."""
+        await self.chunk({}, finish=reason)
+        if usage and self.exchange.body.get("stream_options", {}).get("include_usage"):
+            await self.chunk(None, usage=self.usage())
+        if done:
+            await self.line("data: [DONE]")
+        await self.close()
+
+
+Fault = Callable[..., Awaitable[None]]
+FAULTS: dict[str, Fault] = {}
+
+
+def fault(name: str) -> Callable[[Fault], Fault]:
+    """Register what a model does, under a name in which N stands for a whole number."""
+
+    def register(function: Fault) -> Fault:
+        FAULTS[name] = function
+        return function
+
+    return register
+
+
+def fault_of(model: str) -> tuple[Fault, list[int]] | None:
+    """Return the fault that *model* names, with its numbers."""
+    for name, function in FAULTS.items():
+        if match := re.fullmatch(name.replace("N", r"(\d+)"), model):
+            return function, [int(number) for number in match.groups()]
+    return None
+
+
+# Replies that are right, fast and slow
+
+
+@fault("ok")
+async def ok(answer: Answer) -> None:
+    await answer.head()
+    await answer.chunk({"role": "assistant", "content": ""})
+    await answer.texts(GREETING)
+    await answer.finish()
+
+
+@fault("tokens-N")
+async def many_tokens(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    await answer.finish()
+
+
+@fault("paced-N-N")
+async def paced(answer: Answer, count: int, milliseconds: int) -> None:
+    await answer.head()
+    await answer.tokens(count, delay_seconds=milliseconds / 1000)
+    await answer.finish()
+
+
+@fault("slow")
+async def slow(answer: Answer) -> None:
+    await paced(answer, 100, 50)
+
+
+@fault("endless")
+async def endless(answer: Answer) -> None:
+    await endless_each(answer, 5)
+
+
+@fault("endless-N")
+async def endless_each(answer: Answer, milliseconds: int) -> None:
+    await answer.head()
+    for number in itertools.count():
+        if answer.exchange.released.is_set():
+            break
+        await answer.token(number)
+        await asyncio.sleep(milliseconds / 1000)
+    await answer.finish()
+
+
+@fault("held-N")
+async def held(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    await answer.exchange.released.wait()
+    await answer.finish()
+
+
+@fault("echo")
+async def echo(answer: Answer) -> None:
+    await answer.head()
+    newest = [message["content"] for message in answer.exchange.body["messages"] if message["role"] == "user"][-1]
+    await answer.texts(re.findall(r"\s*\S+", newest))
+    await answer.finish()
+
+
+@fault("length")
+async def length(answer: Answer) -> None:
+    await answer.head()
+    await answer.tokens(3)
+    await answer.finish("length")
+
+
+@fault("filtered")
+async def filtered(answer: Answer) -> None:
+    await answer.head()
+    await answer.tokens(3)
+    await answer.finish("content_filter")
+
+
+# Refusals
+
+
+def error_json(status: int, code: str | None = None, message: str = "The upstream failed as it was told to.") -> str:
+    return json.dumps({"error": {"message": message, "type": "fake_error", "param": None, "code": code}})
+
+
+@fault("status-N")
+async def status(answer: Answer, code: int) -> None:
+    await answer.whole(code, "application/json", error_json(code))
+
+
+@fault("status-N-after-N")
+async def status_with_retry_after(answer: Answer, code: int, seconds: int) -> None:
+    await answer.whole(code, "application/json", error_json(code), **{"retry-after": str(seconds)})
+
+
+@fault("html-N")
+async def html(answer: Answer, code: int) -> None:
+    await answer.whole(code, "text/html", "<html><body><h1>Bad Gateway</h1>\n<p>data: none</p></body></html>")
+
+
+@fault("json-200")
+async def whole_json(answer: Answer) -> None:
+    message = {"role": "assistant", "content": "Hello."}
+    reply = {"id": "chatcmpl-fake", "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    await answer.whole(200, "application/json", json.dumps(reply))
+
+
+@fault("context-400")
+async def context_too_long(answer: Answer) -> None:
+    message = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."
+    await answer.whole(400, "application/json", error_json(400, "context_length_exceeded", message))
+
+
+def count_prompt(body: dict[str, Any], percent: int = 100) -> int:
+    """Return the tokens of a prompt in OpenAI's chat format, for a tokenizer that counts *percent* of o200k_base."""
+    from conversations.providers.tokens.tokenizer import count_text
+
+    count = count_text("o200k_base")
+    tokens = 3 + sum(4 + count(message["content"]) for message in body["messages"])
+    return -(-tokens * percent // 100)
+
+
+def refusal_of(answer: Answer, limit: int, percent: int = 100) -> str | None:
+    """Count the prompt; return OpenAI's message if it is above the *limit* together with its longest reply."""
+    answer.prompt_tokens = prompt = count_prompt(answer.exchange.body, percent)
+    reply = answer.exchange.body.get("max_tokens", 0)
+    if prompt + reply <= limit:
+        return None
+    return (
+        f"This model's maximum context length is {limit} tokens. However, you requested {prompt + reply} tokens "
+        f"({prompt} in the messages, {reply} in the completion). Please reduce the length of the messages."
+    )
+
+
+@fault("counts-N")
+async def counts(answer: Answer, percent: int) -> None:
+    answer.prompt_tokens = count_prompt(answer.exchange.body, percent)
+    await ok(answer)
+
+
+@fault("context-limit-N")
+async def context_limit(answer: Answer, limit: int) -> None:
+    await context_limit_and_count(answer, limit, 100)
+
+
+@fault("context-limit-N-counts-N")
+async def context_limit_and_count(answer: Answer, limit: int, percent: int) -> None:
+    if message := refusal_of(answer, limit, percent):
+        await answer.whole(400, "application/json", error_json(400, "context_length_exceeded", message))
+    else:
+        await ok(answer)
+
+
+@fault("context-hang-N")
+async def context_limit_and_hang(answer: Answer, limit: int) -> None:
+    if message := refusal_of(answer, limit):
+        await answer.whole(400, "application/json", error_json(400, "context_length_exceeded", message))
+    else:
+        await hang()
+
+
+@fault("context-stream-N")
+async def context_limit_in_stream(answer: Answer, limit: int) -> None:
+    if message := refusal_of(answer, limit):
+        await answer.head()
+        await answer.chunk({"role": "assistant", "content": ""})
+        await answer.line(f"data: {error_json(400, 'context_length_exceeded', message)}")
+        await answer.close()
+    else:
+        await ok(answer)
+
+
+@fault("context-silent-N")
+async def context_limit_without_numbers(answer: Answer, limit: int) -> None:
+    if refusal_of(answer, limit):
+        await refuse_without_numbers(answer)
+    else:
+        await ok(answer)
+
+
+async def refuse_without_numbers(answer: Answer) -> None:
+    await answer.whole(400, "application/json", error_json(400, None, "the input length exceeds the context length"))
+
+
+@fault("context-late-N")
+async def context_limit_too_late(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    message = "This model's maximum context length is 2048 tokens."
+    await answer.line(f"data: {error_json(400, 'context_length_exceeded', message)}")
+    await answer.close()
+
+
+@fault("quota-429")
+async def quota(answer: Answer) -> None:
+    message = "You exceeded your current quota, please check your plan and billing details."
+    await answer.whole(429, "application/json", error_json(429, "insufficient_quota", message))
+
+
+@fault("leak-401")
+async def leak(answer: Answer) -> None:
+    credentials = answer.exchange.headers.get("authorization", "")
+    message = f"Incorrect API key provided: {credentials.removeprefix('Bearer ')}."
+    await answer.whole(401, "application/json", error_json(401, "invalid_api_key", message))
+
+
+@fault("error-in-stream")
+async def error_in_stream(answer: Answer) -> None:
+    await error_in_stream_after(answer, 2)
+
+
+@fault("error-in-stream-after-N")
+async def error_in_stream_after(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    await answer.line('data: {"error": {"message": "Overloaded, try later.", "type": "server_error", "code": 502}}')
+    await answer.close()
+
+
+# Silence
+
+
+async def hang() -> None:
+    await asyncio.Event().wait()
+
+
+@fault("hang-before")
+async def hang_before(answer: Answer) -> None:
+    await hang()
+
+
+@fault("hang-headers")
+async def hang_headers(answer: Answer) -> None:
+    await answer.head()
+    await answer.raw(b": hold on\n\n")
+    await hang()
+
+
+@fault("hang-after-N")
+async def hang_after(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    await hang()
+
+
+@fault("keepalive-only")
+async def keepalive_only(answer: Answer) -> None:
+    await answer.head()
+    while True:
+        await answer.line(": still here")
+        await asyncio.sleep(0.02)
+
+
+# Ends that are none
+
+
+@fault("cut-before")
+async def cut_before(answer: Answer) -> None:
+    await cut_after(answer, 0)
+
+
+@fault("cut-after-N")
+async def cut_after(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    await answer.cut()
+
+
+@fault("eof-after-N")
+async def eof_after(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    await answer.close()
+
+
+@fault("no-finish")
+async def no_finish(answer: Answer) -> None:
+    await answer.head()
+    await answer.texts(GREETING)
+    await answer.finish(None)
+
+
+@fault("no-done")
+async def no_done(answer: Answer) -> None:
+    await answer.head()
+    await answer.texts(GREETING)
+    await answer.finish(done=False)
+
+
+# Odd streams
+
+
+@fault("empty-choices")
+async def empty_choices(answer: Answer) -> None:
+    await answer.head()
+    await answer.chunk(None, prompt_filter_results=[])
+    for text in GREETING:
+        await answer.chunk({"content": text})
+        await answer.chunk(None)
+    await answer.finish()
+
+
+@fault("no-chunks")
+async def no_chunks(answer: Answer) -> None:
+    await answer.head()
+    await answer.line("data: [DONE]")
+    await answer.close()
+
+
+@fault("role-only")
+async def role_only(answer: Answer) -> None:
+    await answer.head()
+    await answer.chunk({"role": "assistant"})
+    await answer.chunk({"content": None})
+    await answer.finish()
+
+
+@fault("reasoning")
+async def reasoning(answer: Answer) -> None:
+    await answer.head()
+    await answer.chunk({"content": None, "reasoning_content": "They greet me."})
+    await answer.texts(GREETING)
+    await answer.finish()
+
+
+@fault("thinking-cut")
+async def thinking_cut(answer: Answer) -> None:
+    await answer.head()
+    for _ in range(20):
+        await answer.chunk({"content": None, "reasoning_content": "hm "})
+    await answer.cut()
+
+
+@fault("refusal")
+async def refusal(answer: Answer) -> None:
+    await answer.head()
+    await answer.chunk({"content": None, "refusal": "I can't help with that."})
+    await answer.finish()
+
+
+@fault("bad-json-after-N")
+async def bad_json(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    await answer.line('data: {"choices": [{"delta": {"content": "half')
+    await answer.finish()
+
+
+@fault("not-a-chunk")
+async def not_a_chunk(answer: Answer) -> None:
+    await answer.head()
+    await answer.tokens(1)
+    await answer.line("data: [1, 2, 3]")
+    await answer.finish()
+
+
+@fault("usage-none")
+async def usage_none(answer: Answer) -> None:
+    await answer.head()
+    await answer.texts(GREETING)
+    await answer.finish(usage=False)
+
+
+@fault("usage-each")
+async def usage_each(answer: Answer) -> None:
+    await answer.head()
+    for text in GREETING:
+        await answer.chunk({"content": text}, usage={"prompt_tokens": 7, "completion_tokens": 1})
+    await answer.finish()
+
+
+@fault("usage-N-N")
+async def usage_of(answer: Answer, prompt_tokens: int, completion_tokens: int) -> None:
+    await answer.head()
+    await answer.texts(GREETING)
+    await answer.chunk(None, usage={"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens})
+    await answer.finish(usage=False)
+
+
+@fault("usage-negative")
+async def usage_negative(answer: Answer) -> None:
+    await usage_of(answer, -1_000_000, -1_000_000)
+
+
+@fault("huge-line")
+async def huge_line(answer: Answer) -> None:
+    await answer.head()
+    await answer.chunk({"content": "x" * 1_000_000})
+    await answer.finish()
+
+
+@fault("crlf")
+async def crlf(answer: Answer) -> None:
+    answer.line_end = "\r\n"
+    await ok(answer)
+
+
+@fault("comments")
+async def comments(answer: Answer) -> None:
+    await answer.head()
+    for text in GREETING:
+        await answer.raw(b": OPENROUTER PROCESSING\n\nevent: message\nretry: 10\n")
+        await answer.chunk({"content": text})
+    await answer.finish()
+
+
+@fault("drip")
+async def drip(answer: Answer) -> None:
+    answer.raw = byte_by_byte(answer)
+    await ok(answer)
+
+
+@fault("utf8-split")
+async def utf8_split(answer: Answer) -> None:
+    answer.raw = byte_by_byte(answer)
+    await answer.head()
+    await answer.texts(["naïve", " 中文", " 👩‍👩‍👧"])
+    await answer.finish()
+
+
+@fault("surrogates")
+async def surrogates(answer: Answer) -> None:
+    await answer.head()
+    for text in ["a\ud83d", "\ude00b", "\x00c", "\ud800 d"]:
+        await answer.line(f"data: {json.dumps(answer.chunk_json({'content': text}))}")
+    await answer.finish()
+
+
+def byte_by_byte(answer: Answer) -> Callable[[bytes], Awaitable[None]]:
+    raw = answer.raw
+
+    async def send_bytes(content: bytes) -> None:
+        for position in range(len(content)):
+            await raw(content[position : position + 1])
+            await asyncio.sleep(0)
+
+    return send_bytes
+
+
+@fault("duplicate")
+async def duplicate(answer: Answer) -> None:
+    await answer.head()
+    for number in range(3):
+        await answer.chunk({"content": f" word{number}"})
+        await answer.chunk({"content": f" word{number}"})
+    await answer.finish()
+
+
+async def call_in_pieces(answer: Answer, arguments: list[str]) -> None:
+    function = {"name": "get_time", "arguments": ""}
+    await answer.head()
+    await answer.chunk({"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": function}]})
+    for piece in arguments:
+        await answer.chunk({"tool_calls": [{"index": 0, "function": {"arguments": piece}}]})
+
+
+@fault("tool-calls")
+async def tool_calls(answer: Answer) -> None:
+    await call_in_pieces(answer, ['{"ci', 'ty": ', '"Paris"}'])
+    await answer.finish("tool_calls")
+
+
+@fault("tool-calls-cut")
+async def tool_calls_cut(answer: Answer) -> None:
+    await call_in_pieces(answer, ['{"ci'])
+    await answer.cut()
+
+
+# The application and its server
+
+
+class UpstreamApp:
+    """The ASGI application; keeps the log."""
+
+    def __init__(self) -> None:
+        self.exchanges: list[Exchange] = []
+        self._requests: Counter[str] = Counter()
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        body = await read_body(receive)
+        if scope["path"].endswith(("/chat/completions", "/embeddings")):
+            headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+            await self._complete(Exchange(json.loads(body), headers, scope["client"][1]), receive, send)
+        elif scope["path"] == "/reset":
+            self.exchanges.clear()
+            self._requests.clear()
+            await Answer(Exchange({}, {}), send).whole(200, "application/json", "{}")
+        elif scope["path"] == "/release":
+            for exchange in self.exchanges:
+                exchange.released.set()
+            await Answer(Exchange({}, {}), send).whole(200, "application/json", "{}")
+        else:
+            log = json.dumps([exchange.to_json() for exchange in self.exchanges])
+            await Answer(Exchange({}, {}), send).whole(200, "application/json", log)
+
+    async def _complete(self, exchange: Exchange, receive: Any, send: Any) -> None:
+        self.exchanges.append(exchange)
+        answering = asyncio.create_task(self._answer(exchange, send))
+        leaving = asyncio.create_task(wait_for_disconnect(receive))
+        try:
+            await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                exchange.end("disconnected")
+                answering.cancel()
+            with suppress(asyncio.CancelledError):
+                await answering
+        finally:
+            leaving.cancel()
+            exchange.end("disconnected")
+
+    async def _answer(self, exchange: Exchange, send: Any) -> None:
+        answer, model = Answer(exchange, send), exchange.model
+        self._requests[model] += 1
+        if "input" in exchange.body:
+            await answer_embeddings(answer, self._requests[model])
+            return
+        if model.startswith("tools-"):
+            await answer_with_tools_up_to_a_limit(answer)
+            return
+        if match := re.fullmatch(r"(.+)-times-(\d+)", model):
+            model = match[1] if self._requests[model] <= int(match[2]) else "ok"
+        if (found := fault_of(model)) is None:
+            await answer.whole(404, "application/json", error_json(404, "model_not_found"))
+            return
+        function, numbers = found
+        await function(answer, *numbers)
+
+
+async def answer_with_tools_up_to_a_limit(answer: Answer) -> None:
+    limit = re.fullmatch(r"tools-silent-(\d+)", answer.exchange.model)
+    if limit and refusal_of(answer, int(limit[1])):
+        await refuse_without_numbers(answer)
+    else:
+        await answer_with_tools(answer)
+
+
+async def read_body(receive: Any) -> bytes:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body, more = body + message.get("body", b""), message.get("more_body", False)
+    return body
+
+
+async def wait_for_disconnect(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """A running fake provider, seen from the test."""
+
+    address: str
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.address}/v1"
+
+    def log(self) -> list[dict[str, Any]]:
+        """Return the requests so far, oldest first."""
+        with urllib.request.urlopen(f"{self.address}/log", timeout=PATIENCE_SECONDS) as response:
+            return json.load(response)
+
+    def reset(self) -> None:
+        urllib.request.urlopen(f"{self.address}/reset", data=b"", timeout=PATIENCE_SECONDS).close()
+
+    def release(self) -> None:
+        """Let every request that is held go on to its end."""
+        urllib.request.urlopen(f"{self.address}/release", data=b"", timeout=PATIENCE_SECONDS).close()
+
+    def wait_for_requests(self, count: int) -> None:
+        """Return once there have been *count* requests."""
+        wait_for(lambda: len(self.log()) >= count, f"{count} requests have come")
+
+    def wait_for_more_tokens(self, count: int = 30) -> None:
+        """Return once the newest request has emitted *count* more."""
+        before = len(self.log()[-1]["emitted"])
+        wait_for(lambda: len(self.log()[-1]["emitted"]) >= before + count, f"{count} more tokens have left")
+
+    def wait_until_ended(self) -> dict[str, Any]:
+        """Return the newest request once its connection is no longer open."""
+        return wait_for(
+            lambda: next((newest for newest in self.log()[-1:] if newest["ended"] != "open"), None), "it ended"
+        )
+
+
+def make_server() -> uvicorn.Server:
+    # The cuts are meant, so their tracebacks are not worth a line.
+    return uvicorn.Server(
+        uvicorn.Config(UpstreamApp(), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+    )
+
+
+def listen(port: int = 0) -> socket.socket:
+    """Return a socket that already takes connections, so that nobody has to wait for the server."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(2048)
+    return listener
+
+
+@contextmanager
+def serve_upstream() -> Iterator[Upstream]:
+    """Serve the fake provider in a thread of this process."""
+    server, listener = make_server(), listen()
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        yield Upstream(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    finally:
+        server.should_exit = True
+        thread.join(timeout=5)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Serve the fake provider.")
+    parser.add_argument("--port", type=int, default=0)
+    own = listen(parser.parse_args().port)
+    print(f"http://127.0.0.1:{own.getsockname()[1]}/v1", flush=True)
+    make_server().run(sockets=[own])
