@@ -10,7 +10,17 @@ import pytest
 from tests.support.source import PROJECT
 
 FIXED = {"manage.py", "pyproject.toml", "chatsite", "conversations", "templates", "static", "tests", "Dockerfile"}
-USUAL = {"README.md", "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "Makefile", "compose.yaml", "docs", "CONTRIBUTING.md", "SECURITY.md"}
+USUAL = {
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "LICENSE",
+    "Makefile",
+    "compose.yaml",
+    "docs",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+}
 LOCKS = {"requirements.lock", "requirements-bench.lock"}
 FORBIDDEN = {
     "the host of a package registry": r"py[p]i\.org|python[h]osted\.org|registry\.np[m]js|deb\.deb[i]an\.org",
