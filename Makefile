@@ -2,11 +2,12 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage test lint format typecheck soak bench peers lock messages hooks production static
+.PHONY: help run manage test lint lint-js format typecheck soak bench peers lock messages hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 INSTALLED := $(VENV)/installed-for
+NODE_MODULES := node_modules/.package-lock.json
 PYTHON3 = $(shell for name in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$name; break; }; done)
 PIP_COMPILE = $(PYTHON) -m piptools compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras \
@@ -22,7 +23,7 @@ endif
 
 help:  ## List these commands
 	@echo "Windowseat. make COMMAND, where COMMAND is one of:"
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-13s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-13s %s\n", $$1, $$2 }'
 
 run: $(INSTALLED)  ## Start the site: prepares the database, prints the address (PORT=9000 make run for another port)
 	@$(PYTHON) manage.py serve
@@ -35,13 +36,18 @@ manage: $(INSTALLED)  ## Any command of Django's: make manage ARGS="shell"
 test: $(INSTALLED)  ## Run all tests, or some: make test ARGS="tests/core -k window"
 	@$(PYTHON) -m pytest $(or $(ARGS),$(ALL_TESTS))
 
-lint: $(INSTALLED)  ## Check the code's style
+lint: $(INSTALLED)  ## Check the code's style, and everything about the pages' JavaScript (which needs npm)
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
+	@$(MAKE) --no-print-directory lint-js
 
-format: $(INSTALLED)  ## Put the code into the project's style
+lint-js: $(NODE_MODULES)  ## Check the JavaScript alone
+	@node_modules/.bin/biome check --error-on-warnings static
+
+format: $(INSTALLED) $(NODE_MODULES)  ## Put the code into the project's style
 	@$(PYTHON) -m ruff check --fix .
 	@$(PYTHON) -m ruff format .
+	@node_modules/.bin/biome check --write static
 
 typecheck: $(INSTALLED)  ## Check the types
 	@$(PYTHON) -m mypy
@@ -72,6 +78,13 @@ $(INSTALLED): requirements.lock
 		|| { echo "Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@pwd -P > $(INSTALLED)
+
+# Only checking and formatting the JavaScript needs this. The site and its tests do without Node.
+$(NODE_MODULES): package.json package-lock.json
+	@command -v npm >/dev/null || { echo "The JavaScript is checked by tools from npm, which is missing." \
+		"On Debian and Ubuntu: apt-get install nodejs npm" >&2; exit 1; }
+	@npm ci --loglevel=error
+	@touch $@
 
 # The two steps below are the container image's. Continuous integration takes them too, in a copy of the checkout.
 

@@ -21,7 +21,8 @@ USUAL = {
     "CONTRIBUTING.md",
     "SECURITY.md",
 }
-LOCKS = {"requirements.lock", "requirements-bench.lock"}
+LOCKS = {"requirements.lock", "requirements-bench.lock", "package-lock.json"}
+CHECKS_OF_JAVASCRIPT = {"package.json", "biome.jsonc"}
 FORBIDDEN = {
     "the host of a package registry": r"py[p]i\.org|python[h]osted\.org|registry\.np[m]js|deb\.deb[i]an\.org",
     "a reminder instead of the work": r"\b(TO[D]O|FIX[M]E|XX[X])\b",
@@ -36,7 +37,7 @@ def tracked_files() -> list[str]:
 
 def test_the_top_of_the_repository_stays_small():
     tops = {name.split("/")[0] for name in tracked_files()}
-    assert {top for top in tops if not top.startswith(".")} <= FIXED | USUAL | LOCKS
+    assert {top for top in tops if not top.startswith(".")} <= FIXED | USUAL | LOCKS | CHECKS_OF_JAVASCRIPT
 
 
 @pytest.mark.parametrize(("what", "pattern"), FORBIDDEN.items())

@@ -1,11 +1,13 @@
 """A lock installs the same files everywhere: each by version and hash, from whatever index a machine has.
 
-requirements.lock is for the site and its developers; requirements-bench.lock goes on top, for one benchmark.
+requirements.lock is for the site and its developers; requirements-bench.lock goes on top, for one benchmark;
+package-lock.json is for the tools that check the JavaScript.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import re
 import tomllib
 from itertools import product
@@ -54,6 +56,14 @@ def needed(python: str, machine: tuple[str, str, str]) -> set[str]:
 @pytest.mark.parametrize("lock", LOCKS)
 def test_every_entry_has_a_hash(lock):
     assert len(versions(lock)) == len(re.findall(r"==", LOCKS[lock])) > 20
+
+
+def test_every_tool_for_javascript_has_an_exact_version_a_hash_and_no_place_to_install_from():
+    project = json.loads((PROJECT / "package.json").read_text(encoding="utf-8"))
+    locked = json.loads((PROJECT / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    tools = {path.removeprefix("node_modules/"): entry for path, entry in locked.items() if path}
+    assert {name: tools[name]["version"] for name in project["devDependencies"]} == project["devDependencies"]
+    assert all(entry["integrity"].startswith("sha512-") and "resolved" not in entry for entry in tools.values())
 
 
 @pytest.mark.parametrize("lock", LOCKS)

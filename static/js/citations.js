@@ -14,7 +14,10 @@ const GAP = 6;
 export function startCitations(page, card) {
   const shown = new PassageCard(card);
   page.addEventListener("click", ({ target }) => shown.open(citationAt(target)));
-  page.addEventListener("pointerover", ({ target, pointerType }) => pointerType === "mouse" && shown.dwell(citationAt(target)));
+  page.addEventListener(
+    "pointerover",
+    ({ target, pointerType }) => pointerType === "mouse" && shown.dwell(citationAt(target)),
+  );
   page.addEventListener("pointerout", ({ target }) => citationAt(target) && shown.leave());
   page.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && shown.peek(citationAt(target)));
   page.addEventListener("focusout", ({ target }) => citationAt(target) && shown.leave());
@@ -146,13 +149,19 @@ class PassageCard {
 
   /** Below the number, or above it where there is more room; never upon it. */
   #place(at) {
-    const { card, card: { style } } = this;
+    const {
+      card,
+      card: { style },
+    } = this;
     style.removeProperty("--card-room");
     const [above, below] = [at.top - GAP - MARGIN, innerHeight - at.bottom - GAP - MARGIN];
     const isBelow = card.offsetHeight <= below || below >= above;
     style.setProperty("--card-room", `${isBelow ? below : above}px`);
     style.setProperty("--card-top", `${isBelow ? at.bottom + GAP : at.top - GAP - card.offsetHeight}px`);
-    style.setProperty("--card-left", `${Math.max(MARGIN, Math.min(at.left, innerWidth - card.offsetWidth - MARGIN))}px`);
+    style.setProperty(
+      "--card-left",
+      `${Math.max(MARGIN, Math.min(at.left, innerWidth - card.offsetWidth - MARGIN))}px`,
+    );
   }
 }
 

@@ -94,7 +94,9 @@ export class Composer {
 
   /** @param {import("./http.js").Refusal | import("./http.js").Unreachable} error */
   showFailure(error) {
-    this.showError(error.code ? error.message : this.form.dataset[isTooLarge(error) ? "textTooLarge" : "textUnreachable"]);
+    this.showError(
+      error.code ? error.message : this.form.dataset[isTooLarge(error) ? "textTooLarge" : "textUnreachable"],
+    );
   }
 
   showError(sentence) {

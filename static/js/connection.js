@@ -5,7 +5,7 @@
  * acknowledged in time is sent again by HTTP with the same client id, which makes it the same message.
  */
 
-import { Refusal, getJson, postForm } from "./http.js";
+import { getJson, postForm, Refusal } from "./http.js";
 import { Socket } from "./socket.js";
 
 const FAILURES_UNTIL_HTTP = 2;

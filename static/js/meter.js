@@ -35,7 +35,8 @@ export class Meter {
   }
 
   async #ask(content) {
-    const question = (this.asked += 1);
+    this.asked += 1;
+    const question = this.asked;
     try {
       const answer = await postForm(this.url, { ...this.whereTo(), content });
       if (question === this.asked) {

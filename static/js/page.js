@@ -1,8 +1,8 @@
 /** What every page does. */
 
 import { startTheme } from "./theme.js";
-import { startToasts } from "./toasts.js";
 import { localiseTimes, rememberTimeZone } from "./time_zone.js";
+import { startToasts } from "./toasts.js";
 
 startTheme();
 startToasts();

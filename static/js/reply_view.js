@@ -47,7 +47,9 @@ export class ReplyView {
     this.#replace(article);
     this.text = new ReplyText(storedText(article));
     this.ahead = [];
-    pieces.forEach((piece) => this.take(piece));
+    for (const piece of pieces) {
+      this.take(piece);
+    }
   }
 
   #goOn(article) {

@@ -11,7 +11,10 @@ export class Sidebar {
     this.title = document.querySelector("[data-conversation-title]").textContent;
     this.asking = this.#listedAsAsking;
     this.untold = new Set();
-    element.addEventListener("htmx:afterRequest", ({ detail }) => detail.requestConfig.verb === "post" && this.#close());
+    element.addEventListener(
+      "htmx:afterRequest",
+      ({ detail }) => detail.requestConfig.verb === "post" && this.#close(),
+    );
     element.addEventListener("htmx:load", ({ target }) => this.#arrived(target));
   }
 

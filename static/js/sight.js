@@ -66,7 +66,10 @@ export class Sight {
   }
 
   #note(article, { pinned, excluded = "excluded" in article.dataset }) {
-    for (const [action, name, isOn] of [["pin", "pinned", pinned], ["exclude", "excluded", excluded]]) {
+    for (const [action, name, isOn] of [
+      ["pin", "pinned", pinned],
+      ["exclude", "excluded", excluded],
+    ]) {
       article.toggleAttribute(`data-${name}`, isOn);
       const button = article.querySelector(`[data-action="${action}"]`);
       if (button) {

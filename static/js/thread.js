@@ -1,9 +1,9 @@
 /** The messages on the page, kept the same as what is stored. */
 
 import { callsIn, goOn } from "./calls.js";
+import { labelCopyButtons } from "./copy.js";
 import { ReplyView } from "./reply_view.js";
 import { readingIn, readOn } from "./sources.js";
-import { labelCopyButtons } from "./copy.js";
 import { localiseTimes } from "./time_zone.js";
 
 export class Thread {

@@ -4,5 +4,8 @@ const LEAVING = "toast-leave";
 
 export function startToasts() {
   document.addEventListener("click", ({ target }) => target.closest("[data-dismiss]")?.parentElement.remove());
-  document.addEventListener("animationend", ({ animationName, target }) => animationName === LEAVING && target.remove());
+  document.addEventListener(
+    "animationend",
+    ({ animationName, target }) => animationName === LEAVING && target.remove(),
+  );
 }

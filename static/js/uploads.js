@@ -55,7 +55,12 @@ export class Uploads {
     onProgress(0);
     this.waiting.delete(row);
     try {
-      const { documents } = await upload(this.words.url, { fields: this.beginning(), file: row.file, onProgress, signal });
+      const { documents } = await upload(this.words.url, {
+        fields: this.beginning(),
+        file: row.file,
+        onProgress,
+        signal,
+      });
       this.#added(row, documents[0]);
     } catch (error) {
       signal.aborted || this.#refused(row, error);
