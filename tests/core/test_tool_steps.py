@@ -19,12 +19,12 @@ def steps_of(*contents, chat_format=WITHOUT_OVERHEAD, **fields):
 
 
 def sent_contents(steps, room_tokens):
-    return [sent.message.message.content for sent in steps.fitted(room_tokens)][1:]
+    return [sent.message.message.content for sent in steps.fit(room_tokens)][1:]
 
 
 def test_no_steps_take_nothing():
     steps = ToolSteps((), WITHOUT_OVERHEAD, by_character)
-    assert (steps.smallest_tokens, steps.fitted(100)) == (0, ())
+    assert (steps.smallest_tokens, steps.fit(100)) == (0, ())
 
 
 def test_the_smallest_they_can_be_is_their_calls_and_a_mark_for_each_result():
@@ -57,28 +57,28 @@ def test_two_large_results_are_cut_alike():
 
 def test_what_is_sent_is_what_is_stored_cut_where_the_step_says():
     steps = steps_of("word " * 100)
-    sent = steps.fitted(50)[1]
+    sent = steps.fit(50)[1]
     assert sent.message.message.content == cut_text("word " * 100, sent.cut_to)
     assert sent.message.position == steps.messages[1].position
 
 
 def test_a_cut_result_is_counted_as_it_is_rendered_with_its_name():
     steps = steps_of("word " * 100, chat_format=ChatFormat(), name="find")
-    for sent in steps.fitted(50):
+    for sent in steps.fit(50):
         rendered = message_tokens(sent.message.message, count_text=by_character, chat_format=ChatFormat())
         assert sent.message.tokens(ChatFormat()) == rendered
 
 
 def test_a_cut_result_never_takes_more_than_its_part():
     steps = steps_of("word " * 100, chat_format=ChatFormat(), name="find")
-    tokens = sum(sent.message.tokens(ChatFormat()) for sent in steps.fitted(50))
+    tokens = sum(sent.message.tokens(ChatFormat()) for sent in steps.fit(50))
     assert steps.smallest_tokens < tokens <= steps.smallest_tokens + 50
 
 
 def test_calls_are_sent_whole_however_long():
     call = tool_call(1, arguments="x" * 1_000)
     steps = ToolSteps((call, tool_result(2, "found")), WITHOUT_OVERHEAD, by_character)
-    assert steps.fitted(0)[0].message == call
+    assert steps.fit(0)[0].message == call
 
 
 def test_ten_megabytes_of_a_result_cost_what_is_sent_of_them():
@@ -87,5 +87,5 @@ def test_ten_megabytes_of_a_result_cost_what_is_sent_of_them():
     content = "all is well. " * 800_000
     result = result._replace(message=result.message._replace(content=content), content_tokens=len(content))
     steps = ToolSteps((call, result), WITHOUT_OVERHEAD, lambda text: counted.append(len(text)) or len(text))
-    assert len(steps.fitted(1_000)[1].message.message.content) <= 1_000 + len(CUT_MARK)
+    assert len(steps.fit(1_000)[1].message.message.content) <= 1_000 + len(CUT_MARK)
     assert sum(counted) < 50_000

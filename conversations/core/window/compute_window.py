@@ -2,15 +2,15 @@
 
     budget ≥ priming + tool schemas + system prompt + pins + older messages + newest message with its grounding + steps
 
-A pure function. Filling goes in this order:
+A pure function. The budget is filled in this order:
 
 1. Must fit: system prompt, tool schemas, pins, the newest user message's content. If not, nothing is sent and a typed
    error says whose fault it is and by how many tokens.
-2. Tool steps of this turn, each call with its results; results that are too large are cut and marked. Of very many, or
-   with huge calls, the oldest are left out.
+2. Tool steps of this turn, each call with its results; results that are too large are truncated and marked. Of very
+   many, or with huge calls, the oldest are left out.
 3. Grounding of the newest user message, up to its share of the budget: whole passages by rank.
-4. Older messages, content only, in units that may not be split: the policy chooses which. One that refuses to drop any
-   has them before results and grounding get what is left.
+4. Older messages, content only, in units that may not be split: the policy chooses which. With a policy that refuses to
+   drop any they come before results and grounding, which get what is left.
 
 The prompt's order is most stable first, so that a provider's prefix cache keeps hitting: system prompt, pins, older
 messages oldest first, the newest user message, tool steps.
@@ -19,7 +19,7 @@ messages oldest first, the newest user message, tool steps.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 
 from conversations.core.errors import (
@@ -39,17 +39,16 @@ from .history import HistoryMessage, sendable
 from .older_messages import ChosenOlder, choose_older
 from .pack_grounding import PackedGrounding, pack_grounding
 from .policy import Room, WindowPolicy
-from .recording import entries_of, grounding_record, left_out_steps
 from .tool_steps import CALLS_SHARE, RESULTS_SHARE, SentStep, ToolSteps
-from .window_record import LookUp, WindowRecord
+from .window_record import LookUp, WindowRecord, record_entries, record_grounding, record_left_out_steps
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What must be answered: the newest user message with all that has to go with it; *pins* are oldest first.
+    """The newest user message, which is to be answered, and all that has to be sent with it; *pins* are oldest first.
 
     *grounding* is best first, found by *look_up*, if there was anything to look in. *steps* are the tool calls made for
-    it so far, each followed by its results, oldest first. Without *has_tools* the request goes without any.
+    it so far, each followed by its results, oldest first. *has_tools* is false for a request without tools.
     """
 
     newest: HistoryMessage
@@ -85,23 +84,27 @@ def compute_window(
     *anchor* is the position at which the conversation's last window began, the `first_position` of its record. Raises a
     `PromptError` when what must be in does not fit, `PolicyFailed` when the policy chose what can't be sent.
     """
-    filling = _Filling(turn, language_model, policy, count_text, anchor, calibration)
-    filling.take_what_must_fit()
-    filling.take_calls()
+    budget_tokens = policy.budget_tokens(language_model, calibration=calibration)
+    inputs = _Inputs(turn, language_model, policy, count_text, anchor, calibration, budget_tokens)
+    fixed = _fit_fixed_part(inputs)
+    calls = _fit_calls(inputs, fixed.left_tokens)
+    left_tokens = fixed.left_tokens - calls.smallest_tokens
     if policy.refuses_to_drop:
-        filling.take_older(older)
-        filling.take_results()
-        filling.take_grounding()
+        chosen = _choose_older(inputs, fixed, older, left_tokens)
+        material = _fit_material(inputs, calls, left_tokens - chosen.tokens)
     else:
-        filling.take_results()
-        filling.take_grounding()
-        filling.take_older(older)
-    return Window(filling.prompt(), filling.record())
+        material = _fit_material(inputs, calls, left_tokens)
+        chosen = _choose_older(inputs, fixed, older, left_tokens - material.tokens)
+    prompt_tokens = budget_tokens - left_tokens + material.tokens + chosen.tokens
+    return Window(
+        _render(turn, fixed, chosen, material),
+        _record(inputs, fixed, chosen, material, prompt_tokens=prompt_tokens),
+    )
 
 
-@dataclass(slots=True)
-class _Filling:
-    """A window while it is being filled; *remaining_tokens* is what is left of the budget, never below 0."""
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """The arguments of `compute_window`, with the budget that follows from them."""
 
     turn: Turn
     language_model: LanguageModel
@@ -109,147 +112,162 @@ class _Filling:
     count_text: CountText
     anchor: int | None
     calibration: Decimal
-    budget_tokens: int = field(init=False)
-    remaining_tokens: int = field(init=False)
-    overhead_tokens: int = field(init=False)
-    pins: tuple[HistoryMessage, ...] = field(init=False)
-    lasting_tokens: int = 0
-    system_tokens: int = 0
-    grounding_limit_tokens: int = 0
-    packed: PackedGrounding = field(default_factory=lambda: PackedGrounding("", 0))
-    smallest_steps: ToolSteps = field(init=False)
-    steps: tuple[SentStep, ...] = ()
-    older_limit_tokens: int = 0
-    older: ChosenOlder = field(default_factory=ChosenOlder)
+    budget_tokens: int
 
-    def __post_init__(self) -> None:
-        self.budget_tokens = self.policy.budget_tokens(self.language_model, calibration=self.calibration)
-        self.remaining_tokens = self.budget_tokens
-        self.overhead_tokens = self.language_model.chat_format.overhead_tokens
-        self.pins = sendable(self.turn.pins)
+    @property
+    def overhead_tokens(self) -> int:
+        return self.language_model.chat_format.overhead_tokens
 
-    def take_what_must_fit(self) -> None:
-        if self.turn.system_prompt:
-            self.system_tokens = self.overhead_tokens + self.count_text(self.turn.system_prompt)
-        # Whoever is told to shorten something must be able to: room for a message of one token is never theirs.
-        shortest_tokens = self.overhead_tokens + 1
-        for error, tokens in (
-            (PromptError, self.language_model.chat_format.priming_tokens),
-            (SystemPromptTooLong, self.system_tokens),
-            (ToolSchemasTooLong, self.turn.tool_schema_tokens),
-            (PinsTooLong, sum(self.overhead_tokens + pin.content_tokens for pin in self.pins)),
-        ):
-            self.remaining_tokens -= tokens
-            if (over := shortest_tokens - self.remaining_tokens) > 0:
-                raise error(tokens_over=over)
-        self.lasting_tokens = self.remaining_tokens
-        self._take_newest()
 
-    def _take_newest(self) -> None:
-        """Take the newest message unless it is above what is left, or above the policy's own cap."""
-        newest_tokens = self.overhead_tokens + self.turn.newest.content_tokens
-        over = newest_tokens - self.remaining_tokens
-        over_cap = self.turn.newest.content_tokens - (self.policy.message_cap_tokens or self.turn.newest.content_tokens)
-        if max(over, over_cap) > 0:
-            alone = over_cap > 0 or newest_tokens > self.budget_tokens - self.language_model.chat_format.priming_tokens
-            raise (MessageTooLong if alone else MessageTooLongForScenario)(tokens_over=max(over, over_cap))
-        self.remaining_tokens -= newest_tokens
+@dataclass(frozen=True, slots=True)
+class _FixedPart:
+    """What must fit, and how much of the budget it leaves: never less than 0.
 
-    def take_calls(self) -> None:
-        """Take the steps at their smallest: the calls, and of each result the mark that it was cut."""
-        steps = ToolSteps(self.turn.steps, self.language_model.chat_format, self.count_text)
-        self.smallest_steps = steps.newest_within(int(self.remaining_tokens * CALLS_SHARE))
-        if (over := self.smallest_steps.smallest_tokens - self.remaining_tokens) > 0:
-            raise ToolStepsTooLong(tokens_over=over)
-        self.remaining_tokens -= self.smallest_steps.smallest_tokens
+    *lasting_tokens* is left of any request of the conversation, before its newest message; *left_tokens* behind it.
+    """
 
-    def take_results(self) -> None:
-        """Give the results a share of what is left."""
-        steps = self.smallest_steps
-        self.steps = steps.fitted(int(self.remaining_tokens * RESULTS_SHARE))
-        tokens = sum(self.overhead_tokens + step.message.content_tokens for step in self.steps)
-        self.remaining_tokens -= tokens - steps.smallest_tokens
+    system_tokens: int
+    pins: tuple[HistoryMessage, ...]
+    lasting_tokens: int
+    left_tokens: int
 
-    def take_grounding(self) -> None:
-        share_tokens = int(self.budget_tokens * Decimal(str(self.policy.grounding_share)))
-        self.grounding_limit_tokens = min(share_tokens, self.remaining_tokens)
-        self.packed = pack_grounding(
-            self.turn.newest.message.content,
-            self.turn.grounding,
-            limit_tokens=self.grounding_limit_tokens,
-            count_text=self.count_text,
-        )
-        self.remaining_tokens -= self.packed.tokens
 
-    def take_older(self, older: Iterable[HistoryMessage]) -> None:
-        self.older_limit_tokens = self.remaining_tokens
-        self.older = choose_older(
-            older,
-            policy=self.policy,
-            room=Room(self.remaining_tokens, self.anchor),
-            pinned={pin.position for pin in self.pins},
-            overhead_tokens=self.overhead_tokens,
-            lasting_tokens=self.lasting_tokens,
-            has_tools=self.turn.has_tools,
-        )
-        self.remaining_tokens -= self.older.tokens
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """The tool steps with their results and the grounding; *tokens* is what they take above the smallest steps."""
 
-    def prompt(self) -> Prompt:
-        turn = self.turn
-        system = (PromptMessage("system", turn.system_prompt),) if turn.system_prompt else ()
-        return (
-            *system,
-            *(pin.message for pin in self.pins),
-            *(message.message for message in self.older.messages),
-            turn.newest.message._replace(content=self.packed.text),
-            *(step.message.message for step in self.steps),
-        )
+    steps: tuple[SentStep, ...]
+    grounding: PackedGrounding
+    tokens: int
 
-    def _first_position(self) -> int:
-        """Return where the seen part begins.
 
-        Pins that touch it are part of it, and so is what is never sent, such as excluded messages and large tool turns:
-        no room would bring them back, and unpinned or included again they must not lie behind the anchor.
-        """
-        first_position = self.older.messages[0].position if self.older.messages else self.turn.newest.position
-        accounted_for = {pin.position for pin in self.pins} | self.older.unsendable
-        while first_position - 1 in accounted_for:
-            first_position -= 1
-        return first_position
+def _fit_fixed_part(inputs: _Inputs) -> _FixedPart:
+    """Subtract from the budget what must fit, piece by piece. Raises the `PromptError` of the first that does not."""
+    turn, chat_format = inputs.turn, inputs.language_model.chat_format
+    overhead_tokens = inputs.overhead_tokens
+    pins = sendable(turn.pins)
+    system_tokens = overhead_tokens + inputs.count_text(turn.system_prompt) if turn.system_prompt else 0
+    # A user who is told to shorten something must be able to: room for a message of one token is never theirs.
+    shortest_tokens = overhead_tokens + 1
+    left_tokens = inputs.budget_tokens
+    for error, tokens in (
+        (PromptError, chat_format.priming_tokens),
+        (SystemPromptTooLong, system_tokens),
+        (ToolSchemasTooLong, turn.tool_schema_tokens),
+        (PinsTooLong, sum(overhead_tokens + pin.content_tokens for pin in pins)),
+    ):
+        left_tokens -= tokens
+        if (over := shortest_tokens - left_tokens) > 0:
+            raise error(tokens_over=over)
+    _check_newest(inputs, left_tokens)
+    newest_tokens = overhead_tokens + turn.newest.content_tokens
+    return _FixedPart(system_tokens, pins, left_tokens, left_tokens - newest_tokens)
 
-    def record(self) -> WindowRecord:
-        newest = self.turn.newest
-        first_position = self._first_position()
-        policy = self.policy
-        return WindowRecord(
-            language_model=self.language_model.name,
-            encoding=self.language_model.encoding,
-            context_window_tokens=self.language_model.context_window_tokens,
-            reply_reserve_tokens=policy.reply_reserve_tokens or self.language_model.reply_reserve_tokens,
-            budget_tokens=self.budget_tokens,
-            prompt_tokens=self.budget_tokens - self.remaining_tokens,
-            priming_tokens=self.language_model.chat_format.priming_tokens,
-            tool_schema_tokens=self.turn.tool_schema_tokens,
-            calibration=str(self.calibration),
-            policy=policy.to_json(),
-            entries=entries_of(
-                system_tokens=self.system_tokens,
-                pins=self.pins,
-                older=self.older.messages,
-                newest=newest._replace(content_tokens=newest.content_tokens + self.packed.tokens),
-                steps=self.steps,
-                overhead_tokens=self.overhead_tokens,
-            ),
-            first_position=first_position,
-            unseen_messages=first_position - sum(pin.position < first_position for pin in self.pins),
-            older_limit_tokens=self.older_limit_tokens,
-            anchor=self.anchor,
-            left_out=(*left_out_steps(self.turn.steps, self.steps, self.overhead_tokens), *self.older.left_out),
-            left_out_unnamed=self.older.left_out_unnamed,
-            grounding=grounding_record(
-                self.turn.grounding,
-                self.packed,
-                limit_tokens=self.grounding_limit_tokens,
-                look_up=self.turn.look_up,
-            ),
-        )
+
+def _check_newest(inputs: _Inputs, left_tokens: int) -> None:
+    """Refuse a newest message that is above what is left, or above the policy's own cap."""
+    content_tokens = inputs.turn.newest.content_tokens
+    newest_tokens = inputs.overhead_tokens + content_tokens
+    over = newest_tokens - left_tokens
+    over_cap = content_tokens - (inputs.policy.message_cap_tokens or content_tokens)
+    if max(over, over_cap) > 0:
+        smallest_prompt_tokens = newest_tokens + inputs.language_model.chat_format.priming_tokens
+        is_alone_too_long = over_cap > 0 or smallest_prompt_tokens > inputs.budget_tokens
+        raise (MessageTooLong if is_alone_too_long else MessageTooLongForScenario)(tokens_over=max(over, over_cap))
+
+
+def _fit_calls(inputs: _Inputs, left_tokens: int) -> ToolSteps:
+    """Return the steps that are sent, at their smallest: the calls, and of each result the mark that it is truncated.
+
+    Raises `ToolStepsTooLong`.
+    """
+    steps = ToolSteps(inputs.turn.steps, inputs.language_model.chat_format, inputs.count_text)
+    kept = steps.newest_within(int(left_tokens * CALLS_SHARE))
+    if (over := kept.smallest_tokens - left_tokens) > 0:
+        raise ToolStepsTooLong(tokens_over=over)
+    return kept
+
+
+def _fit_material(inputs: _Inputs, calls: ToolSteps, left_tokens: int) -> _Material:
+    """Give the results a share of what is left, and the grounding its share of the budget as far as that is left."""
+    steps = calls.fit(int(left_tokens * RESULTS_SHARE))
+    results_tokens = sum(inputs.overhead_tokens + step.message.content_tokens for step in steps) - calls.smallest_tokens
+    share_tokens = int(inputs.budget_tokens * Decimal(str(inputs.policy.grounding_share)))
+    grounding = pack_grounding(
+        inputs.turn.newest.message.content,
+        inputs.turn.grounding,
+        limit_tokens=min(share_tokens, left_tokens - results_tokens),
+        count_text=inputs.count_text,
+    )
+    return _Material(steps, grounding, results_tokens + grounding.tokens)
+
+
+def _choose_older(inputs: _Inputs, fixed: _FixedPart, older: Iterable[HistoryMessage], room_tokens: int) -> ChosenOlder:
+    return choose_older(
+        older,
+        policy=inputs.policy,
+        room=Room(room_tokens, inputs.anchor),
+        pinned={pin.position for pin in fixed.pins},
+        overhead_tokens=inputs.overhead_tokens,
+        lasting_tokens=fixed.lasting_tokens,
+        has_tools=inputs.turn.has_tools,
+    )
+
+
+def _render(turn: Turn, fixed: _FixedPart, chosen: ChosenOlder, material: _Material) -> Prompt:
+    system = (PromptMessage("system", turn.system_prompt),) if turn.system_prompt else ()
+    return (
+        *system,
+        *(pin.message for pin in fixed.pins),
+        *(message.message for message in chosen.messages),
+        turn.newest.message._replace(content=material.grounding.text),
+        *(step.message.message for step in material.steps),
+    )
+
+
+def _first_position(turn: Turn, fixed: _FixedPart, chosen: ChosenOlder) -> int:
+    """Return where the seen part begins.
+
+    Pins that touch it are part of it, and so is what is never sent, such as excluded messages and large tool turns:
+    no room would bring them back, and unpinned or included again they must not lie behind the anchor.
+    """
+    first_position = chosen.messages[0].position if chosen.messages else turn.newest.position
+    accounted_for = {pin.position for pin in fixed.pins} | chosen.unsendable
+    while first_position - 1 in accounted_for:
+        first_position -= 1
+    return first_position
+
+
+def _record(
+    inputs: _Inputs, fixed: _FixedPart, chosen: ChosenOlder, material: _Material, *, prompt_tokens: int
+) -> WindowRecord:
+    turn, language_model, policy = inputs.turn, inputs.language_model, inputs.policy
+    first_position = _first_position(turn, fixed, chosen)
+    left_out_steps = record_left_out_steps(turn.steps, material.steps, inputs.overhead_tokens)
+    return WindowRecord(
+        language_model=language_model.name,
+        encoding=language_model.encoding,
+        context_window_tokens=language_model.context_window_tokens,
+        reply_reserve_tokens=policy.reply_reserve_tokens or language_model.reply_reserve_tokens,
+        budget_tokens=inputs.budget_tokens,
+        prompt_tokens=prompt_tokens,
+        priming_tokens=language_model.chat_format.priming_tokens,
+        tool_schema_tokens=turn.tool_schema_tokens,
+        calibration=str(inputs.calibration),
+        policy=policy.to_json(),
+        entries=record_entries(
+            system_tokens=fixed.system_tokens,
+            pins=fixed.pins,
+            older=chosen.messages,
+            newest=turn.newest._replace(content_tokens=turn.newest.content_tokens + material.grounding.tokens),
+            steps=material.steps,
+            overhead_tokens=inputs.overhead_tokens,
+        ),
+        first_position=first_position,
+        unseen_messages=first_position - sum(pin.position < first_position for pin in fixed.pins),
+        older_limit_tokens=chosen.limit_tokens,
+        anchor=inputs.anchor,
+        left_out=(*left_out_steps, *chosen.left_out),
+        left_out_unnamed=chosen.left_out_unnamed,
+        grounding=record_grounding(turn.grounding, material.grounding, look_up=turn.look_up),
+    )

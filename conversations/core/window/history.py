@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from conversations.core.prompt.messages import PromptMessage
 
 from .budget import ChatFormat
-from .window_record import LeftOutReason
+
+LeftOutReason = Literal[
+    "does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "without_tools", "policy"
+]
 
 
 class HistoryMessage(NamedTuple):

@@ -17,9 +17,9 @@ from fractions import Fraction
 
 from conversations.core.errors import ConversationTooLong, PolicyFailed
 
-from .history import HistoryMessage, Unit, group_into_units
+from .history import HistoryMessage, LeftOutReason, Unit, group_into_units
 from .policy import Room, WindowPolicy
-from .window_record import LeftOutMessage, LeftOutReason
+from .window_record import LeftOutMessage
 
 MOST_NAMED = 200  # somebody may exclude thousands, and the record is kept with every request
 MOST_TOKENS_OVER = 100_000  # to say that a conversation is far too long, not all of it has to be read
@@ -30,15 +30,16 @@ TOOL_TURN_SHARE = Fraction(1, 4)
 class ChosenOlder:
     """The *messages*, oldest first, their *tokens* with the chat format's overhead, and why others were left out.
 
-    Of very many that were left out the newest are named and the others counted; *unsendable* are the positions of those
-    that can't be sent whatever the room.
+    *limit_tokens* is the room that there was for them. Of very many that were left out the newest are named and the
+    others counted; *unsendable* are the positions of those that can't be sent whatever the room.
     """
 
-    messages: tuple[HistoryMessage, ...] = ()
-    tokens: int = 0
-    left_out: tuple[LeftOutMessage, ...] = ()
-    left_out_unnamed: int = 0
-    unsendable: frozenset[int] = frozenset()
+    messages: tuple[HistoryMessage, ...]
+    tokens: int
+    limit_tokens: int
+    left_out: tuple[LeftOutMessage, ...]
+    left_out_unnamed: int
+    unsendable: frozenset[int]
 
 
 def choose_older(
@@ -68,6 +69,7 @@ def choose_older(
     return ChosenOlder(
         messages=tuple(message for position in sorted(chosen) for message in chosen[position].messages),
         tokens=tokens,
+        limit_tokens=room_tokens,
         left_out=left_out[:MOST_NAMED],
         left_out_unnamed=len(left_out[MOST_NAMED:]),
         unsendable=frozenset(message.position for unit, _ in offered.flawed for message in unit.messages),

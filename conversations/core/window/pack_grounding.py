@@ -21,7 +21,7 @@ WORD_END = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class PackedGrounding:
-    """*text* is the rendered question, *tokens* what its grounding adds to the bare content.
+    """*text* is the rendered question, *tokens* of at most *limit_tokens* what its grounding adds to the bare content.
 
     The first passages of the candidates are *included*, in order; of the last of them only the first *last_cut_to*
     characters are in, or all where that is None.
@@ -29,6 +29,7 @@ class PackedGrounding:
 
     text: str
     tokens: int
+    limit_tokens: int
     included: tuple[Passage, ...] = ()
     left_out: tuple[Passage, ...] = ()
     last_cut_to: int | None = None
@@ -39,13 +40,14 @@ def pack_grounding(
 ) -> PackedGrounding:
     """Return as many of *passages*, best first, as add at most *limit_tokens* to *content*."""
     if not passages:  # the content's tokens are known: it is not counted again
-        return PackedGrounding(content, 0)
+        return PackedGrounding(content, 0, limit_tokens)
     bare_tokens = count_text(content)
 
     def packed(included: Sequence[Passage], *, cut_to: int | None = None) -> PackedGrounding:
         left_out = passages[len(included) :]
         text = render_question(content, included, left_out=len(left_out))
-        return PackedGrounding(text, count_text(text) - bare_tokens, tuple(included), tuple(left_out), cut_to)
+        tokens = count_text(text) - bare_tokens
+        return PackedGrounding(text, tokens, limit_tokens, tuple(included), tuple(left_out), cut_to)
 
     def fits(grounding: PackedGrounding) -> bool:
         return grounding.tokens <= limit_tokens

@@ -61,7 +61,7 @@ class ToolSteps:
         *_, oldest = group_into_units(reversed(self.messages), overhead_tokens=0)
         return replace(self, messages=self.messages[len(oldest.messages) :])
 
-    def fitted(self, room_tokens: int) -> tuple[SentStep, ...]:
+    def fit(self, room_tokens: int) -> tuple[SentStep, ...]:
         """Return the steps as they are sent when results may have *room_tokens* above their smallest."""
         more = [message.content_tokens - self._smallest(message) for message in self.messages]
         return tuple(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal, NamedTuple
 
+from conversations.core.prompt.grounding_text import Passage
+
+from .history import HistoryMessage, LeftOutReason
+from .pack_grounding import PackedGrounding
+from .tool_steps import SentStep
+
 EntryKind = Literal["system", "pin", "older", "newest", "tool_step"]
-LeftOutReason = Literal[
-    "does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "without_tools", "policy"
-]
 Withheld = Literal["", "money"]
 Part = Literal["system", "tools", "pins", "grounding", "older", "newest", "tool_steps", "free"]
 
@@ -192,3 +195,53 @@ class WindowRecord:
                 "grounding": GroundingRecord.from_json(stored["grounding"]),
             }
         )
+
+
+def record_entries(
+    *,
+    system_tokens: int,
+    pins: Sequence[HistoryMessage],
+    older: Sequence[HistoryMessage],
+    newest: HistoryMessage,
+    steps: Sequence[SentStep],
+    overhead_tokens: int,
+) -> tuple[WindowEntry, ...]:
+    """Return an entry for each message of the prompt, in prompt order; no system prompt has 0 tokens."""
+
+    def entry(kind: EntryKind, message: HistoryMessage, cut_to: int | None = None) -> WindowEntry:
+        tokens = overhead_tokens + message.content_tokens
+        return WindowEntry(kind, message.message.role, tokens, message.id, message.position, cut_to)
+
+    return (
+        *([WindowEntry("system", "system", system_tokens)] if system_tokens else []),
+        *(entry("pin", pin) for pin in pins),
+        *(entry("older", message) for message in older),
+        entry("newest", newest),
+        *(entry("tool_step", step.message, step.cut_to) for step in steps),
+    )
+
+
+def record_left_out_steps(
+    steps: Sequence[HistoryMessage], sent: Sequence[SentStep], overhead_tokens: int
+) -> Iterator[LeftOutMessage]:
+    """Yield the steps of this turn that were not sent, newest first: those before the first that was."""
+    for step in reversed(steps[: len(steps) - len(sent)]):
+        yield LeftOutMessage(step.id, step.position, overhead_tokens + step.content_tokens, "does_not_fit")
+
+
+def record_grounding(
+    candidates: Sequence[Passage], packed: PackedGrounding, *, look_up: LookUp | None = None
+) -> GroundingRecord:
+    """Return which of the *candidates*, best first, were included, and how they were looked up."""
+    included = len(packed.included)
+    passages = [
+        GroundingPassage(passage.number or place, passage.score, packed.last_cut_to if place == included else None)
+        for place, passage in enumerate(candidates, start=1)
+    ]
+    return GroundingRecord(
+        tokens=packed.tokens,
+        limit_tokens=packed.limit_tokens,
+        included=tuple(passages[:included]),
+        left_out=tuple(passages[included:]),
+        look_up=look_up,
+    )

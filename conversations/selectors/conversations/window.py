@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy
 
 from conversations.core.errors import ConversationNotFound
 from conversations.core.prompt.messages import ToolCall
-from conversations.core.window.window_record import LeftOutMessage, LeftOutReason, WindowEntry, WindowRecord
+from conversations.core.window.history import LeftOutReason
+from conversations.core.window.window_record import LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message
 
 from .sources import SourcePassage, StoredGrounding, source_passages

@@ -9,7 +9,8 @@ from typing import Literal
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from conversations.core.window.window_record import LeftOutReason, WindowRecord
+from conversations.core.window.history import LeftOutReason
+from conversations.core.window.window_record import WindowRecord
 from conversations.models import Message
 
 Mark = Literal["in", "pinned", "excluded", "out"]
