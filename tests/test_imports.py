@@ -93,10 +93,20 @@ HIDDEN_IN = {
     "pydantic_core": "conversations/tools/*.py",
     "uvicorn": "conversations/management/commands/serve.py",
 }
+# Package that serves few → the one module of it that the rest of the product may import.
+DOORS = {
+    "conversations.providers.demo": "conversations.providers.demo",
+    "conversations.providers.mcp": "conversations.providers.mcp",
+    "conversations.reconciliation": "conversations.reconciliation.command",
+}
+# What needs the standard library and the core alone, though it stands elsewhere.
+PURE_BESIDE_THE_CORE = ("conversations/reconciliation/comparison.py", "conversations/reconciliation/usage_exports")
 IMPURE = {"asyncio", "http", "os", "random", "socket", "ssl", "subprocess", "threading", "time", "urllib"}
 KNOW_CONVERSATIONS = {"chatsite.asgi", "chatsite.urls"}
 PACKAGES = ("chatsite", "conversations")
 FILES = python_files(*PACKAGES)
+STANDARD_LIBRARY = sys.stdlib_module_names
+MODULES = set(map(module_name, FILES))
 
 
 def parse_floors(drawing: str, inside: str = "conversations") -> dict[str, tuple[int, str]]:
@@ -145,6 +155,14 @@ def points_upwards(upper: tuple[int, str], lower: tuple[int, str]) -> bool:
     return upper[0] > lower[0] or (upper[0] == lower[0] and upper[1] != lower[1])
 
 
+def is_past_a_door(importer: str, imported: str) -> bool:
+    """Tell whether an import from outside of a package with a door names any other module of it."""
+    package = package_of(imported, DOORS)
+    if package is None or package_of(importer, DOORS) == package:
+        return False
+    return package_of(imported, MODULES) != DOORS[package]
+
+
 def arrows() -> list[tuple[Path, int, str]]:
     return [(path, line, name) for path in FILES for line, name in imports(path)]
 
@@ -177,10 +195,27 @@ def test_a_package_of_others_is_hidden_in_one_place(package, home):
     assert not [str(path) for path in users if not path.match(home)], f"only {home} may import {package}"
 
 
+def test_packages_that_serve_few_have_one_door():
+    past = [(path, line, name) for path, line, name in arrows() if is_past_a_door(module_name(path), name)]
+    assert not past, "\n".join(f"{path}:{line} imports {name}" for path, line, name in past)
+
+
 def test_the_core_needs_nothing_but_the_standard_library():
     ours = {"conversations"}
     needed = {name.split(".")[0] for path in python_files("conversations/core") for _, name in imports(path)}
-    assert needed <= sys.stdlib_module_names | ours
+    assert needed <= STANDARD_LIBRARY | ours
+
+
+@pytest.mark.parametrize("place", PURE_BESIDE_THE_CORE)
+def test_what_compares_exports_needs_nothing_but_the_core(place):
+    files = [path for path in FILES if path.is_relative_to(place)]
+    needed = {name for path in files for _, name in imports(path)}
+    pure = ("conversations.core", *(each.removesuffix(".py").replace("/", ".") for each in PURE_BESIDE_THE_CORE))
+    assert files
+    assert not [
+        name for name in needed if name.split(".")[0] not in sys.stdlib_module_names and not name.startswith(pure)
+    ]
+    assert not {name.split(".")[0] for name in needed} & IMPURE
 
 
 def test_the_core_asks_no_network_no_clock_and_no_system():
@@ -217,3 +252,17 @@ def test_a_wrong_arrow_is_seen(importer, imported):
 )
 def test_a_right_arrow_is_let_through(importer, imported):
     assert not is_wrong(importer, imported)
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "is_wrong"),
+    [
+        ("conversations.providers.catalog.language_models", "conversations.providers.demo.DEMO_PRICES", False),
+        ("conversations.providers.catalog.language_models", "conversations.providers.demo.transport", True),
+        ("conversations.providers.demo.answer", "conversations.providers.demo.phrases", False),
+        ("conversations.management.commands.reconcile", "conversations.reconciliation.command.Command", False),
+        ("conversations.admin.completion", "conversations.reconciliation.comparison.compare", True),
+    ],
+)
+def test_a_way_past_a_door_is_seen(importer, imported, is_wrong):
+    assert is_past_a_door(importer, imported) is is_wrong

@@ -4,7 +4,7 @@ import pytest
 from django.utils.translation import override
 
 from conversations.core.money.usage import PriceTier, UnitPrices
-from conversations.providers.demo.transport import DEMO_PRICES
+from conversations.providers.demo import DEMO_PRICES
 from conversations.wording.price_sources import source_in_words
 
 IN_CHINESE = {

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from conversations.core.money.usage import UnitPrices, Usage
 from conversations.models import Completion
 from conversations.models.completion import Purpose
-from conversations.providers.demo.transport import DEMO_LANGUAGE_MODELS
+from conversations.providers.demo import DEMO_LANGUAGE_MODELS
 from conversations.reconciliation.comparison import plain_name
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 

@@ -11,7 +11,7 @@ from conversations.core.errors import ToolError, ToolUnreachable
 from conversations.core.errors.error_messages import gettext_noop
 from conversations.core.tools.listed_tools import Listing
 from conversations.models import McpServer
-from conversations.providers.mcp.process_protocol import McpConnection
+from conversations.providers.mcp import McpConnection
 
 MOST_REFUSED = 100  # that are kept by name
 

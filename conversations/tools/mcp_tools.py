@@ -12,7 +12,7 @@ from conversations.core.tools.listed_tools import ListedTool, name_for_models
 from conversations.core.tools.tool_spec import ToolSpec
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import McpServer, Scenario
-from conversations.providers.mcp.session import open_session
+from conversations.providers.mcp import open_session
 
 from .arguments import check_arguments
 from .mcp_listings import connection_to, keep_listing

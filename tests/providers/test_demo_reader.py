@@ -4,7 +4,7 @@ from conversations.core.prompt.grounding_text import Passage, render_question
 from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.demo.answer import answer
 from conversations.providers.demo.demo_prompt import DemoPrompt, split_sentences
-from conversations.providers.demo.match_sentence import keywords
+from conversations.providers.demo.quotations import keywords
 from tests.support.cpu_time import cpu_time_under
 
 

@@ -10,8 +10,7 @@ from conversations.core.prompt.grounding_text import Passage, render_question
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.truncation import cut_text
 from conversations.providers.demo.answer import answer
-from conversations.providers.demo.demo_prompt import DemoPrompt
-from conversations.providers.demo.sent_grounding import read_grounding
+from conversations.providers.demo.demo_prompt import DemoPrompt, parse_grounding
 
 
 def talk(title: str, abstract: str, *, room: str = "Room 2", start: str = "10:30") -> Passage:
@@ -91,7 +90,7 @@ def test_how_long_it_is_in_chinese_says_nothing_of_what_it_is_about():
 
 def test_grounding_is_read_as_it_was_rendered():
     passages = [Passage("Question: what is it?\n[2] not a passage\n\n(3 more passages)", "a.txt"), CACHES]
-    read = read_grounding(render_question("So?\n\n[9] x", passages, left_out=4))
+    read = parse_grounding(render_question("So?\n\n[9] x", passages, left_out=4))
     assert (read.question, read.left_out, len(read.passages)) == ("So?\n\n[9] x", 4, 2)
     assert read.passages[0].text == "Question: what is it?\n[2] not a passage\n(3 more passages)"
     assert read.passages[1].fields["room"] == "Room 2"

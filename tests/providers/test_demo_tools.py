@@ -4,7 +4,7 @@ import pytest
 
 from conversations.core.prompt.grounding_text import Passage, render_question
 from conversations.core.prompt.messages import PromptMessage, ToolCall
-from conversations.providers.demo.choose_tools import asked_calls
+from conversations.providers.demo.choose_tools import choose_tools
 from conversations.providers.demo.demo_prompt import DemoPrompt
 from tests.support.cpu_time import cpu_time_under
 
@@ -27,7 +27,7 @@ TOOLS = {
 
 
 def called(question, *, tools=TOOLS, after=()):
-    calls = asked_calls(DemoPrompt((PromptMessage("user", question), *after), 9, tools))
+    calls = choose_tools(DemoPrompt((PromptMessage("user", question), *after), 9, tools))
     return [(call.name, json.loads(call.arguments)) for call in calls]
 
 
@@ -125,7 +125,7 @@ def test_two_questions_are_two_calls():
     ],
 )
 def test_a_tool_that_is_named_is_called_with_what_is_written(question, arguments):
-    [call] = asked_calls(DemoPrompt((PromptMessage("user", question),), 9, TOOLS))
+    [call] = choose_tools(DemoPrompt((PromptMessage("user", question),), 9, TOOLS))
 
     assert (call.name, call.arguments) == ("crm__create_ticket", arguments)
 
@@ -148,7 +148,7 @@ def test_it_never_calls_again():
 
 
 def test_ids_are_the_calls_own():
-    first, second = (asked_calls(DemoPrompt((PromptMessage("user", q),), 9, TOOLS)) for q in ("1+1? 2+2?", "1+1?"))
+    first, second = (choose_tools(DemoPrompt((PromptMessage("user", q),), 9, TOOLS)) for q in ("1+1? 2+2?", "1+1?"))
 
     assert len({call.id for call in (*first, *second)}) == 3
 
@@ -159,4 +159,4 @@ def test_ids_are_the_calls_own():
 def test_no_question_takes_long(bomb):
     question = f"= call crm__create_ticket {(bomb * 20_000)[:20_000]}"
     with cpu_time_under(20):  # what is quadratic here takes minutes
-        asked_calls(DemoPrompt((PromptMessage("user", question),), 9, TOOLS))
+        choose_tools(DemoPrompt((PromptMessage("user", question),), 9, TOOLS))

@@ -24,7 +24,7 @@ from conversations.core.tools.listed_tools import MOST_TOOLS
 from conversations.providers.egress import streaming_transport as egress_streams
 from conversations.providers.egress.streaming_transport import StreamingEgressTransport
 from conversations.providers.mcp import client as mcp_client
-from conversations.providers.mcp.client import open_session
+from conversations.providers.mcp.client import open_sdk_session
 from conversations.providers.mcp.process_protocol import McpConnection
 from tests.providers.test_egress import INSIDE, NEVER, WRITTEN, Canary, Rebinding
 from tests.support.mcp_server import NUMBERS, add, hang, said, serve_tools
@@ -65,12 +65,12 @@ def connection_to(url, *, seconds=60, **options):
 
 
 async def listed(url, **options):
-    async with open_session(connection_to(url, **options)) as session:
+    async with open_sdk_session(connection_to(url, **options)) as session:
         return await session.tools()
 
 
 async def called(url, name, arguments=None, **options):
-    async with open_session(connection_to(url, **options)) as session:
+    async with open_sdk_session(connection_to(url, **options)) as session:
         return await session.call(name, arguments or {})
 
 

@@ -119,7 +119,7 @@ async def test_a_stopped_call_is_stopped_there_too(server):
 
 async def end_of(*orders):
     """Send *orders* to a process and leave at once; return when it has ended."""
-    reader, writer = await asyncio.open_unix_connection(sock=mcp_session._waiting.connect())
+    reader, writer = await asyncio.open_unix_connection(sock=mcp_session._child.connect())
     writer.write(b"".join(map(write_line, orders)))
     writer.write_eof()
     async with asyncio.timeout(PATIENCE_SECONDS):
@@ -149,7 +149,7 @@ async def test_of_what_is_judged_there_hardly_any_is_work_here(server):
     await listed(server.url)  # the process is there by then
 
     async def read_here():
-        async with mcp_client.open_session(connection_to(there)) as session:
+        async with mcp_client.open_sdk_session(connection_to(there)) as session:
             await session.tools()
 
     assert await work_of(listed(there)) * 5 < await work_of(read_here())
@@ -190,7 +190,7 @@ async def test_a_process_that_ends_is_an_error_by_what_it_came_to(monkeypatch, s
         theirs.close()
         return ours
 
-    monkeypatch.setattr(mcp_session._waiting, "connect", ended)
+    monkeypatch.setattr(mcp_session._child, "connect", ended)
     with pytest.raises(errors.ToolError) as raised:
         await listed("https://tools.example.org/mcp")
     assert type(raised.value) is error
@@ -198,8 +198,8 @@ async def test_a_process_that_ends_is_an_error_by_what_it_came_to(monkeypatch, s
 
 async def test_it_is_started_again_once_it_is_gone(server):
     await listed(server.url)
-    mcp_session._waiting._process.kill()
-    mcp_session._waiting._process.wait()
+    mcp_session._child._process.kill()
+    mcp_session._child._process.wait()
     assert await listed(server.url)
 
 

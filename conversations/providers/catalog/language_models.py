@@ -23,7 +23,7 @@ from django.utils.translation import gettext
 
 from conversations.core.money.usage import PRICE_NAMES, UnitPrices
 from conversations.core.window.budget import LanguageModel
-from conversations.providers.demo.transport import DEMO_LANGUAGE_MODELS, DEMO_PRICES
+from conversations.providers.demo import DEMO_LANGUAGE_MODELS, DEMO_PRICES
 from conversations.providers.tokens.prompt_tokens import chat_format
 from conversations.providers.wire.dialects import OPENAI_BASE_URL
 

@@ -1,22 +1,23 @@
-"""The demo model's honest reader: it is no language model, and answers only by quoting the prompt that it received.
+"""The demo model's answers: it is no language model, and only quotes the prompt that it received.
 
-So it shows the window at work without a key: what is in the prompt it finds, what has fallen out it can't see, and it
-says so. The same prompt always gets the same answer. Questions in Chinese are answered in Chinese.
+So it shows the window at work without a key: what is in the prompt it finds, what has left the window it can't see, and
+it says so. Results of tools are quoted too. The same prompt always gets the same answer. Questions in Chinese are
+answered in Chinese.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
-from .choose_tools import asks_for_time
-from .demo_prompt import DemoPrompt, Sentence
-from .long_texts import MARKDOWN_TOUR, count_up_to, recite
-from .match_sentence import best_match
-from .phrases import phrases_for
-from .quote_passages import LONGEST_QUOTE_CHARACTERS, answer_from_passages, may_be_among_left_out
-from .quote_results import answer_from_results
-from .sums import sums_in
+from conversations.core.errors import CallRefused, ToolError
+from conversations.core.window.truncation import CUT_MARK
+
+from .choose_tools import CALCULATOR, CLOCK, asks_for_time, sums_in
+from .demo_prompt import DemoPrompt, Sentence, ToolResult
+from .phrases import MARKDOWN_TOUR
+from .quotations import LONGEST_QUOTE_CHARACTERS, answer_from_passages, best_match, suspect_left_out
 
 # Gaps are bounded: an open one takes minutes on a text that is nothing but its first word.
 _ASKS_FOR_MARKDOWN = re.compile(
@@ -53,6 +54,13 @@ _NAME_STATEMENTS = tuple(
     )
 )
 
+LARGEST_COUNT = 5_000
+NUMBERS_PER_LINE = 10
+RECITAL_ROUNDS = 40
+LONGEST_RESULT_CHARACTERS = 1_200
+_FOR_MACHINES = re.compile(r" \(\d{4}-\d\d-\d\dT[^)]{0,40}\)$")
+_FAILURES = tuple(error.template for error in (ToolError, *ToolError.__subclasses__()))
+
 
 def answer(prompt: DemoPrompt) -> str:
     """Return the reply to the newest message of *prompt*, as Markdown."""
@@ -65,11 +73,11 @@ def _show_markdown(prompt: DemoPrompt) -> str | None:
 
 def _count(prompt: DemoPrompt) -> str | None:
     match = _ASKS_TO_COUNT.search(prompt.question)
-    return count_up_to(int(match[1] or match[2])) if match else None
+    return _count_up_to(int(match[1] or match[2])) if match else None
 
 
 def _recite(prompt: DemoPrompt) -> str | None:
-    return recite(prompt) if _ASKS_FOR_MUCH.search(prompt.question) else None
+    return _read_back(prompt) if _ASKS_FOR_MUCH.search(prompt.question) else None
 
 
 def _introduce_itself(prompt: DemoPrompt) -> str | None:
@@ -114,7 +122,7 @@ def _look_up(prompt: DemoPrompt) -> str | None:
     match = best_match(prompt.question, prompt.sentences)
     if match and match.is_good:
         return _phrase(prompt, "found", match.sentence)
-    if might_be := may_be_among_left_out(prompt):
+    if might_be := suspect_left_out(prompt):
         return might_be
     return _phrase(prompt, "closest", match.sentence) if match else _phrase(prompt, "not_found")
 
@@ -126,7 +134,7 @@ def _acknowledge(prompt: DemoPrompt) -> str:
 
 
 def _phrase(prompt: DemoPrompt, key: str, quoted: Sentence | None = None, **values: str) -> str:
-    phrases = phrases_for(prompt.question)
+    phrases = prompt.phrases
     count = prompt.message_count
     values |= {"message_count": str(count), "messages": "1 message" if count == 1 else f"{count} messages"}
     values["tokens"] = f"{prompt.tokens:,}"
@@ -148,8 +156,77 @@ def _shorten(text: str) -> str:
     return text if len(text) <= LONGEST_QUOTE_CHARACTERS else f"{text[:LONGEST_QUOTE_CHARACTERS]}…"
 
 
+def _quote_results(prompt: DemoPrompt) -> str | None:
+    """Quote the result of each tool that was called, a paragraph or more for each."""
+    phrases = prompt.phrases
+    return "\n\n".join(_quote_result(result, phrases) for result in prompt.results) or None
+
+
+def _quote_result(result: ToolResult, phrases: dict[str, str]) -> str:
+    text = result.text.strip()
+    if text.startswith(CallRefused.template):
+        return phrases["tool_refused"].format(tool=result.call.name)
+    if text.startswith(_FAILURES):
+        return phrases["tool_failed"].format(tool=result.call.name, quote=_shortened(text))
+    if not text:
+        return phrases["tool_silent"].format(tool=result.call.name)
+    if result.call.name in (CALCULATOR, CLOCK) and "\n" not in text:
+        return _briefly(result, text, phrases)
+    return phrases["tool_answered"].format(tool=result.call.name) + "\n\n" + _as_quotation(text, phrases)
+
+
+def _briefly(result: ToolResult, text: str, phrases: dict[str, str]) -> str:
+    if result.call.name == CLOCK:
+        return phrases["clock"].format(time=_FOR_MACHINES.sub("", text))
+    asked = _only_argument(result.call.arguments)
+    told = text if not asked or "=" in text else f"{asked} = {text}"
+    return phrases["sum"].format(sum=told.replace("*", r"\*"))
+
+
+def _only_argument(arguments: str) -> str:
+    values = list(json.loads(arguments).values())
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else ""
+
+
+def _as_quotation(text: str, phrases: dict[str, str]) -> str:
+    is_cut = text.endswith(CUT_MARK) or len(text) > LONGEST_RESULT_CHARACTERS
+    lines = (line.strip() for line in _shortened(text).splitlines())
+    quotation = "\n".join(f"> {line}  " if line else ">" for line in lines)  # two spaces keep lines apart
+    return f"{quotation}\n\n{phrases['tool_cut']}" if is_cut else quotation
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_RESULT_CHARACTERS else f"{text[:LONGEST_RESULT_CHARACTERS]} …"
+
+
+def _count_up_to(number: int) -> str:
+    """Return the numbers from 1 in lines of ten, up to `LARGEST_COUNT`."""
+    last = min(number, LARGEST_COUNT)
+    starts = range(1, last + 1, NUMBERS_PER_LINE)
+    lines = [", ".join(map(str, range(start, min(start + NUMBERS_PER_LINE, last + 1)))) for start in starts]
+    counted = ",\n".join(lines) or "There is nothing to count."
+    return counted if number == last else f"{counted}\n\nThat is as far as the demo model counts."
+
+
+def _read_back(prompt: DemoPrompt) -> str:
+    """Return a long text made of nothing but what people said in *prompt*, read aloud again and again."""
+    spoken = [message for message in prompt.messages if message.role in ("user", "assistant")]
+    quotes = [f"{number}. *{message.role}*: {_first_line(message.content)}" for number, message in enumerate(spoken, 1)]
+    rounds = (f"## Reading number {number}\n\n" + "\n".join(quotes) for number in range(1, RECITAL_ROUNDS + 1))
+    opening = (
+        "I am the demo model and can't make anything up, so I read back what I was given. "
+        "Press Stop when you have seen enough."
+    )
+    return "\n\n".join([opening, *rounds])
+
+
+def _first_line(content: str) -> str:
+    line = content.strip().partition("\n")[0]
+    return line if len(line) <= 200 else f"{line[:200]}…"
+
+
 _RULES: tuple[Callable[[DemoPrompt], str | None], ...] = (
-    answer_from_results,
+    _quote_results,
     _show_markdown,
     _count,
     _recite,

@@ -1,7 +1,8 @@
-"""Which tools the demo model calls for a question: of those that it is offered, the ones that serve it.
+"""The demo model's choice of tools: of those that it is offered, the ones that serve the question.
 
-It is no language model and only knows some forms of questions, in English and Chinese. Any tool it calls by its name,
-when the person names it: `call crm__create_ticket with {"title": "Lamp"}`.
+It is no language model and only knows some forms of questions, in English and Chinese; sums are rewritten in the signs
+of a calculator: "What is 17 × 23?" asks for `17 * 23`. Any tool is called when the user names it:
+`call crm__create_ticket with {"title": "Lamp"}`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,44 @@ from conversations.core.prompt.messages import ToolCall
 from conversations.core.text.digest import digest_of_text
 
 from .demo_prompt import DemoPrompt
-from .quote_passages import answer_from_passages
-from .sums import sums_in
+from .quotations import answer_from_passages
+
+MOST_SUMS = 4
+_IN_SIGNS = (
+    (re.compile(r"\s{0,3}(?:\btimes\b|\bmultiplied by\b|乘以|乘)\s{0,3}", re.IGNORECASE), " * "),
+    (re.compile(r"\s{0,3}(?:\bdivided by\b|除以)\s{0,3}", re.IGNORECASE), " / "),
+    (re.compile(r"\s{0,3}(?:\bplus\b|加上?)\s{0,3}", re.IGNORECASE), " + "),
+    (re.compile(r"\s{0,3}(?:\bminus\b|减去?)\s{0,3}", re.IGNORECASE), " - "),
+    (re.compile(r"(?<=\d)\s{0,3}(?:%|\bper ?cent\b) of\s{1,3}(?=\d)", re.IGNORECASE), " / 100 * "),
+    (re.compile(r"(?<=[\d)])\s{0,3}[x×·∙]\s{0,3}(?=[\d(])"), " * "),
+    (re.compile(r"÷"), " / "),
+    (re.compile(r"[−–]"), "-"),
+    (re.compile(r"\^"), "**"),
+    (re.compile(r"（"), "("),
+    (re.compile(r"）"), ")"),
+    (re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), ""),
+)
+_ASKS_FOR_RESULT = re.compile(
+    r"\bwhat(?:'s|’s| is| are)\b|\bhow much\b|\b(?:calculate|compute|solve|work out|add up)\b|=|多少|等于|计算|算",
+    re.IGNORECASE,
+)
+_SUM = re.compile(
+    r"(?<![\w.])[(\-]{0,5}\d[\d\s.+\-*/()]{0,200}[\d)](?=\s{0,3}(?:[?？=.,，。;；!！]|and\b|$|等于|是|得|和|又))"
+)
+_LETTER = re.compile(r"[^\W\d_]")
+_OPERATOR = re.compile(r"[\d)]\s*(?:\*\*|[+\-*/])\s*[(\-]*\d")
+
+
+def sums_in(question: str) -> list[str]:
+    """Return the sums that *question* asks for, at most `MOST_SUMS`, in signs that every calculator knows."""
+    in_signs = question
+    for words, signs in _IN_SIGNS:
+        in_signs = words.sub(signs, in_signs)
+    if not _ASKS_FOR_RESULT.search(question) and _LETTER.search(in_signs):
+        return []
+    found = (" ".join(match[0].split()) for match in _SUM.finditer(in_signs))
+    return [each for each in found if _OPERATOR.search(each)][:MOST_SUMS]
+
 
 CALCULATOR, CLOCK = "calculator", "current_time"
 SEARCH_CONVERSATION, SEARCH_DOCUMENTS = "search_conversation", "search_documents"
@@ -58,27 +95,27 @@ _NO_SUBJECT = re.compile(
 )
 
 
-class AskedTool(NamedTuple):
+class RequestedTool(NamedTuple):
     """A tool with its arguments, as JSON text."""
 
     name: str
     arguments: str
 
 
-def asked_calls(prompt: DemoPrompt) -> tuple[ToolCall, ...]:
-    """Return the calls that the newest question makes the demo model ask for: none once there are results."""
+def choose_tools(prompt: DemoPrompt) -> tuple[ToolCall, ...]:
+    """Return the tool calls that the newest question makes the demo model ask for: none once there are results."""
     if prompt.results or not prompt.tools:
         return ()
-    asked = list(dict.fromkeys(_asked(prompt)))[:MOST_CALLS]
-    known = digest_of_text(str(prompt.messages))[:12]  # ids that are a call's own, and the same for the same prompt
-    return tuple(ToolCall(f"call_{known}_{place}", *each) for place, each in enumerate(asked))
+    requested = list(dict.fromkeys(_requested(prompt)))[:MOST_CALLS]
+    digest = digest_of_text(str(prompt.messages))[:12]  # of a call its own, and the same for the same prompt
+    return tuple(ToolCall(f"call_{digest}_{place}", *each) for place, each in enumerate(requested))
 
 
 def asks_for_time(question: str) -> bool:
     return _ASKS_FOR_TIME.search(question) is not None
 
 
-def _asked(prompt: DemoPrompt) -> Iterator[AskedTool]:
+def _requested(prompt: DemoPrompt) -> Iterator[RequestedTool]:
     question = prompt.question
     if named := list(_named(prompt)):
         yield from named
@@ -89,16 +126,16 @@ def _asked(prompt: DemoPrompt) -> Iterator[AskedTool]:
     for each in sums_in(question):
         yield from _call(prompt, CALCULATOR, each)
     if _ASKS_WHAT_WAS_SAID.search(question):
-        yield from _call(prompt, SEARCH_CONVERSATION, _subject_of(question))
+        yield from _call(prompt, SEARCH_CONVERSATION, _subject(question))
     if _ASKS_FOR_DOCUMENTS.search(question) and not answer_from_passages(prompt):
-        yield from _call(prompt, SEARCH_DOCUMENTS, _subject_of(question))
+        yield from _call(prompt, SEARCH_DOCUMENTS, _subject(question))
 
 
-def _named(prompt: DemoPrompt) -> Iterator[AskedTool]:
-    """Yield the tools that the person names, each with the JSON that stands behind it."""
+def _named(prompt: DemoPrompt) -> Iterator[RequestedTool]:
+    """Yield the tools that the user names, each with the JSON that stands behind it."""
     for match in _NAMES_A_TOOL.finditer(prompt.question):
         if match["name"] in prompt.tools:
-            yield AskedTool(match["name"], _json_behind(prompt.question[match.end() :]))
+            yield RequestedTool(match["name"], _json_behind(prompt.question[match.end() :]))
 
 
 def _json_behind(text: str) -> str:
@@ -113,12 +150,12 @@ def _json_behind(text: str) -> str:
     return text[start : start + end]
 
 
-def _call(prompt: DemoPrompt, name: str, value: str | None) -> Iterator[AskedTool]:
+def _call(prompt: DemoPrompt, name: str, value: str | None) -> Iterator[RequestedTool]:
     """Yield a call with *value* for the first thing that the tool's schema asks for, if it is offered."""
     if name in prompt.tools:
         argument = _first_argument(prompt.tools[name])
         given = {argument: value} if argument and value is not None else {}
-        yield AskedTool(name, json.dumps(given, ensure_ascii=False))
+        yield RequestedTool(name, json.dumps(given, ensure_ascii=False))
 
 
 def _first_argument(function: Mapping[str, Any]) -> str:
@@ -126,8 +163,8 @@ def _first_argument(function: Mapping[str, Any]) -> str:
     return next(iter([*parameters.get("required", ()), *parameters.get("properties", ())]), "")
 
 
-def _subject_of(question: str) -> str:
-    """Return what is looked for: what stands behind "about", or else the question."""
+def _subject(question: str) -> str:
+    """Return the subject of a search: what stands behind "about", or else the question."""
     for match in _SUBJECT.finditer(question):
         if subject := _bare(match["subject"]):
             return subject

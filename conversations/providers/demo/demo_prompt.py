@@ -1,4 +1,4 @@
-"""A prompt as the demo model reads it: the question, and every sentence that it may quote.
+"""A prompt as the demo model parses it: question, passages, tool results, and every sentence that it may quote.
 
 Sentences come newest first, because what was said last counts. What the assistant said is not among them: the demo
 model believes people and passages, not itself.
@@ -12,9 +12,91 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from conversations.core.prompt.grounding_text import GROUNDING_HEADER, LIKE_OURS, QUESTION_HEADER, QUOTED
 from conversations.core.prompt.messages import Prompt, ToolCall
+from conversations.core.window.truncation import CUT_MARK
 
-from .sent_grounding import Grounding, Passage, read_grounding
+from .phrases import CHINESE, ENGLISH
+
+HEADING_MARK = " › "
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_LEFT_OUT = re.compile(r"\n\n\((\d{1,9}) more passages? (?:was|were) found but did not fit\.\)\Z")
+_FIELD = re.compile(r"(?P<name>\w[\w -]{0,39}): *(?P<value>.+)")
+_TITLES = ("title", "name", "subject", "标题", "题目", "名称")
+_WHERE_AND_WHEN = ("day", "date", "日期", "start", "time", "时间", "room", "place", "location", "地点", "房间")
+LONGEST_DETAIL_CHARACTERS = 60
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A numbered block of grounding. A record is made of nothing but lines with a field: `room: Great Hall`."""
+
+    number: int
+    source: str
+    text: str
+
+    @cached_property
+    def fields(self) -> dict[str, str]:
+        """The fields of a record by their names in lower case; nothing where this is no record."""
+        lines = [line for line in self.text.splitlines() if line.strip()]
+        found = [match for line in lines if (match := _FIELD.fullmatch(line.strip()))]
+        is_record = len(found) > 1 and len(found) == len(lines)
+        return {match["name"].lower(): match["value"] for match in found} if is_record else {}
+
+    @property
+    def title(self) -> str:
+        """What a record is called, or the last heading above a text; blank where there is none."""
+        named = (self.fields[name] for name in _TITLES if name in self.fields)
+        _, _, heading = self.source.rpartition(HEADING_MARK) if HEADING_MARK in self.source else ("", "", "")
+        return next(named, heading)
+
+    @property
+    def details(self) -> str:
+        """Where and when, as far as a record says it briefly."""
+        found = (self.fields[name] for name in _WHERE_AND_WHEN if name in self.fields)
+        return ", ".join(value for value in found if len(value) <= LONGEST_DETAIL_CHARACTERS)
+
+    @property
+    def prose(self) -> str:
+        """What can be quoted: the text, or the longest field of a record, without the mark of a cut."""
+        longest = max(self.fields.values(), key=len) if self.fields else self.text
+        return longest.removesuffix(CUT_MARK).rstrip()
+
+
+@dataclass(frozen=True)
+class Grounding:
+    """The *passages* that were retrieved for a *question* and sent. *left_out* more did not fit."""
+
+    question: str
+    passages: tuple[Passage, ...] = ()
+    left_out: int = 0
+
+
+def parse_grounding(content: str) -> Grounding:
+    """Split the newest user message into what `core.prompt.grounding_text` joins: passages and question."""
+    if not content.startswith(GROUNDING_HEADER):
+        return Grounding(content)
+    blocks, _, question = content.partition(f"\n\n{QUESTION_HEADER}\n")
+    left_out = _LEFT_OUT.search(blocks)
+    passages = _LEFT_OUT.sub("", blocks)
+    return Grounding(question, tuple(_passages(passages)), int(left_out[1]) if left_out else 0)
+
+
+def _passages(blocks: str) -> Iterator[Passage]:
+    """Yield the blocks `[1] source⏎text`. Only the number that is due begins one."""
+    _, _, rest = blocks.partition("\n\n[1] ")
+    number = 1
+    while rest:
+        block, _, rest = rest.partition(f"\n\n[{number + 1}] ")
+        source, _, text = block.partition("\n")
+        yield Passage(number, source.strip(), "\n".join(map(_unquoted, text.splitlines())).strip())
+        number += 1
+
+
+def _unquoted(line: str) -> str:
+    bare = line.removeprefix(QUOTED)
+    return bare if LIKE_OURS.match(bare) else line
+
 
 _SENTENCE = re.compile(r"(?:[^.!?。！？\n]|\.(?=\w))+[.!?。！？]*")
 _QUESTION = re.compile(
@@ -37,8 +119,8 @@ class Sentence:
         return _QUESTION.search(self.text) is not None
 
 
-class Result(NamedTuple):
-    """What came of a tool *call*, as the prompt has it."""
+class ToolResult(NamedTuple):
+    """A tool *call* with its result, as they stand in the prompt."""
 
     call: ToolCall
     text: str
@@ -53,6 +135,11 @@ class DemoPrompt:
     tools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
+    def phrases(self) -> dict[str, str]:
+        """The phrases of a reply, in the language of the question."""
+        return CHINESE if _HAN.search(self.question) else ENGLISH
+
+    @property
     def message_count(self) -> int:
         """How many messages of the conversation there are, without the system's."""
         return sum(message.role != "system" for message in self.messages)
@@ -64,22 +151,22 @@ class DemoPrompt:
 
     @property
     def passages(self) -> tuple[Passage, ...]:
-        """The passages that were looked up for the question, and sent."""
+        """The passages that were retrieved for the question, and sent."""
         return self._grounding.passages
 
     @property
     def left_out(self) -> int:
-        """How many more passages were looked up and did not fit."""
+        """How many more passages were retrieved and did not fit."""
         return self._grounding.left_out
 
     @cached_property
-    def results(self) -> tuple[Result, ...]:
-        """What came of the tools that were called for the question."""
+    def results(self) -> tuple[ToolResult, ...]:
+        """The results of the tools that were called for the question."""
         last = max((place for place, message in enumerate(self.messages) if message.role == "user"), default=0)
         steps = self.messages[last:]
         calls = {call.id: call for message in steps for call in message.tool_calls}
         results = {message.tool_call_id: message.content for message in steps if message.role == "tool"}
-        return tuple(Result(call, results[id_]) for id_, call in calls.items() if id_ in results)
+        return tuple(ToolResult(call, results[id_]) for id_, call in calls.items() if id_ in results)
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
@@ -89,7 +176,7 @@ class DemoPrompt:
     @cached_property
     def _grounding(self) -> Grounding:
         contents = [message.content for message in self.messages if message.role == "user"]
-        return read_grounding(contents[-1] if contents else "")
+        return parse_grounding(contents[-1] if contents else "")
 
     def _of_passages(self) -> Iterator[Sentence]:
         for passage in self.passages:

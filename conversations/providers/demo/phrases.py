@@ -1,10 +1,6 @@
-"""What the demo model says around its quotations, in English and in Chinese."""
+"""The demo model's own sentences, in English and in Chinese, and a tour of Markdown that shows rendering at work."""
 
 from __future__ import annotations
-
-import re
-
-_HAN = re.compile(r"[\u4e00-\u9fff]")
 
 ENGLISH = {
     "greeting": (
@@ -105,6 +101,51 @@ CHINESE = {
 }
 
 
-def phrases_for(question: str) -> dict[str, str]:
-    """Return the phrases in the language of *question*."""
-    return CHINESE if _HAN.search(question) else ENGLISH
+MARKDOWN_TOUR = r"""# A tour of Markdown
+
+This text is always the same. It shows what a reply can look like: **bold**, *italic*, ~~struck~~, `inline code`,
+a [link](https://commonmark.org/), and a line of its own:
+
+---
+
+## Lists
+
+1. First
+2. Second
+   - with a point below
+   - and another one
+
+## A quotation
+
+> I can only quote what I was given.
+
+## A table
+
+| Part of the window | Goes first or last | Why |
+| --- | --- | --- |
+| System prompt | first | never changes |
+| Older messages | middle | change slowly |
+| Grounding | last | changes with every question |
+
+## Code
+
+```python
+def newest_that_fit(tokens, budget):
+    kept = []
+    for count in reversed(tokens):
+        if sum(kept) + count > budget:
+            break
+        kept.insert(0, count)
+    return kept
+```
+
+## Mathematics
+
+Inline, $e^{i\pi} + 1 = 0$, and displayed:
+
+$$
+\sum_{k=1}^{n} k = \frac{n(n+1)}{2}
+$$
+
+That is the whole tour.
+"""

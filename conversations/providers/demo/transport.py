@@ -2,7 +2,7 @@
 
 It speaks OpenAI's wire format, so that everything between the page and the provider's client is the same as with a real
 provider: streamed chunks, usage in the last one when asked for, errors as JSON, a context window that is kept to.
-What it says comes from `demo_reader`, and which tools it calls from `demo_tools`.
+What it says comes from `answer`, and which tools it calls from `choose_tools`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from conversations.providers.tokens.prompt_tokens import count_prompt
 from conversations.providers.tokens.tokenizer import count_text
 
 from .answer import answer
-from .choose_tools import asked_calls
+from .choose_tools import choose_tools
 from .demo_prompt import DemoPrompt
 
 DEMO_BASE_URL = "http://demo.invalid/v1"
@@ -118,7 +118,7 @@ class _Reply:
     def _write(self) -> tuple[list[_Piece], str]:
         """Return the reply in pieces, as many as fit, and its finish reason."""
         count = count_text(self.language_model.encoding)
-        calls = asked_calls(self.prompt)
+        calls = choose_tools(self.prompt)
         pieces = list(_calling(calls)) if calls else list(_saying(answer(self.prompt)))
         fitting = _that_fit(pieces, [count(piece.text) for piece in pieces], self.limit_tokens)
         if len(fitting) < len(pieces):

@@ -1,7 +1,7 @@
-"""The processes that talk with MCP servers: one that has loaded the SDK and waits, and a copy of it per connection.
+"""The child processes of MCP connections: one that has loaded the SDK and waits, and a fork of it per connection.
 
-What a server answers is read, and judged, in its copy alone: however much work that is, the site does not stand still.
-The operating system ends a copy that takes too much of the processor or of memory, or that nobody else ends.
+What a server answers is parsed and checked in its fork alone: however much work that is, the site does not stand still.
+The operating system ends a fork that takes too much of the processor or of memory, or that nothing else ends.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from typing import Any, Final
 from conversations.core.errors import ToolError
 from conversations.core.tools.listed_tools import accept
 from conversations.providers.egress.transport import ssl_context
-from conversations.providers.mcp.client import McpSession, open_session
+from conversations.providers.mcp.client import SdkSession, open_sdk_session
 from conversations.providers.mcp.process_protocol import (
     LONGEST_LINE_BYTES,
     McpConnection,
-    of_error,
-    of_listing,
+    error_to_json,
+    listing_to_json,
     read_line,
     write_line,
 )
 
 CPU_SECONDS: Final = 10  # the dearest listing within the limits takes about two
 MEMORY_BYTES: Final = 1_000_000_000
-LAST_WORDS_SECONDS: Final = 1.0  # to a server, once nobody waits for it
+FAREWELL_SECONDS: Final = 1.0  # to the server, once the parent is gone
 GOODBYE_SECONDS: Final = 10  # beyond the time of its connection
 LONGEST_TEXT_CHARACTERS: Final = 1_000_000  # of a result, of which less is kept
 
 
 def main() -> None:
     """Wait for connections, each a socket that the parent sends, until it is gone."""
-    logging.disable()  # what others write is in the errors of the SDK; what matters is told to the parent
+    logging.disable()  # the SDK logs what servers write; what matters goes to the parent
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     ssl_context()  # which is costly, and then shared
     control = socket.socket(fileno=int(sys.argv[1]))
@@ -51,11 +51,11 @@ def main() -> None:
 
 
 def _serve(fd: int) -> None:
-    """Do what comes by that socket, and end."""
+    """Follow the orders that come by that socket, and end."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         limit_work(cpu_seconds=CPU_SECONDS)
-        asyncio.run(_talk(socket.socket(fileno=fd)))
+        asyncio.run(_serve_connection(socket.socket(fileno=fd)))
     finally:
         os._exit(0)
 
@@ -70,18 +70,18 @@ def limit_work(*, cpu_seconds: int) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-async def _talk(parent: socket.socket) -> None:
+async def _serve_connection(parent: socket.socket) -> None:
     reader, writer = await asyncio.open_unix_connection(sock=parent, limit=LONGEST_LINE_BYTES)
     writer.write(write_line({}))
     if line := await reader.readline():
         members = read_line(line)
         connection = McpConnection(**members)
         signal.alarm(int(connection.timeout_seconds) + GOODBYE_SECONDS)
-        await _Talk(connection, writer).go_on(reader)
+        await _ConnectionWorker(connection, writer).run(reader)
 
 
-class _Talk:
-    """One connection, for as long as the parent has orders."""
+class _ConnectionWorker:
+    """Serves one connection for as long as the parent sends orders."""
 
     def __init__(self, connection: McpConnection, writer: StreamWriter) -> None:
         self._connection = connection
@@ -89,17 +89,17 @@ class _Talk:
         self._orders: Queue[dict[str, Any]] = Queue()
         self._answering: asyncio.Task[dict[str, Any]] | None = None
 
-    async def go_on(self, reader: StreamReader) -> None:
+    async def run(self, reader: StreamReader) -> None:
         serving = asyncio.create_task(self._serve())
         with suppress(ConnectionError):
             while line := await reader.readline():
                 self._orders.put_nowait(read_line(line))
-        self._leave()
-        await asyncio.wait([serving], timeout=LAST_WORDS_SECONDS)
+        self._abandon()
+        await asyncio.wait([serving], timeout=FAREWELL_SECONDS)
         serving.cancel()
 
-    def _leave(self) -> None:
-        """Nobody waits any more: begin nothing, and stop what is being done, which the server is told of."""
+    def _abandon(self) -> None:
+        """The parent no longer waits: begin nothing, and stop what is being done, which the server is told of."""
         while not self._orders.empty():
             self._orders.get_nowait()
         self._orders.put_nowait({})
@@ -108,21 +108,21 @@ class _Talk:
 
     async def _serve(self) -> None:
         try:
-            async with open_session(self._connection) as session:
+            async with open_sdk_session(self._connection) as session:
                 while order := await self._orders.get():
                     self._answering = asyncio.create_task(_answer(session, order))
                     self._writer.write(write_line(await self._answering))
                     self._answering = None
         except ToolError as error:
-            self._writer.write(write_line(of_error(error)))
+            self._writer.write(write_line(error_to_json(error)))
         with suppress(ConnectionError):
             await self._writer.drain()
 
 
-async def _answer(session: McpSession, order: dict[str, Any]) -> dict[str, Any]:
-    """Do what is asked for. Raises whatever goes wrong."""
+async def _answer(session: SdkSession, order: dict[str, Any]) -> dict[str, Any]:
+    """Follow one order. Raises a `ToolError` for all that goes wrong."""
     if "list" in order:
-        return of_listing(accept(await session.tools(), server=order["list"]))
+        return listing_to_json(accept(await session.tools(), server=order["list"]))
     text = await session.call(order["call"], order["arguments"])
     return {"text": text[:LONGEST_TEXT_CHARACTERS]}
 

@@ -1,13 +1,15 @@
-"""Talks with MCP servers over streamable HTTP, in a process of its own (`mcp_child`). The only importer of the SDK.
+"""The MCP client: lists and calls a server's tools over streamable HTTP. The only importer of the SDK.
 
-Each listing, and each call, has a connection of its own, so nothing that a server remembers of one person is there for
-another. All of it is bounded: time, bytes, pages. A server that asks us for something (a completion, a person's answer,
-folders) is told that there is no such thing here.
+It runs in a process of its own (`child_process`). Each listing, and each call, has a connection of its own, so nothing
+that a server remembers of one user is there for another. All of it is bounded: time, bytes, pages. A server that asks
+us for something (a completion, a user's answer, folders) is told that there is no such thing here. Pictures, sounds and
+files in a result are named in words and never fetched.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -25,13 +27,19 @@ from mcp_types import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REQUEST_TIMEOUT,
+    AudioContent,
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
+    EmbeddedResource,
+    ImageContent,
     Implementation,
     PaginatedRequestParams,
+    ResourceLink,
+    TextContent,
     Tool,
 )
+from mcp_types import TextResourceContents as TextResource
 
 from conversations.core.errors import ToolError, ToolResultTooLarge, ToolTimedOut, ToolUnreachable
 from conversations.core.errors.error_messages import gettext_noop
@@ -40,7 +48,8 @@ from conversations.providers.egress.destinations import EgressRefused, destinati
 from conversations.providers.egress.streaming_transport import StreamingEgressTransport
 
 from .process_protocol import MOST_BYTES, McpConnection
-from .results import text_of
+
+Block = TextContent | ImageContent | AudioContent | EmbeddedResource | ResourceLink
 
 MOST_PAGES: Final = 100
 CONNECT_SECONDS: Final = 10.0
@@ -51,7 +60,7 @@ _NOT_UNDERSTOOD: Final = gettext_noop("Its answer was not understood.")
 
 
 @dataclass(slots=True)
-class McpSession:
+class SdkSession:
     """An open connection. *progress* is what the server said last of a call that runs."""
 
     session: ClientSession
@@ -73,7 +82,7 @@ class McpSession:
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=dict(arguments)))
         # Not the session's `call_tool`, which runs the server's own schema over the result, on our time.
         result = await self.session.send_request(request, CallToolResult, progress_callback=self._note)
-        text = text_of(result)
+        text = _result_text(result)
         if result.is_error:
             raise ToolError(detail=clean(text[:LONGEST_COMPLAINT]))
         return text
@@ -84,13 +93,13 @@ class McpSession:
 
 
 @asynccontextmanager
-async def open_session(connection: McpConnection) -> AsyncIterator[McpSession]:
+async def open_sdk_session(connection: McpConnection) -> AsyncIterator[SdkSession]:
     """Connect, and close after it, however it ends. Raises a `ToolError` for all that goes wrong, also within."""
-    opened = _Opened(asyncio.timeout(connection.timeout_seconds))
+    opened = _Connection(asyncio.timeout(connection.timeout_seconds))
     cancellations = _cancellations()
     try:
         async with opened.limit, _client(connection, opened) as client:
-            opened.session = McpSession(client.session)
+            opened.session = SdkSession(client.session)
             yield opened.session
             opened.is_done = True
     except Exception as error:
@@ -107,12 +116,12 @@ def _cancellations() -> int:
 
 
 @dataclass(slots=True)
-class _Opened:
-    """A connection and what has come of it so far. It *is_done* once whoever asked for it has what was wanted."""
+class _Connection:
+    """A connection and its state so far. It *is_done* once its caller has what was wanted."""
 
     limit: asyncio.Timeout
     transport: StreamingEgressTransport | None = None
-    session: McpSession | None = None
+    session: SdkSession | None = None
     is_done: bool = False
 
     @property
@@ -129,7 +138,7 @@ class _Opened:
 
 
 @asynccontextmanager
-async def _client(connection: McpConnection, opened: _Opened) -> AsyncIterator[Client]:
+async def _client(connection: McpConnection, opened: _Connection) -> AsyncIterator[Client]:
     destination = destination_of(connection.url, named_hosts=connection.named_hosts)
     opened.transport = StreamingEgressTransport(destination, most_bytes=MOST_BYTES)
     http_client = httpx2.AsyncClient(
@@ -156,8 +165,8 @@ def _listed(tool: Tool) -> ListedTool:
     return ListedTool(tool.name, tool.description or "", tool.input_schema, read_only=reads)
 
 
-def _tool_error(error: Exception, opened: _Opened) -> ToolError:
-    """Return what *error* amounts to for whoever called."""
+def _tool_error(error: Exception, opened: _Connection) -> ToolError:
+    """Return the error of our own tree for *error*."""
     cause = _cause_of(error)
     if opened.is_exhausted:
         return ToolResultTooLarge()
@@ -171,11 +180,11 @@ def _tool_error(error: Exception, opened: _Opened) -> ToolError:
         return ToolUnreachable(detail=str(cause))
     if isinstance(cause, ValueError | RuntimeError):
         return ToolUnreachable(detail=_NOT_UNDERSTOOD)
-    return ToolUnreachable(detail=_words_of(cause))
+    return ToolUnreachable(detail=_connection_error_text(cause))
 
 
-def _words_of(error: BaseException) -> str:
-    """Return what the system says of a connection that did not come about; of anything else only what it is."""
+def _connection_error_text(error: BaseException) -> str:
+    """Return the system's reason for a connection that failed; of any other error only its class."""
     if not isinstance(error, aiohttp.ClientConnectorError):
         return f"{type(error).__name__}."
     number = error.os_error.errno or 0
@@ -183,8 +192,8 @@ def _words_of(error: BaseException) -> str:
     return f"{words}."
 
 
-def _error_of_server(error: MCPError, opened: _Opened) -> ToolError:
-    """Return what an error amounts to that the server sent, or that the SDK made of an answer without words."""
+def _error_of_server(error: MCPError, opened: _Connection) -> ToolError:
+    """Return the error of our own tree for one that the server sent, or that the SDK made of an empty answer."""
     if error.code == REQUEST_TIMEOUT:
         return ToolTimedOut()
     if opened.status >= 400 and error.code in (INTERNAL_ERROR, METHOD_NOT_FOUND):
@@ -198,7 +207,7 @@ def _error_of_server(error: MCPError, opened: _Opened) -> ToolError:
 
 
 def _cause_of(error: BaseException) -> BaseException:
-    """Return what lies at the bottom of groups of errors, and of errors about a connection."""
+    """Return the innermost error of groups, and of errors about a connection."""
     leaves = list(_leaves_of(error))
     cause = next((each for each in leaves if isinstance(each, ToolError | MCPError)), leaves[0])
     if isinstance(cause, aiohttp.ClientConnectorError) and isinstance(cause.os_error, EgressRefused):
@@ -212,3 +221,26 @@ def _leaves_of(error: BaseException) -> Iterator[BaseException]:
         return
     for each in error.exceptions:
         yield from _leaves_of(each)
+
+
+def _result_text(result: CallToolResult) -> str:
+    """Return the texts of *result* in their order; what is structured, as JSON, only where there is no text."""
+    has_text = any(isinstance(block, TextContent) and block.text for block in result.content)
+    if result.structured_content is not None and not has_text:
+        structured = json.dumps(result.structured_content, ensure_ascii=False)
+        return "\n".join((structured, *map(_block_text, result.content)))
+    return "\n".join(map(_block_text, result.content))
+
+
+def _block_text(block: Block) -> str:
+    if isinstance(block, TextContent):
+        return block.text
+    if isinstance(block, ImageContent):
+        return f"(an image, {block.mime_type}, which is not shown)"
+    if isinstance(block, AudioContent):
+        return f"(a sound, {block.mime_type}, which is not played)"
+    if isinstance(block, ResourceLink):
+        return f"(a link to {block.name}, {block.uri}, which was not opened)"
+    if isinstance(block.resource, TextResource):
+        return block.resource.text
+    return f"(a file, {block.resource.uri}, {block.resource.mime_type or 'of no known kind'}, which was not opened)"

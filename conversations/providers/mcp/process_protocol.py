@@ -1,4 +1,4 @@
-"""What goes between this process and the one that talks with an MCP server: one JSON object a line.
+"""The protocol between this process and the child of an MCP connection: one JSON object a line.
 
                                                     ← {} ⏎, once it is there
 McpConnection ⏎                                     to it, first of all
@@ -6,7 +6,7 @@ McpConnection ⏎                                     to it, first of all
 {"call": name of the tool, "arguments": {…}} ⏎      → {"text": …} ⏎
                                                     or {"error": code, "detail": …} ⏎, and then no more
 
-The end of what comes to it means that nobody waits for an answer any longer.
+When its input ends, the parent no longer waits for an answer.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from conversations.core.errors import ToolError
 from conversations.core.tools.listed_tools import ListedTool, Listing, RefusedTool
 
 MOST_BYTES: Final = 4_000_000  # of all answers of a server within one connection
-LONGEST_LINE_BYTES: Final = 3 * MOST_BYTES  # what is structured is written anew, with more room between
+LONGEST_LINE_BYTES: Final = 3 * MOST_BYTES  # structured results are serialized again, with more space between
 
 
 @dataclass(frozen=True, slots=True)
 class McpConnection:
-    """The way to a server. *authorization* is the value of the header; *named_hosts* may be inside."""
+    """How to reach a server. *authorization* is the value of the header; *named_hosts* may be private addresses."""
 
     url: str
     authorization: str = field(default="", repr=False)
@@ -45,28 +45,28 @@ def read_line(line: bytes) -> dict[str, Any]:
     return members
 
 
-def of_listing(listing: Listing) -> dict[str, Any]:
+def listing_to_json(listing: Listing) -> dict[str, Any]:
     return {"kept": [tool.to_json() for tool in listing.kept], "refused": listing.refused}
 
 
-def as_listing(members: Mapping[str, Any]) -> Listing:
+def listing_from_json(members: Mapping[str, Any]) -> Listing:
     return Listing(
         [ListedTool(**tool) for tool in members["kept"]], [RefusedTool(*each) for each in members["refused"]]
     )
 
 
-def of_error(error: ToolError) -> dict[str, Any]:
+def error_to_json(error: ToolError) -> dict[str, Any]:
     return {"error": error.code, "detail": error.detail}
 
 
-def as_error(members: Mapping[str, Any]) -> ToolError:
+def error_from_json(members: Mapping[str, Any]) -> ToolError:
     return _ERRORS[members["error"]](detail=members["detail"])
 
 
-def _kinds(root: type[ToolError]) -> Iterator[type[ToolError]]:
+def _subclasses(root: type[ToolError]) -> Iterator[type[ToolError]]:
     yield root
     for child in root.__subclasses__():
-        yield from _kinds(child)
+        yield from _subclasses(child)
 
 
-_ERRORS: Final = {kind.code: kind for kind in _kinds(ToolError)}
+_ERRORS: Final = {kind.code: kind for kind in _subclasses(ToolError)}

@@ -1,6 +1,6 @@
-"""Talks with MCP servers by way of another process, so that nothing that they answer holds this one up.
+"""Sessions with MCP servers by way of a child process, so that nothing that they answer holds this one up.
 
-    open_session(connection)  ──▶  socket to a copy of `mcp_child`, for this connection alone  ──▶  the server
+    open_session(connection)  ──▶  socket to a fork of `child_process`, for this connection alone  ──▶  the server
 
 This process never loads the SDK, which takes half a second and 30 MB. The other is started at the first connection, and
 ends when this one does.
@@ -26,7 +26,14 @@ from conversations.core.errors import ToolBusy, ToolError, ToolResultTooLarge, T
 from conversations.core.errors.error_messages import gettext_noop
 from conversations.core.tools.listed_tools import Listing
 
-from .process_protocol import LONGEST_LINE_BYTES, McpConnection, as_error, as_listing, read_line, write_line
+from .process_protocol import (
+    LONGEST_LINE_BYTES,
+    McpConnection,
+    error_from_json,
+    listing_from_json,
+    read_line,
+    write_line,
+)
 
 PROJECT: Final = Path(__file__).resolve().parents[3]
 CHILD: Final = "conversations.providers.mcp.child_process"
@@ -40,21 +47,21 @@ GRACE_SECONDS: Final = 5.0  # beyond the time of the connection, which the proce
 
 @dataclass(frozen=True, slots=True)
 class McpSession:
-    """An open connection, by the process that has it. Each of these raises a `ToolError` for all that goes wrong."""
+    """A session with a server, through the child process. Its methods raise a `ToolError` for all that goes wrong."""
 
     _reader: StreamReader
     _writer: StreamWriter
 
     async def tools(self, *, server: str) -> Listing:
-        """Return what is taken of what the server offers, and what is not. *server* is our name for it."""
-        return as_listing(await self._ask({"list": server}))
+        """Return which of the offered tools are accepted, and which refused. *server* is our name for it."""
+        return listing_from_json(await self._request({"list": server}))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return the result as text, of a very long one the beginning."""
-        text: str = (await self._ask({"call": name, "arguments": arguments}))["text"]
+        text: str = (await self._request({"call": name, "arguments": arguments}))["text"]
         return text
 
-    async def _ask(self, order: Mapping[str, Any]) -> dict[str, Any]:
+    async def _request(self, order: Mapping[str, Any]) -> dict[str, Any]:
         self._writer.write(write_line(order))
         try:
             line = await self._reader.readline()
@@ -64,19 +71,19 @@ class McpSession:
             raise ToolResultTooLarge
         members = read_line(line)
         if "error" in members:
-            raise as_error(members)
+            raise error_from_json(members)
         return members
 
 
 @asynccontextmanager
 async def open_session(connection: McpConnection) -> AsyncIterator[McpSession]:
-    """Connect when something is asked for, and close after it, however it ends. Raises `ToolError`s, also within."""
+    """Open a session, and close it however its use ends. Raises `ToolError`s, also inside the `with` block."""
     if not _slots.acquire(blocking=False):
         raise ToolBusy
     try:
-        reader, writer = await _connected()
+        reader, writer = await _connect()
         try:
-            await _greeted(reader)
+            await _wait_for_greeting(reader)
             writer.write(write_line(connection.to_json()))
             async with asyncio.timeout(connection.timeout_seconds + GRACE_SECONDS):
                 yield McpSession(reader, writer)
@@ -88,14 +95,14 @@ async def open_session(connection: McpConnection) -> AsyncIterator[McpSession]:
         _slots.release()
 
 
-async def _connected() -> tuple[StreamReader, StreamWriter]:
+async def _connect() -> tuple[StreamReader, StreamWriter]:
     try:
-        return await asyncio.open_unix_connection(sock=_waiting.connect(), limit=LONGEST_LINE_BYTES)
+        return await asyncio.open_unix_connection(sock=_child.connect(), limit=LONGEST_LINE_BYTES)
     except OSError as error:
         raise _not_started() from error
 
 
-async def _greeted(reader: StreamReader) -> None:
+async def _wait_for_greeting(reader: StreamReader) -> None:
     """Wait for the process to be there. Raises `ToolError` if it ends instead."""
     async with asyncio.timeout(START_SECONDS):
         if not await reader.readline():
@@ -107,8 +114,8 @@ def _not_started() -> ToolError:
     return ToolError(detail=_NOT_STARTED)
 
 
-class _Waiting:
-    """The process that waits with the SDK loaded: begun when it is needed, and again once it is gone."""
+class _WaitingChild:
+    """The child that waits with the SDK loaded: started when it is needed, and again once it is gone."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -116,14 +123,14 @@ class _Waiting:
         self._control: socket.socket | None = None
 
     def connect(self) -> socket.socket:
-        """Return our end of a connection to a copy of it. Raises `OSError`."""
+        """Return our end of a connection to a fork of it. Raises `OSError`."""
         ours, theirs = socket.socketpair()
         with theirs, self._lock:
-            socket.send_fds(self._way(), [b"+"], [theirs.fileno()])
+            socket.send_fds(self._control_socket(), [b"+"], [theirs.fileno()])
         return ours
 
-    def _way(self) -> socket.socket:
-        """Return what is listened to by the process, which is there by then."""
+    def _control_socket(self) -> socket.socket:
+        """Return the socket that the child listens to, after starting the child if need be."""
         if self._control is None or self._process is None or self._process.poll() is not None:
             self._control, theirs = socket.socketpair()
             with theirs:
@@ -144,5 +151,5 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(PROJECT), "LC_ALL": "C.UTF-8"}
 
 
-_waiting: Final = _Waiting()
+_child: Final = _WaitingChild()
 _slots: Final = BoundedSemaphore(MOST_AT_ONCE)

@@ -15,7 +15,7 @@ from conversations.core.errors import ToolError
 from conversations.core.tools.listed_tools import Listing
 from conversations.live.database_threads import in_indexer_thread
 from conversations.models import McpServer, Scenario
-from conversations.providers.mcp.session import open_session
+from conversations.providers.mcp import open_session
 from conversations.tools.mcp_listings import connection_to, keep_error, keep_listing
 from conversations.tools.mcp_tools import SEPARATOR
 

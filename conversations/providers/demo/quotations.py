@@ -1,21 +1,78 @@
-"""What the demo model answers from the passages that it was sent: it names them, quotes them, and cites their numbers.
+"""Quotations of the demo model: the sentence that fits a question, and answers that quote and cite passages.
 
-A broad question, which asks for all there is of something, is answered by a list; any other by the best passage.
+Sentences are matched by the words that they share with the question. A word counts by its stem, so that "live" finds
+"living"; Chinese is compared in pairs of characters. A broad question, which asks for all there is of something, is
+answered by a list of passages; any other by the best one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .demo_prompt import DemoPrompt, Sentence, split_sentences
-from .match_sentence import GOOD_COVERAGE, best_match, keywords
-from .phrases import phrases_for
-from .sent_grounding import Passage
+from .demo_prompt import DemoPrompt, Passage, Sentence, split_sentences
 
+GOOD_COVERAGE = 0.6
 LONGEST_QUOTE_CHARACTERS = 300
-MOST_BESIDE = 2  # other passages that fit as well
+MOST_OTHERS = 2  # passages that fit as well as the quoted one
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
+_HAN_FILLERS = re.compile(
+    r"什么时候|什么|为什么|怎么样|怎么|哪里|哪儿|哪个|多少|多长|多久|多大|多远|我说过|说过|告诉|关于|记得|我的|你的|[我你您的是了吗呢谁几有在过]"
+)
+_FILLERS = frozenset(
+    """
+    a about all am an and any are as at be been but by can could did do does for from had has have he her him his
+    how i i'm if in into is it it's its know me mention mentioned my of on or our please remember remind said say
+    she should so tell that the their them then there they thing this to told us was we were what what's when where
+    which who whom whose why will with would you your
+    """.split()  # noqa: SIM905 - a hundred quoted words are no easier to read
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The best sentence, and which part of the question's words it has."""
+
+    sentence: Sentence
+    coverage: float
+
+    @property
+    def is_good(self) -> bool:
+        return self.coverage >= GOOD_COVERAGE
+
+
+def best_match(question: str, sentences: Iterable[Sentence]) -> Match | None:
+    """Return the first of the sentences that share most words with *question*; other questions do not answer one."""
+    wanted = keywords(question)
+    if not wanted:
+        return None
+    best: Match | None = None
+    for sentence in sentences:
+        coverage = len(wanted & keywords(sentence.text)) / len(wanted)
+        if coverage and not sentence.is_question and (best is None or coverage > best.coverage):
+            best = Match(sentence, coverage)
+    return best
+
+
+def keywords(text: str) -> frozenset[str]:
+    """Return the stems and character pairs of *text* that mean something."""
+    words = (word.lower().replace("’", "'") for word in _WORD.findall(_HAN_RUN.sub(" ", text)))
+    stems = {_stem(word) for word in words if word not in _FILLERS}
+    runs = [run for part in _HAN_RUN.findall(text) for run in _HAN_FILLERS.split(part) if run]
+    pairs = {run[at : at + 2] for run in runs for at in range(max(len(run) - 1, 1))}
+    return frozenset(stems | pairs)
+
+
+def _stem(word: str) -> str:
+    word = word.removesuffix("'s").replace("our", "or")  # colour, favourite
+    for ending in ("ing", "ed", "es", "s", "e"):
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            return word.removesuffix(ending)
+    return word
+
 
 # Gaps are bounded: an open one takes minutes on a text that is nothing but its first word.
 _ASKS_FOR_ALL = re.compile(
@@ -50,8 +107,8 @@ def answer_from_passages(prompt: DemoPrompt) -> str | None:
     return _best(prompt, hits)
 
 
-def may_be_among_left_out(prompt: DemoPrompt) -> str | None:
-    """Return that what answers may be among the passages that did not fit, if there were any."""
+def suspect_left_out(prompt: DemoPrompt) -> str | None:
+    """Say that the answer may be in passages that did not fit; None if all did."""
     if not prompt.left_out:
         return None
     return _phrase(prompt, "not_in_sent", left_out=prompt.left_out, sent=len(prompt.passages))
@@ -85,10 +142,10 @@ def _best(prompt: DemoPrompt, hits: Sequence[Hit]) -> str:
     answer = f"{_quote(prompt, best.passage)} [{best.passage.number}]"
     if named := _named(best.passage):
         answer = f"{named}: {answer}"
-    beside = [hit for hit in hits[1:] if hit.in_title >= best.in_title and hit.passage.title][:MOST_BESIDE]
-    if beside:
-        others = "; ".join(f"{_named(hit.passage)} [{hit.passage.number}]" for hit in beside)
-        answer += "\n\n" + _phrase(prompt, "beside", others=others)
+    others = [hit for hit in hits[1:] if hit.in_title >= best.in_title and hit.passage.title][:MOST_OTHERS]
+    if others:
+        names = "; ".join(f"{_named(hit.passage)} [{hit.passage.number}]" for hit in others)
+        answer += "\n\n" + _phrase(prompt, "beside", others=names)
     return answer
 
 
@@ -103,8 +160,8 @@ def _quote(prompt: DemoPrompt, passage: Passage) -> str:
     match = best_match(prompt.question, map(Sentence, sentences))
     sentence = _CITATION_IN_QUOTE.sub("", match.sentence.text if match else sentences[0])
     cut = f"{sentence[:LONGEST_QUOTE_CHARACTERS]}…" if len(sentence) > LONGEST_QUOTE_CHARACTERS else sentence
-    return phrases_for(prompt.question)["quote"].format(quote=cut)
+    return prompt.phrases["quote"].format(quote=cut)
 
 
 def _phrase(prompt: DemoPrompt, key: str, **values: object) -> str:
-    return phrases_for(prompt.question)[key].format(**values)
+    return prompt.phrases[key].format(**values)
