@@ -27,7 +27,7 @@ from conversations.core.money.usage import UnitPrices
 from conversations.models import Price
 from conversations.models.price import today
 from conversations.providers.catalog.language_models import ConfiguredModel, language_models
-from conversations.services.counting.prices import unit_prices_of_all
+from conversations.services.counting.prices import all_unit_prices
 from conversations.templatetags import figures
 
 
@@ -55,7 +55,7 @@ class ShownPrice:
 
 def prices_in_force(at: dt.datetime) -> list[ShownPrice]:
     """Return what each configured language model costs at that moment."""
-    return [ShownPrice(language_models()[name], prices) for name, prices in unit_prices_of_all(at).items()]
+    return [ShownPrice(language_models()[name], prices) for name, prices in all_unit_prices(at).items()]
 
 
 @admin.register(Price)

@@ -14,7 +14,7 @@ from conversations.forms.tool_choice import ToolsField
 from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import default_language_model, language_models
-from conversations.services.counting.prices import unit_prices_of_all
+from conversations.services.counting.prices import all_unit_prices
 from conversations.services.counting.sampling import check_levels, check_sampling
 from conversations.services.scenarios.scenario_file import MOST_BYTES
 from conversations.services.scenarios.scenario_settings import check_scenario
@@ -192,7 +192,7 @@ class ScenarioFileForm(forms.Form):
 
 def language_model_choices(stored: str) -> list[tuple[str, str]]:
     """Return the configured names with today's prices, and the one that is stored though it is no longer configured."""
-    prices = unit_prices_of_all(timezone.now())
+    prices = all_unit_prices(timezone.now())
     labels = {name: f"{model.label} · {prices_in_words(prices[name])}" for name, model in language_models().items()}
     default = _("The site's default: %(model)s") % {"model": labels[default_language_model().name]}
     choices = {"": default} | labels

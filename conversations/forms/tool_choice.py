@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from conversations.core.tools.tool_spec import BUILT_IN, OWN
 from conversations.models import Scenario
 from conversations.providers.tokens.prompt_tokens import count_tool_schemas
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.tools.mcp_tools import key_of_all
 from conversations.tools.toolbox import OfferedTool, offered_tools, toolbox_of
 from conversations.wording.tool_labels import words_of
@@ -71,7 +71,7 @@ class ToolsField(forms.MultipleChoiceField):
 
 def boxes_for(scenario: Scenario) -> Iterable[ToolCheckbox]:
     """Return a box for each tool, those of one source one after another."""
-    language_model = language_of(scenario).language_model
+    language_model = model_context(scenario).language_model
     keys = set(scenario.tools)
     for source, tools in groupby(offered_tools(scenario.owner), lambda tool: tool.spec.source):
         boxes = [
@@ -91,7 +91,7 @@ def chosen_tools(scenario: Scenario) -> list[ToolCheckbox]:
     specs = [tool.spec for tool in toolbox_of(scenario).tools.values()]
     if not specs:
         return []
-    language_model = language_of(scenario).language_model
+    language_model = model_context(scenario).language_model
     counted = ((spec, count_tool_schemas([spec.schema], language_model=language_model)) for spec in specs)
     return [_box(OfferedTool(spec.name, spec), tokens=tokens) for spec, tokens in counted]
 

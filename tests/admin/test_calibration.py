@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from conversations.core.window.calibration import ERROR_EDGES_PERCENT
 from conversations.models import Calibration, KeptText
-from conversations.services.counting.calibration import calibration_of
+from conversations.services.counting.calibration import find_calibration
 from tests.admin.stored import make_completion
 
 LIST = reverse("admin:conversations_calibration_changelist")
@@ -122,10 +122,10 @@ def test_the_pages_take_the_same_queries_however_much_there_is(queries_for, cali
 
 
 def test_the_limit_can_be_forgotten_and_who_did_it_is_written_down(admin_browser, superuser, calibration):
-    assert calibration_of("letters").limit_tokens == 4_096
+    assert find_calibration("letters").limit_tokens == 4_096
     response = admin_browser.post(url_of(calibration, "forget_limit"), follow=True)
     assert "Forgot the provider&#x27;s limit of 4,096 tokens." in response.content.decode()
-    assert calibration_of("letters").limit_tokens is None
+    assert find_calibration("letters").limit_tokens is None
     entry = LogEntry.objects.get()
     assert (entry.user, entry.object_id) == (superuser, str(calibration.pk))
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from conversations.models import Completion, Price
 from conversations.models.price import today
-from conversations.services.counting.prices import unit_prices_of
+from conversations.services.counting.prices import find_unit_prices
 from tests.admin.conftest import signed_in
 from tests.admin.stored import make_completion, make_person
 from tests.support.waiting import wait_for_lock_waits
@@ -88,7 +88,7 @@ def test_a_price_is_stored_as_written_with_who_did_it(admin_browser, superuser):
 
 def test_it_holds_at_once(admin_browser):
     admin_browser.post(ADD, form(input_usd="0"))
-    assert unit_prices_of("odd", dt.datetime.now(dt.UTC)).input_usd == 0
+    assert find_unit_prices("odd", dt.datetime.now(dt.UTC)).input_usd == 0
 
 
 @pytest.mark.parametrize("name", ["input_usd", "cached_input_usd", "cache_write_usd", "output_usd"])

@@ -15,7 +15,7 @@ from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.conversations.conversations import start_conversation
-from conversations.services.counting.model_context import Language, language_of
+from conversations.services.counting.model_context import ModelContext, model_context
 from conversations.services.windows.build_window import build_window, draft_message
 from tests.benchmarks._peers import Asked
 from tests.rendering.replies import REPLIES
@@ -51,17 +51,17 @@ class LongConversation:
     def __init__(self, user: User, size: int) -> None:
         self._size = size
         self._conversation = start_conversation(user=user, public_id=uuid.uuid4())
-        self._language = language_of(self._conversation.scenario)
-        self._newest: HistoryMessage = draft_message(QUESTION, position=size, language=self._language)
-        _fill(self._conversation, size, self._language)
+        self._context = model_context(self._conversation.scenario)
+        self._newest: HistoryMessage = draft_message(QUESTION, position=size, context=self._context)
+        _fill(self._conversation, size, self._context)
 
     @property
     def id(self) -> int:
         return self._conversation.pk
 
     @property
-    def language(self) -> Language:
-        return self._language
+    def context(self) -> ModelContext:
+        return self._context
 
     def offer_tools(self, *names: str) -> None:
         """Let requests go with these tools: without any, no calls are in them."""
@@ -93,7 +93,7 @@ class LongConversation:
         roles = ("user", "assistant")
         stored = [(roles[position % 2], _content(self._size, position)) for position in range(self._size)]
         messages = [*stored, ("user", QUESTION)]
-        return Asked(SYSTEM_PROMPT, messages, self._language.language_model, self._language.count_text)
+        return Asked(SYSTEM_PROMPT, messages, self._context.language_model, self._context.count_text)
 
 
 def make_conversations(sizes: tuple[int, ...]) -> dict[int, LongConversation]:
@@ -121,14 +121,14 @@ def _content(size: int, position: int) -> str:
     return CONTENTS[(size - 1 - position) % len(CONTENTS)]
 
 
-def _fill(conversation: Conversation, size: int, language: Language) -> None:
+def _fill(conversation: Conversation, size: int, context: ModelContext) -> None:
     parameters = {
         "before_first": Message.objects.aggregate(newest=Max("pk"))["newest"] or 0,
         "conversation": conversation.pk,
         "size": size,
         "contents": CONTENTS,
-        "tokens": [language.count_text(content) for content in CONTENTS],
-        "encoding": language.language_model.encoding,
+        "tokens": [context.count_text(content) for content in CONTENTS],
+        "encoding": context.language_model.encoding,
     }
     with connection.cursor() as cursor:
         cursor.execute(FILL, parameters)

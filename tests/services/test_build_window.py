@@ -10,7 +10,7 @@ from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.policy import WindowPolicy
 from conversations.models import Calibration, Message, Scenario
 from conversations.services.counting.calibration import known
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.messages.mark_message import pin_message
 from conversations.services.replies.end_reply import Ending, end_reply
@@ -38,7 +38,7 @@ def talk(conversation, *contents):
 def window_for(conversation, content="And now?"):
     position = conversation.head.position + 1 if conversation.head else 0
     return build_window(
-        conversation, draft_message(content, position=position, language=language_of(conversation.scenario))
+        conversation, draft_message(content, position=position, context=model_context(conversation.scenario))
     )
 
 
@@ -89,7 +89,7 @@ def test_grounding_of_older_messages_is_never_sent_again(conversation):
 
 def test_the_newest_stored_message_is_sent_with_its_grounding(conversation):
     message = post(conversation, "one", grounding=[{"text": "CANARY", "source": "book", "score": 1}]).message
-    newest = stored_message(message, language_of(conversation.scenario))
+    newest = stored_message(message, model_context(conversation.scenario))
     window = build_window(conversation, newest, grounding=[Passage("CANARY", "book", 1)])
     assert "[1] book\nCANARY" in window.prompt[-1].content
     assert window.prompt[-1].content.endswith("Question:\none")
@@ -100,10 +100,10 @@ def test_counts_in_another_encoding_are_made_once_and_stored(conversation, setti
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4 context_window=4096 encoding=cl100k_base"
     window = window_for(conversation)
     message = Message.objects.get(position=0)
-    language = language_of(conversation.scenario)
-    assert (message.encoding, message.content_tokens) == ("cl100k_base", language.count_text(message.content))
+    context = model_context(conversation.scenario)
+    assert (message.encoding, message.content_tokens) == ("cl100k_base", context.count_text(message.content))
     assert (
-        window.record.entries[0].tokens == message.content_tokens + language.language_model.chat_format.overhead_tokens
+        window.record.entries[0].tokens == message.content_tokens + context.language_model.chat_format.overhead_tokens
     )
 
 
@@ -112,7 +112,7 @@ def test_however_many_counts_are_made_again_they_are_stored_by_one_statement(
 ):
     talk(conversation, "one", "two", "three")
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4 context_window=4096 encoding=cl100k_base"
-    assert language_of(conversation.scenario)
+    assert model_context(conversation.scenario)
     assert conversation.head
     for queries in (2, 1):
         with django_assert_num_queries(queries):
@@ -158,7 +158,7 @@ def test_a_reply_that_ends_while_a_draft_is_estimated_keeps_the_count_of_all_of_
 
     estimate_draft(user=conversation.owner, conversation=conversation, content="two", policy=SlowPolicy())
     ended = Message.objects.get(pk=reply.pk)
-    assert ended.content_tokens == language_of(conversation.scenario).count_text(ended.content)
+    assert ended.content_tokens == model_context(conversation.scenario).count_text(ended.content)
 
 
 def test_a_long_history_is_read_only_as_far_as_it_fits(conversation, django_assert_num_queries):
@@ -199,7 +199,7 @@ def test_the_estimate_of_a_new_conversation_stores_nothing(conversation):
 
 
 def test_a_scenarios_own_reply_reserve_gives_way_to_a_smaller_context_window_that_the_provider_named(conversation):
-    language_model = language_of(conversation.scenario).language_model
+    language_model = model_context(conversation.scenario).language_model
     Scenario.objects.update(reply_reserve_tokens=2_000)
     conversation.scenario.refresh_from_db()
     Calibration.objects.create(language_model=language_model.name, limit_tokens=1_200)

@@ -13,8 +13,8 @@ from conversations.models import Calibration, Completion, KeptText
 from conversations.providers.catalog.language_models import default_language_model
 from conversations.selectors.figures import calibration as selector
 from conversations.services.counting import calibration as service
-from conversations.services.counting.calibration import calibration_of, forget_limit, known, learn, learn_limit
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.calibration import find_calibration, forget_limit, known, learn, learn_limit
+from conversations.services.counting.model_context import model_context
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from tests.support.people import begin, make_user
 
@@ -43,7 +43,7 @@ def report(count=FEWEST_PAIRS, *, ratio="1.2", **fields):
 
 def ratio_of(name=NAME):
     known.read_again()
-    return calibration_of(name).ratio
+    return find_calibration(name).ratio
 
 
 def test_reported_usage_is_learned_from_as_a_completion_is_settled():
@@ -55,10 +55,10 @@ def test_reported_usage_is_learned_from_as_a_completion_is_settled():
 
 def test_the_budget_is_divided_by_what_was_learned():
     scenario = begin(make_user("alice")).scenario
-    assert language_of(scenario).calibration == 1
+    assert model_context(scenario).calibration == 1
     report()
     learn(NAME)
-    assert language_of(scenario).calibration == Decimal("1.2")
+    assert model_context(scenario).calibration == Decimal("1.2")
 
 
 def test_too_few_reports_teach_nothing_and_take_nothing_back():
@@ -133,7 +133,7 @@ def test_settling_takes_no_query_more_than_once_in_a_moment(django_assert_num_qu
 def test_what_is_known_is_read_once_in_a_moment(django_assert_num_queries):
     with django_assert_num_queries(1):
         for _ in range(3):
-            calibration_of(NAME)
+            find_calibration(NAME)
 
 
 def test_comparing_reads_only_the_index_of_reported_completions():
@@ -186,7 +186,7 @@ def test_a_limit_that_is_none_leaves_no_trace(stated, caplog):
 
 def test_a_limit_below_the_reply_reserve_leaves_room_for_a_prompt():
     learn_limit(default_language_model(), 1_024)
-    language_model = language_of(begin(make_user("alice")).scenario).language_model
+    language_model = model_context(begin(make_user("alice")).scenario).language_model
     assert (language_model.context_window_tokens, language_model.reply_reserve_tokens) == (1_024, 256)
 
 
@@ -195,13 +195,13 @@ def test_a_forgotten_limit_no_longer_holds():
     stored = Calibration.objects.get()
     assert forget_limit(stored)
     assert not forget_limit(stored)
-    assert calibration_of(NAME).limit_tokens is None
+    assert find_calibration(NAME).limit_tokens is None
 
 
 def test_a_context_window_that_is_configured_smaller_later_holds(settings):
     learn_limit(default_language_model(), 4_096)
     settings.LANGUAGE_MODELS = f"{NAME} context_window=2048"
-    assert language_of(begin(make_user("alice")).scenario).language_model.context_window_tokens == 2_048
+    assert model_context(begin(make_user("alice")).scenario).language_model.context_window_tokens == 2_048
 
 
 @pytest.mark.django_db(transaction=True)

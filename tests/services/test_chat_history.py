@@ -13,7 +13,7 @@ from conversations.core.errors import InvalidHistory, NothingToRetry, ReplyInPro
 from conversations.core.prompt.messages import PromptMessage, ToolCall
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.conversations.conversations import default_scenario
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
@@ -46,7 +46,7 @@ def prompt_after(history, content):
     """Return what would be sent if its owner wrote *content* now."""
     conversation = Conversation.objects.select_related("scenario", "head").get(pk=history.conversation.pk)
     position = conversation.head.position + 1 if conversation.head else 0
-    draft = draft_message(content, position=position, language=language_of(conversation.scenario))
+    draft = draft_message(content, position=position, context=model_context(conversation.scenario))
     return [message.to_wire() for message in build_window(conversation, draft).prompt]
 
 
@@ -201,11 +201,11 @@ def test_a_tool_turn_is_one_path(alice):
 
 def test_what_is_taken_over_is_counted_with_its_calls(alice):
     conversation = of(alice, TOOL_TURN).conversation
-    language = language_of(conversation.scenario)
+    context = model_context(conversation.scenario)
     call = ToolCall("c1", "weather", '{"city": "Oslo"}')
     stored = conversation.messages.get(position=1)
-    assert stored.content_tokens == language.content_tokens(PromptMessage("assistant", "", tool_calls=(call,))) > 0
-    assert stored.encoding == language.language_model.encoding
+    assert stored.content_tokens == context.content_tokens(PromptMessage("assistant", "", tool_calls=(call,))) > 0
+    assert stored.encoding == context.language_model.encoding
 
 
 def test_10_000_messages_are_stored_in_few_statements(alice):

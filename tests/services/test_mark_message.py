@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from conversations.core.errors import MessageExcluded, MessageNotFound, MessageNotPinnable, PinsTooLong, ReplyInProgress
 from conversations.live.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Conversation, Message, Scenario
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -35,7 +35,7 @@ def talk(conversation, content):
 
 
 def sent(conversation):
-    draft = draft_message("Now?", position=conversation.head.position + 1, language=language_of(conversation.scenario))
+    draft = draft_message("Now?", position=conversation.head.position + 1, context=model_context(conversation.scenario))
     return [message.content for message in build_window(conversation, draft).prompt]
 
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from conversations.core.money.usage import PriceTier, UnitPrices, Usage
 from conversations.models import Completion, Price
 from conversations.models.completion import Purpose
-from conversations.services.counting.prices import unit_prices_of, unit_prices_of_all
+from conversations.services.counting.prices import all_unit_prices, find_unit_prices
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 from tests.admin.stored import make_conversation, make_person, make_record
 
@@ -35,7 +35,7 @@ def set_price(language_model="gpt-4o-mini", day="2026-11-21", dollars="7", **fie
 
 
 def input_price(language_model="gpt-4o-mini", at=NOON):
-    prices = unit_prices_of(language_model, at)
+    prices = find_unit_prices(language_model, at)
     return prices and prices.input_usd
 
 
@@ -44,18 +44,18 @@ def test_the_list_holds_where_nothing_else_is_said():
 
 
 def test_the_settings_stand_before_the_list():
-    assert unit_prices_of("house", NOON).source == "LANGUAGE_MODELS"
+    assert find_unit_prices("house", NOON).source == "LANGUAGE_MODELS"
 
 
 def test_the_admin_stands_before_the_settings():
     set_price("house")
-    prices = unit_prices_of("house", NOON)
+    prices = find_unit_prices("house", NOON)
     assert (prices.input_usd, prices.source) == (7, "set in the admin, valid from 2026-11-21")
 
 
 def test_what_nobody_knows_is_unknown():
-    assert unit_prices_of("odd", NOON) is None
-    assert unit_prices_of("not configured", NOON) is None
+    assert find_unit_prices("odd", NOON) is None
+    assert find_unit_prices("not configured", NOON) is None
 
 
 def test_a_model_that_is_no_longer_configured_keeps_what_was_set_for_it():
@@ -85,9 +85,9 @@ def test_a_price_of_0_is_a_price():
 def test_one_statement_answers_for_one_and_one_for_all():
     set_price()
     with CaptureQueriesContext(connection) as queries:
-        unit_prices_of("house", NOON)
+        find_unit_prices("house", NOON)
     with CaptureQueriesContext(connection) as queries_for_all:
-        prices = unit_prices_of_all(NOON)
+        prices = all_unit_prices(NOON)
     assert (len(queries), len(queries_for_all)) == (1, 1)
     assert [each and each.input_usd for each in prices.values()] == [7, 1, None]
 
@@ -95,7 +95,7 @@ def test_one_statement_answers_for_one_and_one_for_all():
 def test_for_all_the_newest_that_holds_is_taken():
     for day in (20, 21, 22):
         set_price("odd", day=f"2026-11-{day}", dollars=str(day))
-    assert unit_prices_of_all(NOON)["odd"].input_usd == 21
+    assert all_unit_prices(NOON)["odd"].input_usd == 21
 
 
 @pytest.mark.parametrize("column", ["input_usd", "output_usd", "cached_input_usd", "cache_write_usd"])

@@ -12,7 +12,7 @@ from conversations.core.errors import ToolSchemasTooLong
 from conversations.core.tools.listed_tools import ListedTool
 from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.models import McpServer, Scenario
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.scenarios.scenario_settings import check_scenario
 from tests.support.people import begin, make_user, post
@@ -47,7 +47,7 @@ def problem_of(**settings):
 
 
 def window_tokens(scenario):
-    return language_of(scenario).language_model.context_window_tokens
+    return model_context(scenario).language_model.context_window_tokens
 
 
 def test_what_a_new_scenario_begins_with_is_good():
@@ -70,7 +70,7 @@ def test_the_smallest_set_that_holds_a_message_is_the_smallest_that_is_taken():
 
 def test_a_system_prompt_is_counted_and_the_tokens_over_are_said():
     prompt = "word " * 50
-    tokens = language_of(Scenario()).count_text(prompt)
+    tokens = model_context(Scenario()).count_text(prompt)
     needed = 3 + (4 + tokens) + (4 + 1)
     check_scenario(Scenario(name="Mine", system_prompt=prompt, cap_tokens=needed))
     field, sentence = problem_of(system_prompt=prompt, cap_tokens=needed - 6)

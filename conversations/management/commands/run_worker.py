@@ -11,14 +11,14 @@ from django.core.management.base import BaseCommand
 
 from conversations.runs.indexer import Indexer
 from conversations.runs.worker import DRAIN_SECONDS, Worker
-from conversations.services.counting.model_context import load_languages
+from conversations.services.counting.model_context import load_tokenizers
 
 
 class Command(BaseCommand):
     help = "Make replies and read documents until told to stop; then let the running replies end."
 
     def handle(self, **options: Any) -> None:
-        load_languages()
+        load_tokenizers()
         uvloop.run(work())
 
 

@@ -16,7 +16,7 @@ from chatsite.accounts.sign_up.first_admin import first_admin_url
 from conversations.management.banner import banner
 from conversations.management.listening import CannotListen, listen
 from conversations.management.migrating import migrate
-from conversations.services.counting.model_context import load_languages
+from conversations.services.counting.model_context import load_tokenizers
 
 MAX_FRAME_BYTES = 256 * 1024
 DRAIN_SECONDS = 30
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         """Check the settings and the database, migrate, load what replies need, and return the banner."""
         self.check(databases=list(connections))
         migrate()
-        load_languages()
+        load_tokenizers()
         announcement = banner(first_admin_url=first_admin_url())
         connections.close_all()
         return announcement

@@ -19,7 +19,7 @@ from conversations.core.window.policy import WindowPolicy
 from conversations.management.window_table import window_lines
 from conversations.models import Conversation
 from conversations.selectors.conversations.window import view_window
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
 
 LARGEST_ID = 2**63 - 1
@@ -67,7 +67,7 @@ def _find(wanted: str) -> Conversation:
 def _policy(conversation: Conversation, name: str | None, budget: int | None) -> WindowPolicy:
     """Return the scenario's policy, or the one that is named with the scenario's values, capped to the *budget*."""
     scenario = conversation.scenario
-    _check_budget(budget, language_of(scenario).language_model)
+    _check_budget(budget, model_context(scenario).language_model)
     scenario.policy_name = name or scenario.policy_name
     try:
         policy = scenario.policy

@@ -68,7 +68,7 @@ class _Known:
 known = _Known()
 
 
-def calibration_of(language_model: str) -> Calibrated:
+def find_calibration(language_model: str) -> Calibrated:
     """Return what is known of the language model with that name."""
     return known.of(language_model)
 

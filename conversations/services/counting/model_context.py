@@ -1,4 +1,4 @@
-"""The language model of a scenario, and counting in its tokens."""
+"""The language model of a scenario with its limits, the counting of its tokens, its calibration and its prices."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from conversations.models import Scenario
 from conversations.providers.catalog.language_models import ConfiguredModel, default_language_model, language_models
 from conversations.providers.tokens.tokenizer import count_text
 
-from .calibration import calibration_of
-from .prices import unit_prices_of
+from .calibration import find_calibration
+from .prices import find_unit_prices
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
-    """A language model together with the counting of its tokens."""
+class ModelContext:
+    """A language model as it holds now: with the context window that its provider named, if that is the smaller one.
+
+    *configured* is what the settings say of it; *calibration* divides budgets.
+    """
 
     configured: ConfiguredModel
     language_model: LanguageModel
@@ -28,18 +31,18 @@ class Language:
     calibration: Decimal = Decimal(1)
 
     def unit_prices(self, *, at: dt.datetime) -> UnitPrices | None:
-        return unit_prices_of(self.configured.name, at)
+        return find_unit_prices(self.configured.name, at)
 
     def content_tokens(self, message: PromptMessage) -> int:
         """Count what *message* adds to the chat format's overhead: the number stored with its row."""
         return content_tokens(message, count_text=self.count_text, chat_format=self.language_model.chat_format)
 
 
-def language_of(scenario: Scenario) -> Language:
-    """Return the scenario's language; the configuration's default if its model is blank or no longer configured."""
+def model_context(scenario: Scenario) -> ModelContext:
+    """Return the context of the scenario's model; of the default model if that is blank or no longer configured."""
     configured = language_models().get(scenario.language_model) or default_language_model()
-    calibrated = calibration_of(configured.name)
-    return Language(
+    calibrated = find_calibration(configured.name)
+    return ModelContext(
         configured,
         _within(configured.language_model, calibrated.limit_tokens),
         count_text(configured.language_model.encoding),
@@ -47,17 +50,17 @@ def language_of(scenario: Scenario) -> Language:
     )
 
 
-def load_languages() -> None:
-    """Load what counting takes, for all language models on offer: else the first message after a start waits for it."""
+def load_tokenizers() -> None:
+    """Load the tokenizers of all configured language models: else the first message after a start waits for it."""
     for configured in language_models().values():
         count_text(configured.language_model.encoding)
 
 
-def policy_of(scenario: Scenario) -> WindowPolicy:
+def effective_policy(scenario: Scenario) -> WindowPolicy:
     """Return the scenario's window policy, its own reply reserve bounded where the provider named a smaller window."""
-    policy, language = scenario.policy, language_of(scenario)
-    limit_tokens = language.language_model.context_window_tokens
-    if not policy.reply_reserve_tokens or limit_tokens == language.configured.language_model.context_window_tokens:
+    policy, context = scenario.policy, model_context(scenario)
+    limit_tokens = context.language_model.context_window_tokens
+    if not policy.reply_reserve_tokens or limit_tokens == context.configured.language_model.context_window_tokens:
         return policy
     return replace(policy, reply_reserve_tokens=min(policy.reply_reserve_tokens, _largest_reserve(limit_tokens)))
 

@@ -21,23 +21,23 @@ NEWEST = Prepared(
 )
 
 
-def unit_prices_of(language_model: str, at: dt.datetime) -> UnitPrices | None:
+def find_unit_prices(language_model: str, at: dt.datetime) -> UnitPrices | None:
     """Return the prices that hold for it at *at*, with one statement."""
     price = NEWEST.first(language_model, _day(at))
-    return unit_prices_set(price) if price else _listed(language_model, at)
+    return admin_unit_prices(price) if price else _listed(language_model, at)
 
 
-def unit_prices_of_all(at: dt.datetime) -> Mapping[str, UnitPrices | None]:
+def all_unit_prices(at: dt.datetime) -> Mapping[str, UnitPrices | None]:
     """Return the prices that hold at *at* for each configured language model, in their order: one statement for all."""
     newest_first = Price.objects.filter(valid_from__lte=_day(at)).order_by("language_model", "-valid_from")
     set_prices = {price.language_model: price for price in newest_first.distinct("language_model")}
     return {
-        name: unit_prices_set(set_prices[name]) if name in set_prices else _listed(name, at)
+        name: admin_unit_prices(set_prices[name]) if name in set_prices else _listed(name, at)
         for name in language_models()
     }
 
 
-def unit_prices_set(price: Price) -> UnitPrices:
+def admin_unit_prices(price: Price) -> UnitPrices:
     """Return what an admin set."""
     return UnitPrices(
         input_usd=price.input_usd,

@@ -21,7 +21,7 @@ from conversations.grounding.passage_index import insert_passages
 from conversations.models import Document, DocumentFile, Passage, Scenario
 from conversations.models.document import DocumentState
 from conversations.parsing import ParsedPassage, Unread
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 
 LEASE = dt.timedelta(seconds=15)
 MOST_ATTEMPTS = 3
@@ -90,7 +90,7 @@ def _begin(document_id: int, worker: str) -> HeldDocument:
         id=document.pk,
         worker=worker,
         name=document.name,
-        encoding=language_of(_scenario_of(document)).language_model.encoding,
+        encoding=model_context(_scenario_of(document)).language_model.encoding,
         search_language=search_language(),
     )
     columns = {"encoding": held.encoding, "search_language": held.search_language}

@@ -24,7 +24,7 @@ from conversations.models.completion import Purpose
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.providers.clients.client_pool import embedding_client
 from conversations.providers.clients.embeddings import EmbeddingRequest, Embeddings, Vector, embedding_requests
-from conversations.services.counting.prices import unit_prices_of
+from conversations.services.counting.prices import find_unit_prices
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
     LONGEST_WAIT_SECONDS,
@@ -148,7 +148,7 @@ def _open(request: EmbeddingRequest, payer: Payer, attempt: int) -> Completion:
                 user=_kept(payer.user),
                 language_model=request.model.name,
                 body=request.to_wire(),
-                prices=unit_prices_of(request.model.name, timezone.now()),
+                prices=find_unit_prices(request.model.name, timezone.now()),
                 prompt_tokens=request.tokens,
                 most_prompt_tokens=request.most_tokens,
                 max_output_tokens=0,

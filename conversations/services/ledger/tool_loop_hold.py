@@ -17,7 +17,7 @@ from django.conf import settings
 from conversations.core.money.allowance import worst_case_usd
 from conversations.core.money.usage import UnitPrices
 from conversations.models import Completion, Run, Scenario
-from conversations.services.counting.model_context import language_of, policy_of
+from conversations.services.counting.model_context import effective_policy, model_context
 
 from .spending import Amount
 
@@ -28,7 +28,7 @@ class LoopNotCovered(Exception):
 
 def loop_usd(scenario: Scenario, prices: UnitPrices | None, *, requests: int) -> Decimal | None:
     """Return the most that so many *requests* of a reply can cost, or None where a price is unknown."""
-    language_model, policy = language_of(scenario).language_model, policy_of(scenario)
+    language_model, policy = model_context(scenario).language_model, effective_policy(scenario)
     worst_usd = worst_case_usd(
         prices,
         input_tokens=policy.budget_tokens(language_model),  # not calibrated: what the provider may count

@@ -18,7 +18,7 @@ from conversations.core.window.policy import WindowPolicy
 from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.services.conversations.conversations import scenario_to_begin_with
-from conversations.services.counting.model_context import Language, language_of, policy_of
+from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
 from conversations.services.windows.build_window import build_window, draft_message
 from conversations.services.windows.message_limits import (
     check_message_length,
@@ -73,19 +73,19 @@ def estimate_draft(
     """
     if conversation is None:
         conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
-    language, head = language_of(conversation.scenario), conversation.head
-    draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, language=language)
-    return _limited(user, _fitted(conversation, draft, language, policy))
+    context, head = model_context(conversation.scenario), conversation.head
+    draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, context=context)
+    return _limited(user, _fitted(conversation, draft, context, policy))
 
 
 def _fitted(
-    conversation: Conversation, draft: HistoryMessage, language: Language, policy: WindowPolicy | None
+    conversation: Conversation, draft: HistoryMessage, context: ModelContext, policy: WindowPolicy | None
 ) -> DraftEstimate:
     """Return the draft with the window that holds it, if there is one."""
-    limit_tokens = budget_tokens(language.language_model, calibration=language.calibration)
+    limit_tokens = budget_tokens(context.language_model, calibration=context.calibration)
     try:
-        policy = policy or policy_of(conversation.scenario)
-        limit_tokens = policy.budget_tokens(language.language_model, calibration=language.calibration)
+        policy = policy or effective_policy(conversation.scenario)
+        limit_tokens = policy.budget_tokens(context.language_model, calibration=context.calibration)
         window = build_window(conversation, draft, policy=policy)
     except (PromptError, PolicyFailed) as error:
         return DraftEstimate(conversation, draft, limit_tokens, error=error)

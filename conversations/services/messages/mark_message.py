@@ -11,7 +11,7 @@ from conversations.core.errors import MessageExcluded, MessageNotPinnable, Messa
 from conversations.core.frames.definitions import MessageMarked
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import check_it_fits, draft_message, stored_message
 
@@ -43,12 +43,12 @@ def pin_message(*, conversation: Conversation, message_id: int, pinned: bool) ->
 
 def _check_it_leaves_room(conversation: Conversation) -> None:
     """Raise `PinsTooLong` unless the shortest message to come still fits, and one that is being answered already."""
-    head, language = conversation.head, language_of(conversation.scenario)
-    check_it_fits(conversation, draft_message(SHORTEST, position=head.position + 1 if head else 0, language=language))
+    head, context = conversation.head, model_context(conversation.scenario)
+    check_it_fits(conversation, draft_message(SHORTEST, position=head.position + 1 if head else 0, context=context))
     if head is None or head.has_ended:
         return
     try:
-        check_it_fits(conversation, stored_message(head.answered_message, language))
+        check_it_fits(conversation, stored_message(head.answered_message, context))
     except MessageTooLong as error:  # which it was not before there was this pin
         raise PinsTooLong(tokens_over=error.tokens_over) from error
 

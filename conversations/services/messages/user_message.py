@@ -21,7 +21,7 @@ from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
 from conversations.models import Conversation, Message
 from conversations.services.conversations.conversations import title_from
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.windows.active_path import add_reply
 from conversations.services.windows.build_window import check_it_fits, draft_message
 from conversations.services.windows.message_limits import check_limits, check_message_length, check_money
@@ -90,8 +90,8 @@ def add_question(
 def _checked_draft(user: User, conversation: Conversation, content: str) -> HistoryMessage:
     """Return *content* as the newest message, counted, if it may be sent, fits and can be paid."""
     limits = check_limits(user)
-    language, head = language_of(conversation.scenario), conversation.head
-    draft = draft_message(content, position=head.position + 1 if head else 0, language=language)
+    context, head = model_context(conversation.scenario), conversation.head
+    draft = draft_message(content, position=head.position + 1 if head else 0, context=context)
     check_message_length(draft.content_tokens, limits)
     check_it_fits(conversation, draft)
     check_money(user, limits, conversation, draft)
@@ -106,7 +106,7 @@ def _store(
     *,
     was_cleaned: bool,
 ) -> PostedMessage:
-    language, content = language_of(conversation.scenario), draft.message.content
+    context, content = model_context(conversation.scenario), draft.message.content
     message = Message(
         conversation=conversation,
         parent=conversation.head,
@@ -114,12 +114,12 @@ def _store(
         role="user",
         content=content,
         content_tokens=draft.content_tokens,
-        encoding=language.language_model.encoding,
+        encoding=context.language_model.encoding,
         grounding=list(grounding),
         client_id=client_id,
     )
     conversation.title = conversation.title or title_from(content)
-    reply = add_reply(conversation, message, language)
+    reply = add_reply(conversation, message, context)
     return PostedMessage(message, reply, created=True, cleaned=was_cleaned)
 
 

@@ -27,7 +27,7 @@ from conversations.core.window.history import HistoryMessage, sendable
 from conversations.models import Conversation, Message, Scenario, ToolCall
 from conversations.selectors.conversations.sent_request import prompt_message
 from conversations.services.conversations.conversations import scenario_to_begin_with, title_from
-from conversations.services.counting.model_context import Language, language_of
+from conversations.services.counting.model_context import ModelContext, model_context
 from conversations.services.scenarios.scenario_settings import check_scenario
 from conversations.services.scenarios.scenarios import SETTINGS, check_there_is_room, copy_scenario
 from conversations.services.windows.active_path import lock_conversation
@@ -135,7 +135,7 @@ def _open_turn(conversation: Conversation) -> ToolTurns:
 
 def _append(conversation: Conversation, messages: Sequence[PromptMessage]) -> list[Message]:
     """Store *messages* at the end of the path, whose conversation is locked or new."""
-    rows = list(_numbered(conversation, messages, language_of(conversation.scenario)))
+    rows = list(_numbered(conversation, messages, model_context(conversation.scenario)))
     calls = take_as_steps(rows)
     Message.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
     ToolCall.objects.bulk_create(calls, batch_size=ROWS_AT_ONCE)
@@ -145,7 +145,9 @@ def _append(conversation: Conversation, messages: Sequence[PromptMessage]) -> li
     return rows
 
 
-def _numbered(conversation: Conversation, messages: Sequence[PromptMessage], language: Language) -> Iterator[Message]:
+def _numbered(
+    conversation: Conversation, messages: Sequence[PromptMessage], context: ModelContext
+) -> Iterator[Message]:
     """Yield the rows with their ids: each names the one before it as its parent, and all are stored together."""
     head = conversation.head
     parent_id, position = (head.pk, head.position + 1) if head else (None, 0)
@@ -159,8 +161,8 @@ def _numbered(conversation: Conversation, messages: Sequence[PromptMessage], lan
             content=message.content,
             tool_calls=[call.to_wire() for call in message.tool_calls],
             tool_call_id=message.tool_call_id or "",
-            content_tokens=language.content_tokens(message),
-            encoding=language.language_model.encoding,
+            content_tokens=context.content_tokens(message),
+            encoding=context.language_model.encoding,
         )
         parent_id = pk
 

@@ -28,7 +28,7 @@ from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.wire.completion_events import CompletionEnd, ReasoningDelta, TextDelta, ToolCallDelta
 from conversations.providers.wire.completion_requests import CompletionRequest
 from conversations.providers.wire.tool_call_pieces import AskedCalls
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
     LONGEST_WAIT_SECONDS,
@@ -207,14 +207,14 @@ async def _attempt(
 
 def _open(asking: _Asking) -> Completion:
     prepared = asking.prepared
-    language = language_of(prepared.reply.conversation.scenario)
-    record, prices = prepared.window.record, language.unit_prices(at=timezone.now())
+    context = model_context(prepared.reply.conversation.scenario)
+    record, prices = prepared.window.record, context.unit_prices(at=timezone.now())
     return open_completion(
         NewCompletion(
             purpose=Purpose.REPLY,
             user=prepared.reply.conversation.owner,
             language_model=record.language_model,
-            body=asking.request.to_wire(base_url=language.configured.base_url),
+            body=asking.request.to_wire(base_url=context.configured.base_url),
             prices=prices,
             prompt_tokens=record.prompt_tokens,
             most_prompt_tokens=record.most_prompt_tokens,

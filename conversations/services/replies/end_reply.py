@@ -16,7 +16,7 @@ from conversations.core.frames.definitions import Frame, ReplyDone, ReplyFailed
 from conversations.core.prompt.messages import PromptMessage
 from conversations.live.fanout import publish_asking, publish_frame
 from conversations.models import Message
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 
 # One statement for all rows, so all or none; of two who end a reply at once the second finds nothing to end. No call of
 # it is begun after this, and one that runs may have done what it does: nobody waits for its result.
@@ -92,13 +92,13 @@ def _store(reply: Message) -> bool | None:
 
     What was counted is what is stored.
     """
-    language = language_of(reply.conversation.scenario)
+    context = model_context(reply.conversation.scenario)
     columns: dict[str, str | int] = {
         "id": reply.pk,
         "state": reply.state,
         "content": reply.content,
-        "content_tokens": language.content_tokens(PromptMessage("assistant", reply.content)),
-        "encoding": language.language_model.encoding,
+        "content_tokens": context.content_tokens(PromptMessage("assistant", reply.content)),
+        "encoding": context.language_model.encoding,
         "error_code": reply.error_code,
         "error_params": json.dumps(reply.error_params),
     }

@@ -19,7 +19,7 @@ from conversations.models import Conversation, Document, Message, Scenario, Tool
 from conversations.providers.wire.context_length import is_about_context
 from conversations.selectors.conversations.sent_request import passage_of
 from conversations.services.counting.calibration import learn_limit
-from conversations.services.counting.model_context import language_of, policy_of
+from conversations.services.counting.model_context import effective_policy, model_context
 from conversations.services.grounding.look_up import LookedUp
 from conversations.services.windows.build_window import build_window, stored_message
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, toolbox_of
@@ -75,12 +75,12 @@ def prepare_reply(
     """
     reply = reply or TO_BE_MADE.get(reply_id)
     newest, conversation = reply.answered_message, reply.conversation
-    language = language_of(conversation.scenario)
+    context = model_context(conversation.scenario)
     toolbox = toolbox or toolbox_of(conversation.scenario)
-    steps = steps_of(reply, language)
+    steps = steps_of(reply, context)
     window = build_window(
         conversation,
-        stored_message(newest, language),
+        stored_message(newest, context),
         grounding=_candidates(newest, looked_up),
         look_up=looked_up.look_up if looked_up else None,
         steps=steps.messages,
@@ -128,7 +128,7 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
     scenario = refused.reply.conversation.scenario
     record = refused.window.record
     if not _may_be_quoted(refused):
-        learn_limit(language_of(scenario).configured, error.limit_tokens)
+        learn_limit(model_context(scenario).configured, error.limit_tokens)
     prompt = RefusedPrompt(record.prompt_tokens, record.reply_reserve_tokens, error.prompt_tokens)
     tightening, is_explained = _tightening(prompt, scenario)
     logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
@@ -157,10 +157,10 @@ def _may_be_quoted(refused: PreparedReply) -> bool:
 
 def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, bool]:
     """Return by what to divide the budget, and whether the provider's numbers explain the refusal."""
-    language, policy = language_of(scenario), policy_of(scenario)
-    limit_tokens = language.language_model.context_window_tokens
-    room_tokens = policy.budget_tokens(language.language_model)
-    tightening = prompt.tightening(limit_tokens=limit_tokens, room_tokens=room_tokens, calibration=language.calibration)
+    context, policy = model_context(scenario), effective_policy(scenario)
+    limit_tokens = context.language_model.context_window_tokens
+    room_tokens = policy.budget_tokens(context.language_model)
+    tightening = prompt.tightening(limit_tokens=limit_tokens, room_tokens=room_tokens, calibration=context.calibration)
     return tightening, prompt.is_explained_by(limit_tokens)
 
 

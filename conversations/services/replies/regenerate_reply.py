@@ -11,7 +11,7 @@ from conversations.access import find_reply, lock_admitted
 from conversations.core.errors import MessageExcluded, NothingToRetry, ReplyInProgress
 from conversations.live.fanout import RUNS, publish
 from conversations.models import Conversation, Message
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.windows.active_path import add_reply, leave_path, lock_conversation
 from conversations.services.windows.build_window import check_it_fits, stored_message
 from conversations.services.windows.message_limits import check_limits, check_money
@@ -29,11 +29,11 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
             raise NothingToRetry
         if reply.parent.excluded:
             raise MessageExcluded
-        limits, language = check_limits(user), language_of(locked.scenario)
-        question = stored_message(reply.parent, language)
+        limits, context = check_limits(user), model_context(locked.scenario)
+        question = stored_message(reply.parent, context)
         check_it_fits(locked, question)  # or the old reply would be gone for nothing
         check_money(user, limits, locked, question)
         leave_path(locked, reply.first_position, head_id=reply.parent_id)
-        sibling = add_reply(locked, reply.parent, language)
+        sibling = add_reply(locked, reply.parent, context)
         transaction.on_commit(partial(publish, RUNS, "waiting"))
     return sibling

@@ -20,7 +20,7 @@ from conversations.core.tools.tool_spec import TOOL_NAME, is_object
 from conversations.core.window.history import HistoryMessage
 from conversations.models import Message, ToolCall
 from conversations.selectors.conversations.history import HistoryRow
-from conversations.services.counting.model_context import Language, language_of
+from conversations.services.counting.model_context import ModelContext, model_context
 from conversations.services.windows.active_path import lock_streaming
 from conversations.services.windows.stored_counts import StoredCounts
 
@@ -37,7 +37,7 @@ class ReplySteps:
     at: int
 
 
-def steps_of(reply: Message, language: Language) -> ReplySteps:
+def steps_of(reply: Message, context: ModelContext) -> ReplySteps:
     """Return what the tools of *reply* were asked and have answered so far."""
     if reply.position == reply.first_position:
         return ReplySteps((), 1)
@@ -54,7 +54,7 @@ def steps_of(reply: Message, language: Language) -> ReplySteps:
         )
         for row in reply.steps.order_by("position")
     ]
-    counts = StoredCounts(language)
+    counts = StoredCounts(context)
     messages = tuple(counts.of(rows))
     counts.store()
     return ReplySteps(messages, 1 + sum(bool(message.message.tool_calls) for message in messages))
@@ -93,11 +93,11 @@ def _streaming(reply_id: int) -> QuerySet[Message]:
 
 def _messages_of(reply: Message, calls: Sequence[ToolCall], text: str) -> list[Message]:
     """Return a step as messages in the reply's place: the calls, and a result for each."""
-    language = language_of(reply.conversation.scenario)
+    context = model_context(reply.conversation.scenario)
     asked = PromptMessage("assistant", text, tool_calls=tuple(map(as_asked, calls)))
     results = [PromptMessage("tool", call.result, tool_call_id=call.call_id) for call in calls]
     placed = enumerate([asked, *results], start=reply.position)
-    return [_row_of_message(reply, message, position, language) for position, message in placed]
+    return [_row_of_message(reply, message, position, context) for position, message in placed]
 
 
 def as_asked(call: ToolCall) -> AskedCall:
@@ -106,7 +106,7 @@ def as_asked(call: ToolCall) -> AskedCall:
     return AskedCall(call.call_id, name, call.arguments if is_object(call.arguments) else "{}")
 
 
-def _row_of_message(reply: Message, message: PromptMessage, position: int, language: Language) -> Message:
+def _row_of_message(reply: Message, message: PromptMessage, position: int, context: ModelContext) -> Message:
     return Message(
         conversation_id=reply.conversation_id,
         parent_id=reply.parent_id,
@@ -116,6 +116,6 @@ def _row_of_message(reply: Message, message: PromptMessage, position: int, langu
         content=message.content,
         tool_calls=[call.to_wire() for call in message.tool_calls],
         tool_call_id=message.tool_call_id or "",
-        content_tokens=language.content_tokens(message),
-        encoding=language.language_model.encoding,
+        content_tokens=context.content_tokens(message),
+        encoding=context.language_model.encoding,
     )

@@ -20,7 +20,7 @@ from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import language_models
 from conversations.providers.tokens.prompt_tokens import count_tool_schemas
-from conversations.services.counting.model_context import Language, language_of
+from conversations.services.counting.model_context import ModelContext, model_context
 from conversations.services.counting.sampling import check_it_is_for_people, check_sampling
 from conversations.tools.toolbox import offered_keys, toolbox_of
 from conversations.window_policies import policy_choices
@@ -101,21 +101,21 @@ def _blamed(error: ValueError) -> str:
 
 def _check_room(scenario: Scenario, policy: WindowPolicy) -> None:
     """Refuse settings that leave no room for a message; one thing after the other, to know what is to blame."""
-    language = language_of(scenario)
-    _check_reply_reserve(policy, language.language_model)
+    context = model_context(scenario)
+    _check_reply_reserve(policy, context.language_model)
     try:
-        policy.check_it_holds_a_message(language.language_model)
+        policy.check_it_holds_a_message(context.language_model)
     except ValueError as error:
         words = NO_ROOM.get(_blamed(error), "%(reason)s")
-        raise _error(_blamed(error), words, reason=error, model=language.configured.label) from error
+        raise _error(_blamed(error), words, reason=error, model=context.configured.label) from error
     fixed_tokens = 0
     if scenario.system_prompt:
-        tokens = language.count_text(scenario.system_prompt)
-        fixed_tokens += language.language_model.chat_format.overhead_tokens + tokens
-        _check_fixed("system_prompt", tokens, policy, language, fixed_tokens=fixed_tokens)
+        tokens = context.count_text(scenario.system_prompt)
+        fixed_tokens += context.language_model.chat_format.overhead_tokens + tokens
+        _check_fixed("system_prompt", tokens, policy, context, fixed_tokens=fixed_tokens)
     if scenario.tools:
-        tokens = count_tool_schemas(toolbox_of(scenario).schemas, language_model=language.language_model)
-        _check_fixed("tools", tokens, policy, language, fixed_tokens=fixed_tokens + tokens)
+        tokens = count_tool_schemas(toolbox_of(scenario).schemas, language_model=context.language_model)
+        _check_fixed("tools", tokens, policy, context, fixed_tokens=fixed_tokens + tokens)
 
 
 NO_ROOM = {
@@ -143,15 +143,15 @@ TOO_LONG = {
 }
 
 
-def _check_fixed(field: str, tokens: int, policy: WindowPolicy, language: Language, *, fixed_tokens: int) -> None:
+def _check_fixed(field: str, tokens: int, policy: WindowPolicy, context: ModelContext, *, fixed_tokens: int) -> None:
     """Refuse the *field*, whose text has so many *tokens*, if no message fits beside all *fixed_tokens* so far."""
-    chat_format, limit_tokens = language.language_model.chat_format, policy.budget_tokens(language.language_model)
+    chat_format, limit_tokens = context.language_model.chat_format, policy.budget_tokens(context.language_model)
     try:
-        policy.check_it_holds_a_message(language.language_model, fixed_tokens=fixed_tokens)
+        policy.check_it_holds_a_message(context.language_model, fixed_tokens=fixed_tokens)
     except ValueError as error:
         over = chat_format.priming_tokens + chat_format.overhead_tokens + fixed_tokens + 1 - limit_tokens
         figures = {"tokens": f"{tokens:,}", "over": f"{over:,}", "limit": f"{limit_tokens:,}"}
-        raise _error(field, TOO_LONG[field], model=language.configured.label, **figures) from error
+        raise _error(field, TOO_LONG[field], model=context.configured.label, **figures) from error
 
 
 def _error(field: str, words: Any, **params: Any) -> ValidationError:

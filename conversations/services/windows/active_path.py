@@ -12,7 +12,7 @@ from chatsite.postgres.compiled_query import Prepared
 from chatsite.postgres.linked_insert import store_together
 from conversations.core.errors import ConversationNotFound, ReplyInterrupted
 from conversations.models import Conversation, Message, Run
-from conversations.services.counting.model_context import Language
+from conversations.services.counting.model_context import ModelContext
 
 LOCKED = Prepared(
     Conversation.objects.select_related("scenario", "head"),
@@ -62,7 +62,7 @@ def enter_path(branch: Collection[int]) -> None:
     Message.objects.filter(Q(pk__in=branch) | Q(step_of__in=branch)).update(active=True)
 
 
-def add_reply(conversation: Conversation, message: Message, language: Language) -> Message:
+def add_reply(conversation: Conversation, message: Message, context: ModelContext) -> Message:
     """Store the empty reply to *message*, the run that will make it, and the conversation with its new head.
 
     A message that is not stored yet is stored with them.
@@ -73,7 +73,7 @@ def add_reply(conversation: Conversation, message: Message, language: Language) 
         position=message.position + 1,
         role="assistant",
         state="streaming",
-        encoding=language.language_model.encoding,
+        encoding=context.language_model.encoding,
     )
     store_together(*([] if message.pk else [message]), reply, Run(reply=reply))
     _move_head(conversation, reply)

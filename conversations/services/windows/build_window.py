@@ -15,7 +15,7 @@ from conversations.core.window.window_record import LookUp
 from conversations.models import Conversation, Message
 from conversations.providers.tokens.prompt_tokens import count_tool_schemas
 from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
-from conversations.services.counting.model_context import Language, language_of, policy_of
+from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
 from conversations.tools.toolbox import Toolbox, toolbox_of
 
 from .stored_counts import StoredCounts
@@ -42,13 +42,13 @@ def build_window(
     history = _history(conversation, newest)
     turn = _turn(conversation, newest, toolbox)
     turn = replace(turn, grounding=grounding, look_up=look_up, steps=steps)
-    policy = policy or policy_of(conversation.scenario)
+    policy = policy or effective_policy(conversation.scenario)
     return _window(conversation, turn, history, policy=policy, tightening=tightening)
 
 
 def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
     """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
-    policy = policy_of(conversation.scenario)
+    policy = effective_policy(conversation.scenario)
     if policy.refuses_to_drop:
         history = _history(conversation, newest)
     else:
@@ -59,7 +59,7 @@ def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
 def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox | None = None) -> Turn:
     scenario = conversation.scenario
     schemas = (toolbox or toolbox_of(scenario)).schemas
-    schema_tokens = count_tool_schemas(schemas, language_model=language_of(scenario).language_model)
+    schema_tokens = count_tool_schemas(schemas, language_model=model_context(scenario).language_model)
     return Turn(newest, scenario.system_prompt, tool_schema_tokens=schema_tokens, has_tools=bool(schemas))
 
 
@@ -90,29 +90,29 @@ def _window(
     policy: WindowPolicy,
     tightening: Decimal = Decimal(1),
 ) -> Window:
-    language = language_of(conversation.scenario)
-    counts = StoredCounts(language)
+    context = model_context(conversation.scenario)
+    counts = StoredCounts(context)
     try:
         return compute_window(
             replace(turn, pins=tuple(counts.of(history.pins))),
             counts.of(history.newest_first),
-            language_model=language.language_model,
+            language_model=context.language_model,
             policy=policy,
-            count_text=language.count_text,
+            count_text=context.count_text,
             anchor=_anchor(conversation, turn.newest),
-            calibration=language.calibration * tightening,
+            calibration=context.calibration * tightening,
         )
     finally:
         counts.store()
 
 
-def draft_message(content: str, *, position: int, language: Language) -> HistoryMessage:
+def draft_message(content: str, *, position: int, context: ModelContext) -> HistoryMessage:
     """Return *content* as the newest user message, counted."""
     message = PromptMessage("user", content)
-    return HistoryMessage(position, message, language.content_tokens(message))
+    return HistoryMessage(position, message, context.content_tokens(message))
 
 
-def stored_message(message: Message, language: Language) -> HistoryMessage:
+def stored_message(message: Message, context: ModelContext) -> HistoryMessage:
     """Return a stored user message as the window knows it."""
     row = HistoryRow(
         id=message.pk,
@@ -122,7 +122,7 @@ def stored_message(message: Message, language: Language) -> HistoryMessage:
         content_tokens=message.content_tokens,
         encoding=message.encoding,
     )
-    counts = StoredCounts(language)
+    counts = StoredCounts(context)
     [counted] = counts.of([row])
     counts.store()
     return counted

@@ -24,7 +24,7 @@ from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation, Message, Run, Scenario
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.figures.spending import allowances, money_limits
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.ledger.tool_loop_hold import loop_usd, requests_after
 
 from .build_window import build_window
@@ -116,7 +116,7 @@ def worst_reply(record: WindowRecord, scenario: Scenario, *, is_looked_up: bool)
 
     Where the message *is_looked_up* in documents before it is sent, what is found goes with it.
     """
-    prices = language_of(scenario).unit_prices(at=timezone.now())
+    prices = model_context(scenario).unit_prices(at=timezone.now())
     request_usd = worst_case_usd(
         prices,
         input_tokens=record.most_prompt_tokens_with_grounding if is_looked_up else record.most_prompt_tokens,

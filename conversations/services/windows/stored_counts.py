@@ -8,7 +8,7 @@ from django.db import connection
 
 from conversations.core.window.history import HistoryMessage
 from conversations.selectors.conversations.history import HistoryRow
-from conversations.services.counting.model_context import Language
+from conversations.services.counting.model_context import ModelContext
 
 # A reply may have ended since its row was read: then what was counted here is only the beginning of it. What somebody
 # else has locked is left to the next window, so that two who count the same rows never wait for each other.
@@ -29,13 +29,13 @@ FROM unchanged WHERE message.id = unchanged.id
 class StoredCounts:
     """The counts of one window's rows. What had to be counted again is kept until `store`, for one statement."""
 
-    def __init__(self, language: Language) -> None:
-        self._language = language
-        self._encoding = language.language_model.encoding
+    def __init__(self, context: ModelContext) -> None:
+        self._context = context
+        self._encoding = context.language_model.encoding
         self._counted_again: list[tuple[HistoryRow, int]] = []
 
     def of(self, rows: Iterable[HistoryRow]) -> Iterator[HistoryMessage]:
-        """Yield *rows* with their tokens in the language's encoding."""
+        """Yield *rows* with their tokens in the language model's encoding."""
         encoding = self._encoding
         for row in rows:
             if row.encoding == encoding and (row.content_tokens or not row.content):  # a reply has 0 until it ends
@@ -45,7 +45,7 @@ class StoredCounts:
 
     def _count(self, row: HistoryRow) -> HistoryMessage:
         history = row.to_history()
-        tokens = self._language.content_tokens(history.message)
+        tokens = self._context.content_tokens(history.message)
         self._counted_again.append((row, tokens))
         return history._replace(content_tokens=tokens)
 

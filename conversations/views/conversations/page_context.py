@@ -21,7 +21,7 @@ from conversations.selectors.conversations.thread import ThreadPage, thread_page
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, MARK_WORDS, Sight
 from conversations.selectors.review.readings import newest_reading
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.windows.message_limits import person_allowances
 from conversations.views.documents.document_list import Addresses, adding_context, documents_context
 from conversations.views.http import parameters
@@ -94,7 +94,7 @@ def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]
     return {
         "scenario": chosen,
         "scenarios": scenarios if len(scenarios) > 1 else [],
-        "language_model": language_of(chosen).configured.label,
+        "language_model": model_context(chosen).configured.label,
         "is_demo": demo_is_used(),
         "tools": chosen_tools(chosen),
         "suggestions": suggestions_for(chosen),

@@ -25,7 +25,7 @@ from conversations.selectors.conversations.scenarios import (
     list_scenarios,
 )
 from conversations.services.conversations.conversations import default_scenario
-from conversations.services.counting.model_context import language_of
+from conversations.services.counting.model_context import model_context
 from conversations.services.documents.upload_limits import count_upload
 from conversations.services.scenarios.scenario_file import problems_of, read_document, write_document
 from conversations.services.scenarios.scenarios import check_there_is_room, copy_scenario, delete_scenario
@@ -62,7 +62,7 @@ class ListedScenario(NamedTuple):
 
 def _in_words(scenario: Scenario) -> ListedScenario:
     policy = policy_choices().get(scenario.policy_name, scenario.policy_name)
-    return ListedScenario(scenario, language_of(scenario).configured.label, policy)
+    return ListedScenario(scenario, model_context(scenario).configured.label, policy)
 
 
 @require_http_methods(["GET", "POST"])
