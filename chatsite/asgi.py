@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 from django.core.asgi import get_asgi_application
 
@@ -25,6 +25,7 @@ from conversations.views.http.body_limit import BodyLimit  # noqa: E402
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
+Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 
 async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -41,7 +42,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(django_application),
+        "http": BodyLimit(cast(Application, django_application)),
         "websocket": SiteOriginValidator(
             SessionMiddlewareStack(URLRouter(websocket_urlpatterns)), settings.WEBSOCKET_ORIGINS
         ),

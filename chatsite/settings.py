@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -196,6 +197,8 @@ _database.setdefault("OPTIONS", {})["pool"] = {
 DATABASES = {"default": {**_database, "CONN_HEALTH_CHECKS": True}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+CHANNEL_LAYERS: dict[str, Any] = {}
+CACHES: dict[str, Any]
 if REDIS_URL:
     CHANNEL_LAYERS = {
         "default": {
@@ -205,7 +208,6 @@ if REDIS_URL:
     }
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 else:
-    CHANNEL_LAYERS = {}
     CACHES = {
         "default": {
             "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
@@ -282,7 +284,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LANGUAGE_COOKIE_AGE = 60 * 60 * 24 * 365
 LANGUAGE_COOKIE_HTTPONLY = True
-LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SAMESITE: Literal["Lax"] = "Lax"
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import ResolverMatch, reverse
 from django.utils.deprecation import MiddlewareMixin
 
 from chatsite.accounts.gate.admission import Admission
@@ -35,7 +35,7 @@ class AdminDoorMiddleware(MiddlewareMixin):
     """
 
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
-        if "admin" not in request.resolver_match.app_names or not request.user.is_staff:
+        if "admin" not in _match(request).app_names or not (request.user.is_authenticated and request.user.is_staff):
             return None
         if let_in(request.user) is not Admission.ADMITTED:
             return redirect_to_login(_address(request), reverse("gate"))
@@ -53,7 +53,7 @@ class SecondFactorDoorMiddleware(MiddlewareMixin):
     """
 
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
-        page = request.resolver_match.url_name or ""
+        page = _match(request).url_name or ""
         if not page.startswith("mfa_") or page in ASKING or not request.user.is_authenticated:
             return None
         if has_second_factor(request.user) and not showed_second_factor(request):
@@ -68,11 +68,17 @@ class ProviderDoorMiddleware(MiddlewareMixin):
     """
 
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
-        page = request.resolver_match.url_name or ""
+        page = _match(request).url_name or ""
         makes_a_way_in = page.startswith("mfa_") and page not in ASKING
-        if (makes_a_way_in or page in WAYS_IN) and must_confirm_there(request):
+        if not (makes_a_way_in or page in WAYS_IN) or not request.user.is_authenticated:
+            return None
+        if must_confirm_there(request):
             return redirect(confirmation_there_url(request.user, _address(request)))
         return None
+
+
+def _match(request: HttpRequest) -> ResolverMatch:
+    return cast(ResolverMatch, request.resolver_match)  # which Django sets before `process_view`
 
 
 def _address(request: HttpRequest) -> str:

@@ -32,7 +32,8 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def clean_email(self, email: str) -> str:
         """Refuse what the column can't hold, which allauth would cut to an address of somebody else."""
-        return User._meta.get_field("email").clean(email, None)
+        cleaned: str = User._meta.get_field("email").clean(email, None)
+        return cleaned
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send it, or say that it couldn't be sent. The same for known and unknown addresses."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import AddEmailForm, SignupForm
@@ -27,11 +27,14 @@ from chatsite.accounts.sign_up.policy import complete_sign_up, why_refused
 class _AddressByPolicy:
     """Of both forms that make accounts: refuses the addresses that the policy does."""
 
+    cleaned_data: dict[str, Any]
+
     def clean_email(self) -> str:
         refusal = why_refused(context.request.session, self.cleaned_data["email"])
         if refusal:
             raise forms.ValidationError(refusal)
-        return super().clean_email()
+        email: str = super().clean_email()  # type: ignore[misc]  # of the form that it is mixed into
+        return email
 
 
 class SocialSignUpForm(_AddressByPolicy, SocialSignupForm):
@@ -54,7 +57,8 @@ class SignUpForm(_AddressByPolicy, SignupForm):
         """
         if self.account_already_exists:
             make_password(self.cleaned_data["password1"])  # as much work as for a new account: time tells nothing
-        return super().try_save(request)
+        saved: tuple[User | None, HttpResponseBase | None] = super().try_save(request)
+        return saved
 
     def custom_signup(self, request: HttpRequest, user: User) -> None:
         came_as_admin = first_admin.GRANT in request.session
@@ -78,7 +82,7 @@ class ChangeEmailForm(AddEmailForm):
         return EmailAddress.objects.add_email(request, self.user, self.cleaned_data["email"], confirm=True)
 
 
-class PersonForm(forms.ModelForm):
+class PersonForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
     """How the site greets its person, in which language, and whether it shows them what replies cost."""
 
     class Meta:
@@ -94,7 +98,8 @@ class PersonForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["language"].choices = [("", _("As the browser asks")), *settings.LANGUAGES]
+        language = cast(forms.ChoiceField, self.fields["language"])
+        language.choices = [("", _("As the browser asks")), *settings.LANGUAGES]
 
 
 class DeleteAccountForm(forms.Form):

@@ -63,8 +63,9 @@ def effective_limits(user: User) -> EffectiveLimits:
 
 def inherited_limits(limits: Limits) -> EffectiveLimits:
     """Return what would hold where *limits*, which may be of a person, a role or the site, say nothing."""
-    if limits.user_id is not None:
-        wider = Q(role=limits.user.role) | Q(role=None)
+    user = limits.user if limits.user_id is not None else None
+    if user is not None:
+        wider = Q(role=user.role) | Q(role=None)
     else:
         # A row that is not stored yet is a role's, unless there is none of the site.
         wider = Q(role=None) if limits.role or limits.pk is None else Q(pk=None)

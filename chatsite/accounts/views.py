@@ -19,6 +19,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from chatsite.accounts.forms import SignUpForm, TokenForm
+from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.second_factors.factors import must_set_up
 from chatsite.accounts.sign_up.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
 from chatsite.accounts.sign_up.invitations import held_by
@@ -31,10 +32,11 @@ class SignUpView(SignupView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         session = self.request.session
         own = {"makes_first_admin": holds_grant(session), "invitation": invitation_of(session)}
-        return super().get_context_data(policy=policy_words(), **own, **kwargs)
+        context: dict[str, Any] = super().get_context_data(policy=policy_words(), **own, **kwargs)
+        return context
 
     def get_form(self, form_class: type[Form] | None = None) -> SignUpForm:
-        form = super().get_form(form_class)
+        form: SignUpForm = super().get_form(form_class)
         invitation = invitation_of(self.request.session)
         if invitation and invitation.email:
             form.fix_email(invitation.email)
@@ -46,20 +48,22 @@ class SignUpView(SignupView):
 
     def form_valid(self, form: Form) -> HttpResponse:
         try:
-            return super().form_valid(form)
+            response: HttpResponse = super().form_valid(form)
         except (IntegrityError, SignUpRefused):
-            return self._decide_again()
+            response = self._decide_again()
+        return response
 
     def _decide_again(self) -> HttpResponse:
         """Answer as if this sign-up had come after the one that was faster."""
         if not self.is_open():
             return self.closed()
         form = self.get_form_class()(**self.get_form_kwargs())
-        return super().form_valid(form) if form.is_valid() else self.form_invalid(form)
+        response: HttpResponse = super().form_valid(form) if form.is_valid() else self.form_invalid(form)
+        return response
 
 
 @login_required
-def second_factor(request: HttpRequest) -> HttpResponse:
+def second_factor(request: SignedInRequest) -> HttpResponse:
     """Lead staff to the second factor without which the admin stays shut."""
     if not must_set_up(request.user):
         return redirect("admin:index" if request.user.is_staff else "account")
@@ -96,7 +100,7 @@ def _claim_url(request: HttpRequest) -> str:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def first_admin_claim(request: HttpRequest) -> HttpResponse:
+def first_admin_claim(request: SignedInRequest) -> HttpResponse:
     """Make the account that is signed in the admin, if its person came by the link and says so."""
     if request.method == "POST":
         make_first_admin(request.session, request.user)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -57,7 +57,8 @@ class Environment:
         return self._read(name, "whole number", _integer(minimum, maximum), default=default, help=help)
 
     def number(self, name: str, *, default: float | None, help: str) -> float | None:  # noqa: A002
-        return self._read(name, "number", _positive_number, default=default, help=help)
+        parse: Callable[[str], float | None] = _positive_number
+        return self._read(name, "number", parse, default=default, help=help)
 
     def switch(self, name: str, *, default: bool, help: str) -> bool:  # noqa: A002
         return self._read(name, "on/off", _switch, default=default, help=help)
@@ -66,7 +67,8 @@ class Environment:
         return list(self._read(name, "list, by commas", _words, default=default, help=help))
 
     def networks(self, name: str, *, help: str) -> list[str]:  # noqa: A002
-        return list(self._read(name, "addresses and networks, by commas", _networks, default=(), help=help))
+        nothing: tuple[str, ...] = ()
+        return list(self._read(name, "addresses and networks, by commas", _networks, default=nothing, help=help))
 
     def choice(self, name: str, choices: tuple[str, ...], *, default: str, help: str) -> str:  # noqa: A002
         return self._read(name, " or ".join(choices), _choice(choices), default=default, help=help)
@@ -81,7 +83,7 @@ class Environment:
         kind: str,
         parse: Callable[[str], T],
         *,
-        default: Any,
+        default: T,
         help: str,  # noqa: A002
         shown: str | None = None,
     ) -> T:

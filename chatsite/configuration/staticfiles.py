@@ -3,7 +3,7 @@
 from servestatic.storage import CompressedManifestStaticFilesStorage
 
 
-class ModuleManifestStorage(CompressedManifestStaticFilesStorage):
+class ModuleManifestStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # servestatic has no types
     """Also rewrites the imports between our ES modules, all of them under `static/js`.
 
     Other packages' files are left alone: some import by bare names, which only their own build tools can resolve.

@@ -6,6 +6,8 @@ the event loop, because a restart does not mend a database. Readiness asks the d
 
 from __future__ import annotations
 
+from typing import Any
+
 from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -16,20 +18,22 @@ LIVENESS, READINESS = "/healthz", "/readyz"
 
 
 @sync_and_async_middleware
-def HealthMiddleware(get_response):  # noqa: N802 -- Django names middleware like classes
+def HealthMiddleware(get_response: Any) -> Any:  # noqa: N802 -- Django names middleware like classes
     async def answer_async(request: HttpRequest) -> HttpResponseBase:
         if request.path_info == LIVENESS:
             return liveness()
         if request.path_info == READINESS:
             return await sync_to_async(readiness)()
-        return await get_response(request)
+        response: HttpResponseBase = await get_response(request)
+        return response
 
     def answer(request: HttpRequest) -> HttpResponseBase:
         if request.path_info == LIVENESS:
             return liveness()
         if request.path_info == READINESS:
             return readiness()
-        return get_response(request)
+        response: HttpResponseBase = get_response(request)
+        return response
 
     return answer_async if iscoroutinefunction(get_response) else answer
 

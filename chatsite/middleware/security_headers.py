@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from asgiref.sync import iscoroutinefunction
 from csp.middleware import CSPMiddleware, PolicyParts
 from django.http import HttpRequest, HttpResponseBase
@@ -24,7 +26,7 @@ HEADERS = {
 
 
 @sync_and_async_middleware
-def SecurityHeadersMiddleware(get_response):  # noqa: N802 -- Django names middleware like classes
+def SecurityHeadersMiddleware(get_response: Any) -> Any:  # noqa: N802 -- Django names middleware like classes
     """Adds our headers where a view has not set its own; stands behind ServeStatic, whose files may be kept."""
 
     async def add_async(request: HttpRequest) -> HttpResponseBase:

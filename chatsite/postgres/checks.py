@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import psycopg
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError, NotSupportedError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -54,7 +55,7 @@ def _check(database: BaseDatabaseWrapper) -> list[CheckMessage]:
     try:
         params = {"connect_timeout": CONNECT_SECONDS, **database.get_connection_params()}
         # Not through the pool, which tries again and again until its own time is over, and then does not say why.
-        with database.wrap_database_errors, database.Database.connect(**params) as connection:
+        with database.wrap_database_errors, psycopg.connect(**params) as connection:
             version = connection.info.server_version // 10_000
             available = {name for (name,) in connection.execute("SELECT name FROM pg_available_extensions")}
     except DatabaseError as error:

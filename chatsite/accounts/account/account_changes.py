@@ -19,11 +19,12 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from chatsite.accounts.models import AccountChange, ChangeKind, User
+from chatsite.accounts.requests import SignedInRequest
 
 MOST_SHOWN = 50
 
 
-def note_change(request: HttpRequest, user: User, kind: ChangeKind, *, detail: str = "", email: str = "") -> None:
+def note_change(request: SignedInRequest, user: User, kind: ChangeKind, *, detail: str = "", email: str = "") -> None:
     """Put on record what the admin who asks has done to *user*; mail it once that is stored for good.
 
     *email* is where the person read their mail before; without it, their address.
@@ -34,7 +35,7 @@ def note_change(request: HttpRequest, user: User, kind: ChangeKind, *, detail: s
     transaction.on_commit(partial(_mail, request, change, email or user.email))
 
 
-def send_password_link(request: HttpRequest, user: User) -> None:
+def send_password_link(request: SignedInRequest, user: User) -> None:
     """Mail the person a link by which they choose a password. The admin who asks for it does not see it."""
     note_change(request, user, ChangeKind.LINK)
     transaction.on_commit(partial(_mail_link, request, user))

@@ -38,4 +38,4 @@ def _factor(factor: Authenticator) -> dict[str, Any]:
 
 def _sessions(user: User) -> list[dict[str, Any]]:
     stored = user.sessions.filter(expire_date__gt=timezone.now()).order_by("began_at")
-    return list(stored.values("user_agent", "address", "began_at", "last_seen_at"))
+    return [dict(row) for row in stored.values("user_agent", "address", "began_at", "last_seen_at")]

@@ -18,12 +18,13 @@ from chatsite.accounts.account.sign_in_methods import ways_to_sign_in
 from chatsite.accounts.forms import PersonForm
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import keep_language, language_of
+from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.sessions.own_sessions import end_all_sessions, end_other_sessions, end_session, own_sessions
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def account(request: HttpRequest) -> HttpResponse:
+def account(request: SignedInRequest) -> HttpResponse:
     form = PersonForm(request.POST or None, instance=request.user)
     if request.method == "POST" and form.is_valid():
         return _saved(request, form.save())
@@ -52,7 +53,7 @@ def _saved(request: HttpRequest, user: User) -> HttpResponse:
 
 @login_required
 @require_POST
-def end_sessions(request: HttpRequest) -> HttpResponse:
+def end_sessions(request: SignedInRequest) -> HttpResponse:
     """End one of the person's sessions, which the form names by its handle, or `others`, or `all`."""
     which = request.POST.get("session", "")
     if which == "all":

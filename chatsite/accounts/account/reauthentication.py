@@ -7,10 +7,11 @@ from functools import wraps
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.internal.flows.reauthentication import is_reauthentication_required
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpResponseBase
 from django.shortcuts import redirect
 
 from chatsite.accounts.openid_connect.confirmation import confirmation_there_url, must_confirm_there
+from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.second_factors.factors import confirmation_url, has_second_factor, showed_second_factor
 
 View = Callable[..., HttpResponseBase]
@@ -27,7 +28,7 @@ def confirmed(view: View) -> View:
     recently: View = reauthentication_required(view)
 
     @wraps(view)
-    def answer(request: HttpRequest, **kwargs: object) -> HttpResponseBase:
+    def answer(request: SignedInRequest, **kwargs: object) -> HttpResponseBase:
         if has_second_factor(request.user) and not showed_second_factor(request):
             return redirect(confirmation_url(request.user, request.path))
         if must_confirm_there(request):

@@ -17,9 +17,10 @@ class SavedByOne(ModelAdmin):
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
-            return super().changeform_view(request, *args, **kwargs)
+            response: HttpResponse = super().changeform_view(request, *args, **kwargs)
         except IntegrityError:
             self.message_user(
                 request, _("Somebody else saved this at the same time. Nothing was changed."), messages.ERROR
             )
             return redirect(request.get_full_path())
+        return response

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.conf import settings
@@ -22,12 +22,27 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 from chatsite.accounts.admin.single_save_button import OneButton
 from chatsite.accounts.admin.state_colours import Colours
 from chatsite.accounts.models import Invitation, InvitationState
+from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.sign_up import invitations
 
 STATES = Colours(open="info", revoked="warning", ended="warning")
 
 
-class InvitationForm(forms.ModelForm):
+class NewLink(NamedTuple):
+    """A link as it is shown once, and for how many days it opens its invitation."""
+
+    invitation: Invitation
+    link: str
+    days: int
+
+
+class InvitationRequest(SignedInRequest):
+    """A request to the invitation form. *made_link* is there once the form has made one."""
+
+    made_link: NewLink
+
+
+class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
     days = forms.IntegerField(
         label=_("Days until it ends"),
         initial=invitations.USUAL_DAYS,
@@ -47,7 +62,7 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> list[tuple[str, str]]:
-        return InvitationState.choices
+        return [(state.value, str(state.label)) for state in InvitationState]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> QuerySet[Invitation]:
         unused, unrevoked, in_time = Q(used_at=None), Q(revoked_at=None), Q(expires_at__gt=timezone.now())
@@ -57,7 +72,7 @@ class StateFilter(admin.SimpleListFilter):
             "ended": unused & unrevoked & ~in_time,
             "open": unused & unrevoked & in_time,
         }
-        return queryset.filter(states.get(self.value(), Q()))
+        return queryset.filter(states.get(self.value() or "", Q()))
 
 
 @admin.register(Invitation)
@@ -73,8 +88,12 @@ class InvitationAdmin(OneButton):
     actions_submit_line = ["make_new_link", "revoke"]
     facts = ["whom", "state", "expires_at", "used_by", "used_at", "created_by", "created_at"]
 
-    def get_form(self, request: HttpRequest, obj: Invitation | None = None, **kwargs: Any) -> type[forms.ModelForm]:
-        return super().get_form(request, obj, **kwargs, form=forms.ModelForm if obj else InvitationForm)
+    def get_form(
+        self, request: HttpRequest, obj: Invitation | None = None, **kwargs: Any
+    ) -> type[forms.ModelForm[Invitation]]:
+        kwargs["form"] = forms.ModelForm if obj else InvitationForm
+        form: type[forms.ModelForm[Invitation]] = super().get_form(request, obj, **kwargs)
+        return form
 
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> list[str]:
         return [*self.facts, "note"] if obj else ["email", "days", "note"]
@@ -92,11 +111,11 @@ class InvitationAdmin(OneButton):
 
     @display(description=_("state"))
     def state(self, invitation: Invitation) -> str:
-        return invitation.state.label
+        return str(invitation.state.label)
 
     @display(description=_("state"), label=STATES)
     def shown_state(self, invitation: Invitation) -> tuple[str, str]:
-        return invitation.state, invitation.state.label
+        return invitation.state, str(invitation.state.label)
 
     def has_delete_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
         return False
@@ -110,10 +129,10 @@ class InvitationAdmin(OneButton):
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Hand a link over once its invitation is stored for good, and not before."""
         response = super().changeform_view(request, *args, **kwargs)
-        made = getattr(request, "made_link", None)
+        made: NewLink | None = getattr(request, "made_link", None)
         return self._hand_over(request, *made) if made else response
 
-    def save_model(self, request: HttpRequest, obj: Invitation, form: InvitationForm, change: Any) -> None:
+    def save_model(self, request: InvitationRequest, obj: Invitation, form: InvitationForm, change: Any) -> None:
         if change:
             obj.save(update_fields=["note"])  # what a sign-up has written meanwhile stays
             return self._run_pressed(request, obj)
@@ -128,7 +147,7 @@ class InvitationAdmin(OneButton):
         return redirect("admin:accounts_invitation_changelist")
 
     @action(description=_("Make a new link"), permissions=["change"])
-    def make_new_link(self, request: HttpRequest, invitation: Invitation) -> None:
+    def make_new_link(self, request: InvitationRequest, invitation: Invitation) -> None:
         try:
             self._make_link(request, invitation, days=invitations.USUAL_DAYS)
         except invitations.InvitationNotOpen:
@@ -153,8 +172,8 @@ class InvitationAdmin(OneButton):
             if button.action_name in request.POST:
                 button.method(request, invitation)
 
-    def _make_link(self, request: HttpRequest, invitation: Invitation, *, days: int) -> None:
-        request.made_link = invitation, invitations.invite(invitation, days=days), days
+    def _make_link(self, request: InvitationRequest, invitation: Invitation, *, days: int) -> None:
+        request.made_link = NewLink(invitation, invitations.invite(invitation, days=days), days)
 
     def _hand_over(self, request: HttpRequest, invitation: Invitation, link: str, days: int) -> HttpResponse:
         mail_works = bool(invitation.email and settings.SMTP_URL)

@@ -43,11 +43,8 @@ class LimitsAdmin(SavedByOne):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Limits]:
-        return (
-            super()
-            .get_queryset(request)
-            .order_by(F("user__email").asc(nulls_first=True), F("role").asc(nulls_first=True))
-        )
+        rows: QuerySet[Limits] = super().get_queryset(request)
+        return rows.order_by(F("user__email").asc(nulls_first=True), F("role").asc(nulls_first=True))
 
     @display(description=_("whose"))
     def whose(self, limits: Limits) -> str:
@@ -68,7 +65,7 @@ class LimitsAdmin(SavedByOne):
         return ["whose"] if obj else []
 
 
-class InheritingFormSet(BaseInlineFormSet):
+class InheritingFormSet(BaseInlineFormSet):  # type: ignore[type-arg]  # at run time it takes none
     """Knows the person whose limits it holds before they are stored."""
 
     instance: User
@@ -111,7 +108,8 @@ class SiteBudgetAdmin(OneButton, SavedByOne):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if not self.has_view_or_change_permission(request):
-            return super().changelist_view(request, extra_context)
+            refusal: HttpResponse = super().changelist_view(request, extra_context)
+            return refusal
         if SiteBudget.objects.exists():
             return redirect(CHANGE, True)
         return redirect("admin:accounts_sitebudget_add")
@@ -120,7 +118,8 @@ class SiteBudgetAdmin(OneButton, SavedByOne):
         """Whoever would add a second one changes the first. The permission doesn't say so: every page asks for that."""
         if self.has_add_permission(request) and SiteBudget.objects.exists():
             return redirect(CHANGE, True)
-        return super().add_view(request, *args, **kwargs)
+        response: HttpResponse = super().add_view(request, *args, **kwargs)
+        return response
 
     def has_delete_permission(self, request: HttpRequest, obj: SiteBudget | None = None) -> bool:
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -31,7 +31,7 @@ FROM = {
 }
 
 
-class LimitsForm(forms.ModelForm):
+class LimitsForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
     """*inherited* is what holds where a field is left empty; without it, what the instance says it is."""
 
     class Meta:
@@ -46,8 +46,9 @@ class LimitsForm(forms.ModelForm):
             field.label, field.help_text = WORDS[name]
             field.widget.attrs["placeholder"] = in_words(inherited, name)
         if "role" in self.fields:
-            self.fields["role"].choices = [("", EVERYONE), *ROLES.items()]
-            self.fields["role"].help_text = _("The limits of one person are on that person's page.")
+            role = cast(forms.ChoiceField, self.fields["role"])
+            role.choices = [("", EVERYONE), *ROLES.items()]
+            role.help_text = _("The limits of one person are on that person's page.")
 
     def clean_role(self) -> str | None:
         role: str | None = self.cleaned_data["role"]
@@ -56,7 +57,7 @@ class LimitsForm(forms.ModelForm):
         return role
 
 
-class SiteBudgetForm(forms.ModelForm):
+class SiteBudgetForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
     class Meta:
         model = SiteBudget
         fields = ("money_per_day_usd", "money_per_month_usd")

@@ -20,4 +20,6 @@ class OneButton(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        return super().changeform_view(request, object_id, form_url, {**(extra_context or {}), **ONLY_SAVE})
+        context = {**(extra_context or {}), **ONLY_SAVE}
+        response: HttpResponse = super().changeform_view(request, object_id, form_url, context)
+        return response

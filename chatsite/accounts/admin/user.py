@@ -33,6 +33,7 @@ from chatsite.accounts.admin.state_colours import Colours
 from chatsite.accounts.admin.user_forms import LAST_ADMIN, OWN_ACCESS, NewUserForm, UserForm
 from chatsite.accounts.limits import LIMITS, effective_limits
 from chatsite.accounts.models import ChangeKind, GatePassword, User
+from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.second_factors.factors import remove_second_factors
 
 NEW = _("The person is mailed a link to choose a password. Where this site sends no mail, invite them instead.")
@@ -44,6 +45,12 @@ LINKS_PRINTED = _(
 SEND_LINK = "accounts_user_send_password_link"  # the button of a person's form, as the admin names it
 ACTIVATED = _("Activated: %(count)d. Your own account stays as it is.")
 DEACTIVATED = _("Deactivated: %(count)d. Your own account stays as it is.")
+
+
+class UserFormRequest(SignedInRequest):
+    """A request to the form of a user. *only_sent_link* is known once the form is saved."""
+
+    only_sent_link: bool
 
 
 @admin.register(User)
@@ -92,8 +99,10 @@ class UserAdmin(SavedByOne):
         url = reverse("admin:accounts_gate_person", args=[user.pk])
         return format_html('{} <a class="leads-on" href="{}">{}</a>', state, url, gettext("See and change"))
 
-    def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> type[ModelForm]:
-        return super().get_form(request, obj, **kwargs, form=UserForm if obj else NewUserForm)
+    def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> type[ModelForm[User]]:
+        kwargs["form"] = UserForm if obj else NewUserForm
+        form: type[ModelForm[User]] = super().get_form(request, obj, **kwargs)
+        return form
 
     def get_actions_submit_line(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Offer nothing beside saving to who makes an account: its link is sent anyway."""
@@ -113,7 +122,7 @@ class UserAdmin(SavedByOne):
         own = OWN_ACCESS if obj == request.user else ()
         return [*super().get_readonly_fields(request, obj), *own]
 
-    def save_model(self, request: HttpRequest, obj: User, form: ModelForm, change: Any) -> None:
+    def save_model(self, request: SignedInRequest, obj: User, form: ModelForm[User], change: Any) -> None:
         super().save_model(request, obj, form, change)
         if "email" in form.changed_data:
             _take_over_address(obj)
@@ -122,27 +131,27 @@ class UserAdmin(SavedByOne):
         else:
             send_password_link(request, obj)
 
-    def save_related(self, request: HttpRequest, form: ModelForm, formsets: Any, change: Any) -> None:
+    def save_related(self, request: UserFormRequest, form: ModelForm[User], formsets: Any, change: Any) -> None:
         super().save_related(request, form, formsets, change)
         request.only_sent_link = SEND_LINK in request.POST and not any(each.has_changed() for each in [form, *formsets])
 
-    def response_change(self, request: HttpRequest, obj: User) -> HttpResponse:
+    def response_change(self, request: UserFormRequest, obj: User) -> HttpResponse:
         """Don't say that the person was changed where the button sent a link and nothing else was done."""
-        if request.only_sent_link:
-            return self.response_post_save_change(request, obj)
-        return super().response_change(request, obj)
+        answer = self.response_post_save_change if request.only_sent_link else super().response_change
+        response: HttpResponse = answer(request, obj)
+        return response
 
     @action(description=_("Send a link to choose a new password"), permissions=["change"])
-    def send_password_link(self, request: HttpRequest, user: User) -> None:
+    def send_password_link(self, request: SignedInRequest, user: User) -> None:
         """The button of one person's form, which is saved with it."""
         self._send_links(request, [user])
 
     @action(description=_("Send selected users a link to choose a new password"), permissions=["change"])
-    def send_password_links(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+    def send_password_links(self, request: SignedInRequest, queryset: QuerySet[User]) -> None:
         self._send_links(request, queryset.filter(is_active=True))
 
     @transaction.atomic
-    def _send_links(self, request: HttpRequest, users: Iterable[User]) -> None:
+    def _send_links(self, request: SignedInRequest, users: Iterable[User]) -> None:
         people = list(users)
         for user in people:
             send_password_link(request, user)
@@ -153,16 +162,16 @@ class UserAdmin(SavedByOne):
             self.message_user(request, LINKS_PRINTED % {"count": len(people)}, messages.WARNING)
 
     @action(description=_("Deactivate selected users"), permissions=["change"])
-    def deactivate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+    def deactivate(self, request: SignedInRequest, queryset: QuerySet[User]) -> None:
         self._set_active(request, queryset, active=False)
 
     @action(description=_("Activate selected users"), permissions=["change"])
-    def activate(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+    def activate(self, request: SignedInRequest, queryset: QuerySet[User]) -> None:
         self._set_active(request, queryset, active=True)
 
     @action(description=_("Remove second factors of selected users"), permissions=["change"])
     @transaction.atomic
-    def remove_second_factors(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+    def remove_second_factors(self, request: SignedInRequest, queryset: QuerySet[User]) -> None:
         """For people who have lost theirs and their recovery codes; one's own are removed on the account page."""
         others = list(queryset.exclude(pk=request.user.pk))
         remove_second_factors(others)
@@ -173,15 +182,16 @@ class UserAdmin(SavedByOne):
         self.message_user(request, note % {"count": len(others)})
 
     @transaction.atomic
-    def _set_active(self, request: HttpRequest, queryset: QuerySet[User], *, active: bool) -> None:
+    def _set_active(self, request: SignedInRequest, queryset: QuerySet[User], *, active: bool) -> None:
         others = list(queryset.exclude(pk=request.user.pk))
         keys = [user.pk for user in others]
         if not active and not keeps_an_admin(keys):
-            return self.message_user(request, LAST_ADMIN, messages.ERROR)
+            self.message_user(request, LAST_ADMIN, messages.ERROR)
+            return
         User.objects.filter(pk__in=keys).update(is_active=active)
         for user in others:
             self.log_change(request, user, "Activated." if active else "Deactivated.")
-        return self.message_user(request, (ACTIVATED if active else DEACTIVATED) % {"count": len(others)})
+        self.message_user(request, (ACTIVATED if active else DEACTIVATED) % {"count": len(others)})
 
 
 def _take_over_address(user: User) -> None:
@@ -190,7 +200,7 @@ def _take_over_address(user: User) -> None:
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=False)
 
 
-def _note_what_opens(request: HttpRequest, user: User, form: ModelForm) -> None:
+def _note_what_opens(request: SignedInRequest, user: User, form: ModelForm[User]) -> None:
     """Put on record, for the person to find, what of the form gives somebody a way in or more rights."""
     if "email" in form.changed_data:
         before = form.initial["email"]

@@ -16,7 +16,7 @@ OWN_ACCESS = ("is_active", "role", "gate_rule")
 LAST_ADMIN = _("The site needs an admin: nobody else is one.")
 
 
-class _UniqueAddress(ModelForm):
+class _UniqueAddress(ModelForm):  # type: ignore[type-arg]  # at run time it takes none
     """Refuses an email address that someone else has, in any letter case, also as a second one."""
 
     def clean_email(self) -> str:
@@ -46,7 +46,7 @@ class UserForm(_UniqueAddress):
 
     def clean(self) -> dict[str, Any]:
         """Leave the site an admin: this form runs in the transaction that saves it."""
-        cleaned: dict[str, Any] = super().clean()
+        cleaned = super().clean() or {}
         will_be = {name: cleaned.get(name, getattr(self.instance, name)) for name in OWN_ACCESS}
         is_admin = will_be["role"] == Role.ADMIN and will_be["is_active"] and will_be["gate_rule"] != GateRule.BLOCKED
         if not is_admin and not keeps_an_admin([self.instance.pk]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import ipaddress
+from typing import Any
 
 from django.db import connection
 from django.db.models import F
@@ -67,7 +68,8 @@ def sweep_attempts() -> int:
 
 def _count(tried_by: str, most: int) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(COUNT, {"tried_by": tried_by, "period": PERIOD})
+        parameters: dict[str, Any] = {"tried_by": tried_by, "period": PERIOD}  # psycopg writes it as an interval
+        cursor.execute(COUNT, parameters)
         count, began_at = cursor.fetchone()
     if count > most:
         raise TooManyAttempts(began_at + PERIOD)

@@ -55,7 +55,8 @@ def find_password(user: User | None) -> GatePassword | None:
 
 def password_asked_of(user: User, standing: Standing) -> GatePassword | None:
     """Return the password that opens the gate for *user*, None where none is in force."""
-    return GatePassword.objects.filter(Q(user=user) | Q(user=None), version=standing.opening_version).first()
+    is_theirs = Q(user=user) | Q(user=None)
+    return GatePassword.objects.filter(is_theirs, Q(version=standing.opening_version)).first()
 
 
 def is_right(password: GatePassword | None, raw: str) -> bool:

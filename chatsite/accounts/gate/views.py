@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
@@ -19,6 +21,7 @@ from chatsite.accounts.gate.seats import place_in_line
 from chatsite.accounts.gate.unlock import let_in, unlock
 from chatsite.accounts.models import Gate
 from chatsite.accounts.preferences.time_zone import time_of_day, zone_of
+from chatsite.accounts.requests import SignedInRequest
 
 LOOK_AGAIN_SECONDS = 10
 
@@ -34,6 +37,7 @@ def gate(request: HttpRequest) -> HttpResponse:
         return redirect(_next(request))
     if admission is Admission.BLOCKED:
         return _page(request, "gate/blocked.html", status=403)
+    request = cast(SignedInRequest, request)
     if admission is Admission.WAITING:
         place = place_in_line(request.user.pk)
         return _page(request, "gate/waiting.html", place=place, look_again_seconds=LOOK_AGAIN_SECONDS)
@@ -41,7 +45,7 @@ def gate(request: HttpRequest) -> HttpResponse:
 
 
 @sensitive_variables("raw")
-def _take_password(request: HttpRequest) -> HttpResponse:
+def _take_password(request: SignedInRequest) -> HttpResponse:
     form = UnlockForm(request.POST)
     if not form.is_valid():
         return _ask(request, form)
@@ -56,7 +60,7 @@ def _take_password(request: HttpRequest) -> HttpResponse:
     return _ask(request, form)
 
 
-def _ask(request: HttpRequest, form: UnlockForm) -> HttpResponse:
+def _ask(request: SignedInRequest, form: UnlockForm) -> HttpResponse:
     """Ask for the password, or say that none lets the person in."""
     status = 400 if request.method == "POST" else 200
     standing = standings_of([request.user.pk]).get(request.user.pk)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -15,7 +16,7 @@ from .user import Role
 
 MOST = [MaxValueValidator(1_000_000_000)]
 MONEY_ENDS = 10**10  # as many digits as the columns have before the point
-MONEY = {
+MONEY: dict[str, Any] = {
     "max_digits": 16,
     "decimal_places": 6,
     "null": True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from django.contrib.sessions.base_session import AbstractBaseSession, BaseSessionManager
 from django.db import models
@@ -26,7 +26,7 @@ class Session(AbstractBaseSession):
     address = models.GenericIPAddressField(null=True)
     user_agent = models.CharField(max_length=300, blank=True)
 
-    objects = BaseSessionManager()
+    objects: ClassVar[BaseSessionManager[Self]] = BaseSessionManager()
 
     class Meta:
         verbose_name = _("session")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -38,7 +39,13 @@ class LowercaseEmailInput(forms.EmailField):
         return value.lower() if isinstance(value, str) else value
 
 
-class LowercaseEmailField(models.EmailField):
+if TYPE_CHECKING:
+    EmailField = models.EmailField[str | Combinable, str]
+else:
+    EmailField = models.EmailField
+
+
+class LowercaseEmailField(EmailField):
     """An email address that is stored, looked up and compared in lower case, whatever way it comes in."""
 
     def formfield(self, **kwargs: Any) -> Any:

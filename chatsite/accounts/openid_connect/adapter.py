@@ -55,12 +55,13 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         drop_unproved_claims(_verified(sociallogin))
         if sociallogin.state.get("process") == CONFIRM:
             raise ImmediateHttpResponse(confirm(request, sociallogin))
-        if sociallogin.state.get("process") == AuthProcess.CONNECT and must_confirm_there(request):
+        is_connecting = sociallogin.state.get("process") == AuthProcess.CONNECT
+        if is_connecting and request.user.is_authenticated and must_confirm_there(request):
             # Another account there is a way in like any other, and it is begun on no page of ours that has a door.
             url = confirmation_there_url(request.user, reverse("socialaccount_connections"))
             raise ImmediateHttpResponse(redirect(url))
         found_by_address = sociallogin.is_existing and sociallogin.account._state.adding
-        if not found_by_address or sociallogin.state.get("process") == AuthProcess.CONNECT:
+        if not found_by_address or is_connecting:
             return
         if not sociallogin.user.is_active:
             raise ImmediateHttpResponse(get_account_adapter().respond_user_inactive(request, sociallogin.user))

@@ -41,4 +41,4 @@ def drop_unproved_claims(emails: Iterable[str]) -> None:
 
 
 def _is_confirmed(user: User) -> bool:
-    return EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists()
+    return bool(EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists())

@@ -92,13 +92,14 @@ class OpenIDConnectProvider(AllauthProvider):
         The policy of our pages lets a form go nowhere else, which browsers also ask of where its answer redirects to.
         """
         nonce = secrets.token_urlsafe(24)
-        auth_params, state = {"nonce": nonce}, {"nonce": nonce}
+        auth_params, state = {"nonce": nonce}, {"nonce": nonce, **kwargs}
         if process == CONFIRM:
             auth_params, state = auth_params | ASKED_ANEW, state | {"asked_at": int(time.time())}
         try:
-            response = super().redirect(request, process, auth_params=auth_params, **state, **kwargs)
+            response = super().redirect(request, process, auth_params=auth_params, **state)
         except OAuth2Error as error:
-            return render_authentication_error(request, self, exception=error)
+            refusal: HttpResponse = render_authentication_error(request, self, exception=error)
+            return refusal
         context = {"provider": self, "redirect_to": response.headers["Location"]}
         return render(request, "socialaccount/login_redirect.html", context)
 

@@ -10,7 +10,7 @@ from allauth.socialaccount.helpers import render_authentication_error
 from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers.base import Provider
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
-from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView, OAuth2View
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -24,11 +24,12 @@ class CallbackView(OAuth2CallbackView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
-            return super().dispatch(request, *args, **kwargs)
+            response: HttpResponse = super().dispatch(request, *args, **kwargs)
         except SignUpRefused:
             return render(request, "account/signup_closed.html")
         except (OAuth2Error, IntegrityError) as error:
-            return render_authentication_error(request, self.adapter.get_provider(), exception=error)
+            response = render_authentication_error(request, self.adapter.get_provider(), exception=error)
+        return response
 
     def _get_state(self, request: HttpRequest, provider: Provider) -> tuple[dict[str, Any] | None, HttpResponse | None]:
         state, response = super()._get_state(request, provider)
@@ -48,8 +49,9 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     return _answer(CallbackView, request, provider_id)
 
 
-def _answer(view: type, request: HttpRequest, provider_id: str) -> HttpResponse:
+def _answer(view: type[OAuth2View], request: HttpRequest, provider_id: str) -> HttpResponse:
     try:
-        return view.adapter_view(Exchange(request, provider_id))(request)
+        response: HttpResponse = view.adapter_view(Exchange(request, provider_id))(request)
     except SocialApp.DoesNotExist:
         raise Http404 from None
+    return response

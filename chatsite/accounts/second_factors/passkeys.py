@@ -70,7 +70,7 @@ class CredentialField(forms.JSONField):
 
     widget = forms.HiddenInput
 
-    def to_python(self, value: str | None) -> dict[str, Any]:
+    def to_python(self, value: str | None) -> dict[str, Any]:  # type: ignore[override]  # the stubs make JSON text
         with _refusing_nonsense():
             if value and (len(value) > CREDENTIAL_LENGTH or "\\u0000" in value):
                 raise ValueError("not of a browser")
@@ -120,7 +120,7 @@ class _AnyCredential(forms.Form):
 
     def clean_credential(self) -> Authenticator:
         with _refusing_nonsense():
-            return super().clean_credential()
+            return super().clean_credential()  # type: ignore[misc]  # of the form that it is mixed into
 
 
 class UsePasskeyForm(_AnyCredential, AuthenticateWebAuthnForm):

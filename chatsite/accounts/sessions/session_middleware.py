@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest, HttpResponseBase
+from typing import cast
 
-from chatsite.accounts.sessions.session_store import Visitor
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest, HttpResponse
+
+from chatsite.accounts.sessions.session_store import SessionStore, Visitor
 
 
 class SeenSessionMiddleware(SessionMiddleware):
@@ -13,9 +15,13 @@ class SeenSessionMiddleware(SessionMiddleware):
 
     def process_request(self, request: HttpRequest) -> None:
         super().process_request(request)
-        request.session.visitor = Visitor.of(request.META)
+        _store_of(request).visitor = Visitor.of(request.META)
 
-    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response = super().process_response(request, response)
-        request.session.see_again()
+        _store_of(request).see_again()
         return response
+
+
+def _store_of(request: HttpRequest) -> SessionStore:
+    return cast(SessionStore, request.session)  # SESSION_ENGINE

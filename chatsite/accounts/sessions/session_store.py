@@ -8,13 +8,18 @@ from __future__ import annotations
 import datetime as dt
 import ipaddress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import SESSION_KEY
-from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.contrib.sessions.backends import db
 from django.utils import timezone
 
 from chatsite.accounts.models import Session
+
+if TYPE_CHECKING:
+    DatabaseStore = db.SessionStore[Session]
+else:
+    DatabaseStore = db.SessionStore
 
 SEEN_AGAIN_AFTER = dt.timedelta(minutes=1)
 # What stays while a session goes on as the same person's, also under a new key, as after a change of the password.
@@ -56,10 +61,11 @@ class SessionStore(DatabaseStore):
         return Session
 
     def _validate_session_key(self, key: str | None) -> bool:
-        return super()._validate_session_key(key) and "\x00" not in str(key)  # which PostgreSQL refuses to look for
+        is_valid: bool = super()._validate_session_key(key)  # type: ignore[misc]  # not in Django's stubs
+        return is_valid and "\x00" not in str(key)  # which PostgreSQL refuses to look for
 
     def _get_session_from_db(self) -> Session | None:
-        self._row = super()._get_session_from_db()
+        self._row = super()._get_session_from_db()  # type: ignore[misc]  # not in Django's stubs
         return self._row
 
     def create_model_instance(self, data: dict[str, Any]) -> Session:

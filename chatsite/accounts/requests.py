@@ -1,0 +1,13 @@
+"""The request of a user who is signed in, for views that have asked for that already."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from chatsite.accounts.models import User
+
+
+class SignedInRequest(HttpRequest):
+    """What views behind `login_required` and the pages of the admin are given: *user* is never anonymous."""
+
+    user: User
