@@ -74,7 +74,7 @@ class ScenarioAdmin(LargeListAdmin):
 
     class Media:
         css = {"all": ["css/tool_choice.css", "css/tool_asks.css", "admin/scenario.css"]}
-        js = [Script("js/tool_choice.js", type="module")]
+        js = [Script("js/scenarios/tool_choice.js", type="module")]
 
     def formfield_for_foreignkey(self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any) -> Any:
         widget = OwnerWidget(db_field, self.admin_site)

@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 CASES = 300
 ALPHABET = "ab \n*é的😀🧑‍🚀"
 APPLY = """async (cases) => {
-  const { ReplyText } = await import("/static/js/reply_text.js");
+  const { ReplyText } = await import("/static/js/messages/reply_text.js");
   return cases.map(({ pieces, snapshot }) => {
     let text = new ReplyText({ tailAt: 0, tail: "" });
     const blocks = [];
@@ -127,7 +127,7 @@ def test_what_came_beyond_a_gap_follows_the_snapshot_that_fills_it(apply):
 
 
 SHOW = """async ({ drawn, pieces, snapshots }) => {
-  const { ReplyView } = await import("/static/js/reply_view.js");
+  const { ReplyView } = await import("/static/js/messages/reply_view.js");
   const article = ({ step, tail }) => {
     const template = document.createElement("template");
     template.innerHTML = "<article><div data-blocks></div><div data-tail data-at='0'></div></article>";

@@ -1,6 +1,6 @@
 /** What the conversation has cost so far, in the header, and the switch that hides all costs. */
 
-import { postForm } from "./http.js";
+import { postForm } from "../server/http.js";
 
 export class Costs {
   /**

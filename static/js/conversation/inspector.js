@@ -1,6 +1,6 @@
 /** "What the model saw": the panel at the side, filled by htmx when a link to a window is followed. */
 
-import { openWhenFilled } from "./dialogs.js";
+import { openWhenFilled } from "../shared/dialogs.js";
 
 export function startInspector(dialog) {
   openWhenFilled(dialog);

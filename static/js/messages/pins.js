@@ -1,6 +1,6 @@
 /** Pin and Exclude: buttons of a form without JavaScript. With it they show at once, and are taken back if refused. */
 
-import { postForm } from "./http.js";
+import { postForm } from "../server/http.js";
 
 const FIELDS = { pin: "pinned", exclude: "excluded" };
 const BUTTONS = '[data-action="pin"], [data-action="exclude"]';
@@ -8,7 +8,7 @@ const BUTTONS = '[data-action="pin"], [data-action="exclude"]';
 /**
  * @param {HTMLElement} page its dataset has a sentence for what was done
  * @param {object} options
- * @param {import("./sight.js").Sight} options.sight
+ * @param {import("./window_coverage.js").Sight} options.sight
  * @param {() => void} options.onChanging called before anything is known, to keep older news from undoing it
  * @param {() => void} options.onChanged called once the server has answered, whatever it said
  * @param {(sentence: string) => void} options.onDone

@@ -3,7 +3,7 @@
 /**
  * @param {HTMLElement} page
  * @param {object} options
- * @param {import("./connection.js").Connection} options.connection
+ * @param {import("../server/connection.js").Connection} options.connection
  * @param {() => void} options.onShown
  * @param {(error: Error) => void} options.onRefused
  */

@@ -1,6 +1,6 @@
 /** What the message being written costs and how it fills the window: asked of the server, drawn as a bar of parts. */
 
-import { postForm } from "./http.js";
+import { postForm } from "../server/http.js";
 
 const PAUSE_MS = 250;
 const PAUSE_FOR_LONG_MS = 1_500;

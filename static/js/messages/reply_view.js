@@ -1,8 +1,8 @@
 /** A streaming reply on the page: its steps and calls, finished blocks as HTML, the tail behind them as text. */
 
-import { callsIn, goOn, takeCalls } from "./calls.js";
-import { labelCopyButtons } from "./copy.js";
+import { labelCopyButtons } from "../shared/copy_buttons.js";
 import { ReplyText } from "./reply_text.js";
+import { callsIn, goOn, takeCalls } from "./tool_calls.js";
 
 export class ReplyView {
   /** @param {HTMLElement} article as the server draws a message whose state is streaming */

@@ -1,14 +1,14 @@
 /** Edit: a link to a page of its own without JavaScript. With it the message is edited where it stands. */
 
-import { Composer } from "./composer.js";
-import { Draft } from "./draft.js";
-import { getJson } from "./http.js";
+import { Composer } from "../composer/composer.js";
+import { Draft } from "../composer/draft.js";
+import { getJson } from "../server/http.js";
 
 /**
  * @param {HTMLElement} page
  * @param {object} options
  * @param {HTMLTemplateElement} options.template the form
- * @param {import("./connection.js").Connection} options.connection
+ * @param {import("../server/connection.js").Connection} options.connection
  * @param {(answer: {cleaned: boolean}) => void} options.onSent
  * @param {(error: Error) => void} options.onRefused told why a message can't be edited at all
  */

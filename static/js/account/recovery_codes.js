@@ -1,6 +1,6 @@
 /** Recovery codes on their page: a button that copies them. */
 
-import { startCopying } from "./copy.js";
+import { startCopying } from "../shared/copy_buttons.js";
 
 const button = document.querySelector("[data-copy]");
 

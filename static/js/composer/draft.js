@@ -5,7 +5,7 @@
  * the same message, even from the page of another new conversation; changed it is another one.
  */
 
-import { randomUuid } from "./ids.js";
+import { randomUuid } from "../shared/ids.js";
 
 export class Draft {
   /**

@@ -1,6 +1,6 @@
 /** Tool calls in the thread: what is open of them stays open, and a call that asks is answered in its place. */
 
-import { postForm } from "./http.js";
+import { postForm } from "../server/http.js";
 
 /**
  * Bring the calls in *article* to how they stand in *drawn*, the same step of the same reply. What has not changed is

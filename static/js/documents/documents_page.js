@@ -1,6 +1,6 @@
 /** The page of the documents of a conversation, or of a scenario. */
 
-import { Announcer } from "./announcer.js";
+import { Announcer } from "../shared/announcer.js";
 import { startDocuments } from "./documents.js";
 
 const page = document.getElementById("main");

@@ -8,7 +8,7 @@
  * Pure: knows neither the page nor the socket.
  */
 
-import { countCodePoints, skipCodePoints } from "./offsets.js";
+import { countCodePoints, skipCodePoints } from "./code_points.js";
 
 /**
  * @typedef {object} Change what to do to the page, in this order

@@ -1,9 +1,9 @@
 /** Documents of a page: files come in by the chooser, by dropping and by pasting, and lists show what becomes of them. */
 
-import { closeByItself } from "./dialogs.js";
+import { closeByItself } from "../shared/dialogs.js";
 import { refreshDocuments, startDocumentLists } from "./document_lists.js";
-import { startDropping } from "./dropping.js";
-import { Uploads } from "./uploads.js";
+import { startDropping } from "./file_drop.js";
+import { Uploads } from "./upload_queue.js";
 
 /**
  * @param {HTMLElement} page

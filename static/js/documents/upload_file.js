@@ -1,7 +1,7 @@
 /** One file on its way to our own server. Unlike `fetch`, this request tells how much of the file has left. */
 
-import { goToGate } from "./gate.js";
-import { Refusal, Unreachable } from "./http.js";
+import { goToGate } from "../server/gate.js";
+import { Refusal, Unreachable } from "../server/http.js";
 
 /**
  * Send *file* and return what the server answers; rejected with a `Refusal` or `Unreachable` when it was not stored.

@@ -1,7 +1,7 @@
 /** What every page does. */
 
+import { localiseTimes, rememberTimeZone } from "./local_times.js";
 import { startTheme } from "./theme.js";
-import { localiseTimes, rememberTimeZone } from "./time_zone.js";
 import { startToasts } from "./toasts.js";
 
 startTheme();

@@ -92,7 +92,7 @@ export class Composer {
     this.#changed();
   }
 
-  /** @param {import("./http.js").Refusal | import("./http.js").Unreachable} error */
+  /** @param {import("../server/http.js").Refusal | import("../server/http.js").Unreachable} error */
   showFailure(error) {
     this.showError(
       error.code ? error.message : this.form.dataset[isTooLarge(error) ? "textTooLarge" : "textUnreachable"],

@@ -1,6 +1,6 @@
 /** The choice of a scenario in the header: taken at once, and the page is drawn anew; what was typed is kept. */
 
-import { postForm } from "./http.js";
+import { postForm } from "../server/http.js";
 
 /**
  * @param {HTMLFormElement | null} form there is none where nothing can be chosen

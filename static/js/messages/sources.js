@@ -1,6 +1,6 @@
 /** What was looked up for a reply: fetched once, when somebody wants to see it. */
 
-import { getFragment } from "./http.js";
+import { getFragment } from "../server/http.js";
 
 const fetched = new WeakMap();
 

@@ -1,6 +1,6 @@
 /** Files on their way up, one after the other, until the list of documents has them. */
 
-import { upload } from "./upload.js";
+import { upload } from "./upload_file.js";
 import { UploadRow } from "./upload_row.js";
 
 const ONE_TOO_MANY = new Set(["documents_too_many", "uploads_used_up"]);

@@ -1,10 +1,10 @@
 /** The messages on the page, kept the same as what is stored. */
 
-import { callsIn, goOn } from "./calls.js";
-import { labelCopyButtons } from "./copy.js";
+import { labelCopyButtons } from "../shared/copy_buttons.js";
+import { localiseTimes } from "../shared/local_times.js";
 import { ReplyView } from "./reply_view.js";
 import { readingIn, readOn } from "./sources.js";
-import { localiseTimes } from "./time_zone.js";
+import { callsIn, goOn } from "./tool_calls.js";
 
 export class Thread {
   /**
