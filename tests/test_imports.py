@@ -18,8 +18,9 @@ FLOORS = """
 chatsite
 management · urls · apps · migrations
 sockets · views · admin · runs · forms · checks · templatetags
+rendering | wording
 services · selectors · access · grounding · tools · reconciliation · live.session_watcher
-models | providers · parsing | rendering | live | wording
+models | providers · parsing | live
 chatsite.accounts | window_policies | example
 core | chatsite.postgres
 """
@@ -230,6 +231,8 @@ def test_the_core_asks_no_network_no_clock_and_no_system():
         ("conversations.models.message", "conversations.providers.tokens.tokenizer"),
         ("conversations.core.window.compute_window", "chatsite.postgres"),
         ("conversations.services.post", "conversations.views"),
+        ("conversations.selectors.conversations.thread", "conversations.rendering"),
+        ("conversations.selectors.conversations.thread", "conversations.wording.error_sentences"),
         ("conversations.views.thread", "chatsite.settings"),
         ("chatsite.accounts.views", "conversations.core.errors"),
         ("chatsite.postgres.embedded.server", "chatsite.settings"),

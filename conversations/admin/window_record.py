@@ -15,8 +15,8 @@ from conversations.core.money.cost_drivers import Dearness, DearRequest, is_dear
 from conversations.core.window.window_record import EntryKind, LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion
 from conversations.models.message import MessageRole
-from conversations.selectors.conversations.window import LEFT_OUT_BECAUSE
 from conversations.window_policies import policy_choices
+from conversations.wording.window_labels import LEFT_OUT_LABELS
 
 KINDS: dict[EntryKind, Promise] = {
     "system": _("System prompt"),
@@ -104,7 +104,7 @@ class ShownWindow:
     def left_out(self) -> list[tuple[LeftOutMessage, str]]:
         """The messages that were looked at and not sent, each with its reason in words."""
         left_out = self.record.left_out if self.record else ()
-        return [(message, LEFT_OUT_BECAUSE.get(message.reason, message.reason)) for message in left_out]
+        return [(message, LEFT_OUT_LABELS.get(message.reason, message.reason)) for message in left_out]
 
     @property
     def policy(self) -> str:

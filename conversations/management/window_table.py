@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from conversations.core.window.window_record import WindowRecord
 from conversations.selectors.conversations.window import WindowView
 from conversations.views.conversations.policy_labels import rules_of
-from conversations.views.conversations.window_bar import LABELS
+from conversations.wording.window_labels import LEFT_OUT_LABELS, PART_LABELS
 
 HEADINGS = ("KIND", "ROLE", "POSITION", "TOKENS", "WORDS")
 RIGHT = {"POSITION", "TOKENS"}
@@ -58,7 +58,7 @@ def _line(row: Row, widths: Sequence[int], room: int) -> str:
 
 def _totals(record: WindowRecord) -> Iterator[str]:
     parts = record.parts
-    totals = [(str(LABELS[part]), tokens) for part, tokens in parts.items() if part != "free" and tokens]
+    totals = [(str(PART_LABELS[part]), tokens) for part, tokens in parts.items() if part != "free" and tokens]
     totals += [("Prompt", record.prompt_tokens), ("Free", parts["free"]), ("Budget", record.budget_tokens)]
     width = max(len(name) for name, _ in totals)
     for name, tokens in totals:
@@ -70,7 +70,8 @@ def _not_sent(view: WindowView, columns: int) -> Iterator[str]:
     yield f"Messages before position {record.first_position + 1:,} that are out of view: {record.unseen_messages:,}"
     for row in view.left_out:
         out = row.message
-        beginning = f"Left out: position {_position(out.position)}, {out.tokens:,} tokens, {row.reason}: "
+        reason = LEFT_OUT_LABELS[out.reason]
+        beginning = f"Left out: position {_position(out.position)}, {out.tokens:,} tokens, {reason}: "
         yield beginning + _cut(row.excerpt, max(NARROWEST, columns - len(beginning)))
 
 

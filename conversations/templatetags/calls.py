@@ -7,8 +7,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from conversations.core.text.invisible_characters import Piece, pieces_of
+from conversations.core.text.readable_json import readable_json
 from conversations.core.tools.tool_spec import BUILT_IN
-from conversations.selectors.conversations.tool_calls import ShownCall
+from conversations.selectors.conversations.tool_calls import MOST_SHOWN_CHARACTERS, CallRow
 from conversations.wording import tool_labels
 from conversations.wording.tool_labels import ToolWords
 
@@ -22,10 +23,17 @@ def words_of(tool: str, source: str) -> ToolWords | None:
 
 
 @register.filter
-def short(call: ShownCall) -> str:
+def short(call: CallRow) -> str:
     """Return the arguments of a call on one line."""
     are_sums = (call.tool, call.source) == ("calculator", BUILT_IN)
     return tool_labels.short_arguments(call.arguments, are_sums=are_sums)
+
+
+@register.filter
+def readable_arguments(call: CallRow) -> str:
+    """Return the arguments laid out; very long ones only while the call awaits approval, because that takes time."""
+    is_long = len(call.arguments) > MOST_SHOWN_CHARACTERS
+    return call.arguments if is_long and not call.asks else readable_json(call.arguments)
 
 
 @register.filter

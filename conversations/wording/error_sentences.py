@@ -52,7 +52,9 @@ def sentence_of(error: ConversationError, reader: Reader) -> str:
 
 
 def stored_sentence(code: str, params: Mapping[str, object], reader: Reader) -> str:
-    """Return the sentence of an error of which only *code* and *params* are kept, as with a reply that failed."""
+    """Return the sentence of an error of which only *code* and *params* are stored; nothing where there is no code."""
+    if not code:
+        return ""
     with override(reader.language_code):
         return sentence_for(code, params, translate=gettext, translate_plural=ngettext, tell=reader.tell)
 

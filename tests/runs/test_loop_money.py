@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from chatsite.accounts.models import Limits
 from conversations.models import Completion, LedgerSum, Message, Run, Scenario, Spending
-from conversations.selectors.conversations.reply_costs import reply_cost, with_reply_cost
+from conversations.selectors.conversations.reply_costs import COST_COLUMNS, CostRow, reply_cost, with_reply_cost
 from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
 from conversations.services.ledger.recompute_spending import recompute_spending
 from conversations.services.ledger.tool_loop_hold import loop_usd, requests_after
@@ -81,8 +81,8 @@ async def test_each_step_is_a_completion_of_its_own_and_all_of_them_are_the_repl
     reply = await answer_to(alice)
     rows = await in_thread(rows_of, reply)
     assert [(step, purpose) for step, purpose, _ in rows] == [(1, "tool_step"), (2, "tool_step"), (3, "reply")]
-    newest = with_reply_cost(Completion.objects.filter(reply=reply)).order_by("-pk")
-    cost = reply_cost(await in_thread(newest.first))
+    newest = with_reply_cost(Completion.objects.filter(reply=reply)).order_by("-pk").values_list(*COST_COLUMNS)
+    cost = reply_cost(CostRow(*await in_thread(newest.first)))
     assert (cost.requests, cost.cost_usd) == (3, sum(usd for *_, usd in rows))
     assert await in_thread(spent_and_held, alice) == (cost.cost_usd, 0)
     await in_thread(check_sums)

@@ -15,6 +15,7 @@ from conversations.selectors.conversations.tool_calls import MOST_SHOWN_CHARACTE
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.reply_steps import store_step
 from conversations.services.replies.tool_calls import end_call
+from conversations.templatetags.calls import readable_arguments
 from tests.support.asking import ask
 from tests.support.people import begin, make_user, post
 
@@ -45,7 +46,7 @@ def test_a_step_that_runs_has_its_calls_and_the_replys_own_text(reply):
     [step] = calls_of_replies([reply.pk])[reply.pk]
     assert (step.number, step.text, step.is_stored, step.asks) == (1, "", False, True)
     assert [call.arguments for call in step.calls] == ['{"note": "Buy milk"}', '{"note": "Buy tea"}']
-    assert step.calls[0].readable_arguments == '{\n  "note": "Buy milk"\n}'
+    assert readable_arguments(step.calls[0]) == '{\n  "note": "Buy milk"\n}'
     assert (step.calls[0].tool, step.calls[0].source, step.calls[0].seconds) == ("write_down", "own", None)
 
 
@@ -78,7 +79,7 @@ def test_long_arguments_are_laid_out_for_whoever_decides_about_them(reply):
     ended_call, asking = ask(reply, *[{"note": "milk " * 3_000}] * 2)
     ended(ended_call)
     shown = calls_of_replies([reply.pk])[reply.pk][0].calls
-    assert [call.readable_arguments == call.arguments for call in shown] == [True, False]
+    assert [readable_arguments(call) == call.arguments for call in shown] == [True, False]
     assert shown[1].pk == asking.pk
 
 
@@ -104,7 +105,7 @@ def test_a_page_without_calls_takes_one(reply):
 def test_a_call_that_asks_knows_when_the_same_was_run_before(reply, state, is_certain):
     ended(ask(reply, NOTE)[0], state=state)
     [again] = ask(reply, NOTE, step=2)
-    earlier = earlier_runs([again])[again.pk]
+    earlier = earlier_runs([again.pk])[again.pk]
     assert (earlier.state, earlier.is_certain) == (state, is_certain)
     assert dt.timedelta(seconds=50) < timezone.now() - earlier.started_at < dt.timedelta(seconds=80)
 
@@ -114,21 +115,21 @@ def test_of_several_earlier_runs_the_last_counts(reply):
     ended(first)
     ToolCall.objects.filter(pk=first.pk).update(started_at=timezone.now() - dt.timedelta(days=1))
     ended(last, state=ToolCallState.STOPPED)
-    assert earlier_runs([again])[again.pk].state == "stopped"
+    assert earlier_runs([again.pk])[again.pk].state == "stopped"
 
 
 def test_other_arguments_and_calls_that_were_never_begun_are_no_earlier_runs(reply):
     refused, other, again = ask(reply, NOTE, {"note": "Buy tea"}, NOTE)
     end_call(refused.pk, ToolCallState.REFUSED)
     ended(other)
-    assert earlier_runs([again]) == {}
+    assert earlier_runs([again.pk]) == {}
 
 
 def test_other_conversations_are_no_earlier_runs(reply):
     ended(ask(reply, NOTE)[0])
     end_reply(reply.pk, COMPLETE, content="Done.")
     elsewhere = post(begin(make_user("bob")), "Write that down").reply
-    assert earlier_runs(ask(elsewhere, NOTE)) == {}
+    assert earlier_runs([call.pk for call in ask(elsewhere, NOTE)]) == {}
 
 
 def test_it_counts_in_later_replies_and_on_other_branches(conversation, reply):
@@ -139,4 +140,4 @@ def test_it_counts_in_later_replies_and_on_other_branches(conversation, reply):
         parent=reply.parent, position=1, role="assistant", state="streaming", encoding="o200k_base"
     )
     [again] = ask(later, NOTE)
-    assert again.pk in earlier_runs([again])
+    assert again.pk in earlier_runs([again.pk])

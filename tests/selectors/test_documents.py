@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.selectors.conversations.documents import documents_of, read_piece
-from conversations.wording.error_sentences import Reader
+from conversations.selectors.conversations.documents import list_documents, read_piece
 from tests.support.documents import add, make_failed, make_ready
 from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
-READER = Reader("en")
 MODEL = "embedder"
 
 
@@ -25,9 +23,13 @@ def embedder(settings):
     settings.OPENAI_EMBEDDING_BASE_URL = "http://localhost:9/v1"
 
 
-def shown(conversation, reader=READER):
-    [document] = documents_of(conversation, reader=reader).documents
+def listed(conversation):
+    [document] = list_documents(conversation)
     return document
+
+
+def is_moving(conversation):
+    return any(document.is_moving for document in list_documents(conversation))
 
 
 def ready(conversation, **columns):
@@ -37,22 +39,15 @@ def ready(conversation, **columns):
 def test_they_come_in_the_order_in_which_they_were_added(conversation):
     for name in ("b", "a", "c"):
         add(conversation.owner, conversation, name, name.encode())
-    listed = documents_of(conversation, reader=READER).documents
-    assert [each.document.name for each in listed] == ["b", "a", "c"]
+    assert [each.document.name for each in list_documents(conversation)] == ["b", "a", "c"]
 
 
 def test_a_place_is_moving_until_all_have_been_read(conversation):
-    assert not documents_of(conversation, reader=READER).is_moving
+    assert not is_moving(conversation)
     document = add(conversation.owner, conversation)
-    assert documents_of(conversation, reader=READER).is_moving
+    assert is_moving(conversation)
     make_ready(document)
-    assert not documents_of(conversation, reader=READER).is_moving
-
-
-def test_what_is_wrong_is_said_in_the_readers_language(conversation):
-    make_failed(add(conversation.owner, conversation), "document_encrypted")
-    assert shown(conversation).error.startswith("This document is protected by a password")
-    assert shown(conversation, Reader("zh-hans")).error.startswith("此文档有密码保护")
+    assert not is_moving(conversation)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +56,12 @@ def test_what_is_wrong_is_said_in_the_readers_language(conversation):
 )
 def test_reading_again_is_offered_where_it_may_help(conversation, code, may_help):
     make_failed(add(conversation.owner, conversation), code)
-    assert shown(conversation).document.can_be_read_again is may_help
+    assert listed(conversation).document.can_be_read_again is may_help
 
 
 def test_without_an_embeddings_model_words_are_all_there_is(conversation):
     ready(conversation, embedding_model="of before", embedding_error_code="provider_unavailable")
-    assert (shown(conversation).why_by_words, shown(conversation).is_moving) == ("unconfigured", False)
+    assert (listed(conversation).missing_vectors, listed(conversation).is_moving) == ("unconfigured", False)
 
 
 @pytest.mark.parametrize(
@@ -85,13 +80,7 @@ def test_without_an_embeddings_model_words_are_all_there_is(conversation):
 )
 def test_with_one_it_is_told_how_far_its_vectors_are(conversation, embedder, columns, why, is_moving):
     ready(conversation, **columns)
-    assert (shown(conversation).why_by_words, shown(conversation).is_moving) == (why, is_moving)
-
-
-def test_why_vectors_are_missing_is_said_with_when_that_ends(conversation, embedder):
-    why = {"embedding_error_code": "money_used_up", "error_params": {"opens_at": "2026-11-22T00:00:00+00:00"}}
-    ready(conversation, embedding_model=MODEL, **why)
-    assert shown(conversation).embedding_error.endswith("It opens again at 2026-11-22 00:00 UTC.")
+    assert (listed(conversation).missing_vectors, listed(conversation).is_moving) == (why, is_moving)
 
 
 def test_a_file_is_read_in_pieces(conversation):

@@ -10,11 +10,9 @@ from django.test.utils import CaptureQueriesContext
 
 from conversations.core.money.cost_drivers import Dearness
 from conversations.selectors.conversations.thread import thread_page
-from conversations.wording.error_sentences import Reader
 from tests.admin.stored import make_completion, make_conversation, make_person, make_record, say
 
 pytestmark = pytest.mark.django_db
-READER = Reader("en")
 
 
 @pytest.fixture
@@ -32,7 +30,7 @@ def reply(conversation, *completions):
 
 
 def costs(conversation):
-    return [message.cost for message in thread_page(conversation, reader=READER).messages if message.is_reply]
+    return [message.cost for message in thread_page(conversation).messages if message.is_reply]
 
 
 def test_the_requests_for_a_reply_are_added_up(conversation):

@@ -12,7 +12,8 @@ from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.history import HistoryMessage
 from conversations.models import Message
-from conversations.selectors.conversations.window_coverage import EVERYTHING, MARK_WORDS, Mark, Sight
+from conversations.selectors.conversations.window_coverage import EVERYTHING, Mark, Sight
+from conversations.wording.window_labels import MARK_LABELS
 
 MODEL = LanguageModel("tiny", 100, 20, "characters", ChatFormat(0, 0, 0, 0, 0))
 
@@ -65,8 +66,8 @@ def test_before_anything_was_sent_everything_is_in_view():
     assert mark(EVERYTHING, 0) == "in"
 
 
-def test_every_mark_has_words():
-    assert set(MARK_WORDS) == set(get_args(Mark))
+def test_every_mark_has_a_label():
+    assert set(MARK_LABELS) == set(get_args(Mark))
 
 
 def tool_turn(position, tokens):

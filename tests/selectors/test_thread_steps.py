@@ -1,4 +1,4 @@
-"""The tool calls of replies in the thread: what is shown of them, where, and at what price."""
+"""The tool calls of replies in the thread: their steps, and the statements that it takes to read them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from conversations.models import Conversation, Message
 from conversations.models.tool_call import ToolCallState
 from conversations.selectors.conversations import thread
 from conversations.selectors.conversations.thread import thread_from, thread_page
-from conversations.wording.error_sentences import Reader
 from tests.admin.stored import make_completion
 from tests.support.people import begin, make_user, post
 from tests.support.tool_steps import add_call, end_step
 
 pytestmark = pytest.mark.django_db(transaction=True)
-READER = Reader("en")
 
 
 @pytest.fixture
@@ -25,17 +23,17 @@ def reply():
 
 
 def shown(reply):
-    return thread_page(reply.conversation, reader=READER).messages[-1]
+    return thread_page(reply.conversation).messages[-1]
 
 
 def test_the_steps_of_a_reply_are_shown_with_it_and_not_by_themselves(reply):
     add_call(reply, result="391")
     end_step(reply, text="Let me *see*.")
-    page = thread_page(reply.conversation, reader=READER)
+    page = thread_page(reply.conversation)
     assert [message.role for message in page.messages] == ["user", "assistant"]
     (step,) = page.messages[-1].steps.stored
-    assert "<em>see</em>" in step.html
-    assert [call.call.result for call in step.calls] == ["391"]
+    assert step.text == "Let me *see*."
+    assert [call.result for call in step.calls] == ["391"]
 
 
 def test_the_calls_of_the_step_that_a_reply_is_at_stand_after_its_own_words(reply):
@@ -44,8 +42,8 @@ def test_the_calls_of_the_step_that_a_reply_is_at_stand_after_its_own_words(repl
     add_call(reply, step=2, state=ToolCallState.RUNNING)
     Message.objects.filter(pk=reply.pk).update(content="And now.")
     message = shown(reply)
-    assert (message.steps.at, message.tail) == (2, "And now.")
-    assert [call.call.state for call in message.steps.calls] == ["running"]
+    assert (message.steps.current_number, message.content) == (2, "And now.")
+    assert [call.state for call in message.steps.calls] == ["running"]
 
 
 def test_a_reply_begins_where_its_first_step_does(reply):
@@ -53,27 +51,22 @@ def test_a_reply_begins_where_its_first_step_does(reply):
     end_step(reply)
     message = shown(reply)
     assert (message.first_position, message.position) == (1, 3)
-    assert thread_from(reply.conversation, 3, reader=READER).first_position == 1
-
-
-def test_a_failed_call_says_why(reply):
-    add_call(reply, state=ToolCallState.FAILED, error_code="tool_timed_out", result="It did not answer.")
-    assert shown(reply).steps.calls[0].error == "The tool did not answer in time."
+    assert thread_from(reply.conversation, 3).first_position == 1
 
 
 def test_a_step_that_was_stored_after_the_reply_was_read_still_has_its_own_words(reply, monkeypatch):
     """Otherwise a page would show the words of one step as those of the next, and never find out."""
-    read = thread.thread_steps
+    read = thread.steps_of_replies
 
-    def late(stored, **options):
+    def late(stored):
         end_step(reply, text="Let me see.")
-        return read(stored, **options)
+        return read(stored)
 
     add_call(reply, result="391")
     Message.objects.filter(pk=reply.pk).update(content="Let me see.")
-    monkeypatch.setattr(thread, "thread_steps", late)
+    monkeypatch.setattr(thread, "steps_of_replies", late)
     message = shown(reply)
-    assert (message.steps.at, message.tail, len(message.steps.calls)) == (1, "Let me see.", 1)
+    assert (message.steps.current_number, message.content, len(message.steps.calls)) == (1, "Let me see.", 1)
 
 
 def sent(reply, *cuts):
@@ -90,23 +83,23 @@ def test_what_the_last_request_had_no_room_for_is_said(reply):
     sent(reply, 5_000, None)
     sent(reply, 1_200, None)
     (step,) = shown(reply).steps.stored
-    assert [(call.cut, call.call.result_characters) for call in step.calls] == [((1_200, 300), 9_000), (None, 3)]
+    assert [(call.cut, call.result_characters) for call in step.calls] == [((1_200, 300), 9_000), (None, 3)]
 
 
 def test_a_page_can_begin_with_a_reply_whose_steps_stand_above_it(reply):
     add_call(reply, result="391")
     end_step(reply)
-    page = thread_page(reply.conversation, reader=READER, limit=1)
+    page = thread_page(reply.conversation, limit=1)
     assert [message.pk for message in page.messages] == [reply.pk]
     assert (page.has_older, page.first_position) == (True, 1)
-    older = thread_page(reply.conversation, reader=READER, before=page.first_position)
+    older = thread_page(reply.conversation, before=page.first_position)
     assert [message.role for message in older.messages] == ["user"]
 
 
 def statements(conversation):
     conversation = Conversation.objects.get(pk=conversation.pk)
     with CaptureQueriesContext(connection) as queries:
-        thread_page(conversation, reader=READER)
+        thread_page(conversation)
     return len(queries)
 
 

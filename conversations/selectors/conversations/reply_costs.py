@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Aggregate, Case, Count, F, JSONField, Q, QuerySet, Sum, When, Window
 
@@ -30,12 +30,31 @@ class ReplyCost:
 
     requests: int
     estimated: int
-    input_tokens: int
+    input_tokens: int | None
     cached_input_tokens: int
-    output_tokens: int
+    output_tokens: int | None
     cost_usd: Decimal | None
     unknown_costs: int
     dearness: Dearness | None
+
+
+class CostRow(NamedTuple):
+    """The columns `COST_COLUMNS` of the last request for a reply: sums over all of them, then this one's own.
+
+    *window* is None where this request can't be the reason why its reply was dear.
+    """
+
+    requests: int
+    estimated: int
+    input_tokens: int | None
+    cached_input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    unknown_costs: int
+    window: Mapping[str, Any] | None
+    last_cost_usd: Decimal | None
+    last_output_tokens: int | None
+    last_output_price_usd: Decimal | None
 
 
 def _of_reply(aggregate: Aggregate) -> Window:
@@ -54,30 +73,34 @@ SUMS = {
 }
 
 
+COST_COLUMNS = (*SUMS, "cost_usd", "output_tokens", "output_price_usd")
+
+
 def with_reply_cost(completions: QuerySet[Completion]) -> QuerySet[Completion]:
-    """Annotate each row with the sums of its reply, for `reply_cost`; also where one row of each reply is taken."""
+    """Annotate each row with the sums of its reply, for `COST_COLUMNS`; also where one row of each reply is taken."""
     return completions.annotate(**SUMS)
 
 
-def reply_cost(row: Any) -> ReplyCost | None:
-    """Return what the reply cost whose last request is *row*, from `with_reply_cost`; None while none has ended."""
-    if not row.reply_requests:
+def reply_cost(row: CostRow) -> ReplyCost | None:
+    """Return what the reply cost whose last request is *row*; None while no request for it has ended."""
+    if not row.requests:
         return None
     return ReplyCost(
-        requests=row.reply_requests,
-        estimated=row.reply_estimated,
-        input_tokens=row.reply_input_tokens,
-        cached_input_tokens=row.reply_cached_input_tokens or 0,
-        output_tokens=row.reply_output_tokens,
-        cost_usd=row.reply_cost_usd,
-        unknown_costs=row.reply_unknown_costs,
-        dearness=_dearness(row) if is_dear(row.reply_cost_usd) else None,
+        requests=row.requests,
+        estimated=row.estimated,
+        input_tokens=row.input_tokens,
+        cached_input_tokens=row.cached_input_tokens or 0,
+        output_tokens=row.output_tokens,
+        cost_usd=row.cost_usd,
+        unknown_costs=row.unknown_costs,
+        dearness=_dearness(row, row.cost_usd) if row.cost_usd is not None and is_dear(row.cost_usd) else None,
     )
 
 
-def _dearness(row: Any) -> Dearness:
-    last = DearRequest(row.cost_usd, _parts_of(row.window_if_dear), row.output_tokens or 0, row.output_price_usd)
-    return why_dear(row.reply_cost_usd, row.reply_requests, last)
+def _dearness(row: CostRow, cost_usd: Decimal) -> Dearness:
+    parts = _parts_of(row.window)
+    last = DearRequest(row.last_cost_usd, parts, row.last_output_tokens or 0, row.last_output_price_usd)
+    return why_dear(cost_usd, row.requests, last)
 
 
 def _parts_of(window: Mapping[str, Any] | None) -> dict[Part, int]:

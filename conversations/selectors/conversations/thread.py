@@ -1,82 +1,94 @@
-"""What a page shows of a conversation: messages from the end upwards, each rendered, each reply with its costs."""
+"""The messages of a conversation's active path as pages read them: from the end upwards, each reply with its costs."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
-from threading import BoundedSemaphore
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from django.db.models import F, OuterRef, QuerySet, Subquery
-from django.utils.functional import Promise
-from django.utils.safestring import SafeString
 
+from conversations.core.window.window_record import GroundingRecord
 from conversations.models import Completion, Conversation, Message, ToolCall
-from conversations.rendering import BlockStream, render_markdown
-from conversations.wording.error_sentences import Reader, stored_sentence
+from conversations.models.message import MessageRole, MessageState
 
-from .reply_costs import ReplyCost, reply_cost, with_reply_cost
-from .sources import SourcesSummary, grounding_record, summary_of
-from .thread_steps import NO_STEPS, ThreadSteps, thread_steps
-from .versions import Versions, versions_of
-from .window_coverage import EVERYTHING, MARK_WORDS, Mark, Sight
+from .reply_costs import COST_COLUMNS, CostRow, ReplyCost, reply_cost, with_reply_cost
+from .sources import grounding_record
+from .thread_steps import NO_STEPS, ReplySteps, steps_of_replies
+from .versions import Versions, versions_of_messages
 
 PAGE_MESSAGES = 30
 MOST_IN_A_SNAPSHOT = 200
-# However many ask for a costly conversation at once, it is rendered by few and then known to all.
-_renderers = BoundedSemaphore(2)
+MESSAGE_COLUMNS = (
+    *("pk", "parent_id", "position", "role", "state", "created_at", "content", "error_code", "error_params"),
+    *("pinned", "excluded", "last_step", "stored_step"),
+)
+COMPLETION_COLUMNS = ("reply_id", "finish_reason", "tools_withheld", "grounding")
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadMessage:
-    """A message as it is shown.
+class LastCompletion(NamedTuple):
+    """The last request made for a reply; *cost* is that of all of them, or None where its owner hides costs."""
 
-    *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
-    point *tail_at* on. *length* counts the content's code points. *completion* is the last request made for a reply,
-    and *cost* what all of them cost, unless its owner hides that. *sources* tell what was looked up for it, and
-    *question* is what it answers. *steps* are what it has asked of tools, before its own content. *error* is the
-    sentence that says why a reply is not whole, or nothing. *mark* says whether the model sees it. *parent* is the
-    message that it follows, and *versions* are there if something else was said in its place.
+    finish_reason: str
+    tools_withheld: bool
+    grounding: GroundingRecord
+    cost: ReplyCost | None
+
+
+class ThreadMessage(NamedTuple):
+    """A message of the thread: `MESSAGE_COLUMNS`, and what is read beside them.
+
+    *last_step* is the step that its tool calls have reached, None without any, and *stored_step* the last one that is
+    stored. *question* is what a reply answers, *steps* are its tool calls, and *versions* are there if the message has
+    other versions.
     """
 
     pk: int
-    parent: int | None
+    parent_id: int | None
     position: int
     role: str
     state: str
     created_at: dt.datetime
-    length: int
-    html: SafeString
-    tail: str
-    tail_at: int
-    error: str
-    completion: Completion | None
-    cost: ReplyCost | None
-    sources: SourcesSummary | None
-    question: str
+    content: str
+    error_code: str
+    error_params: dict[str, Any]
     pinned: bool
     excluded: bool
-    mark: Mark
-    versions: Versions | None
-    steps: ThreadSteps
-
-    @property
-    def first_position(self) -> int:
-        """Where it begins on the path: a reply with its first step."""
-        return self.position - self.steps.messages
-
-    @property
-    def mark_words(self) -> Promise:
-        return MARK_WORDS[self.mark]
+    last_step: int | None
+    stored_step: int | None
+    completion: LastCompletion | None = None
+    question: str = ""
+    versions: Versions | None = None
+    steps: ReplySteps = NO_STEPS
 
     @property
     def is_reply(self) -> bool:
-        return self.role == "assistant"
+        return self.role == MessageRole.ASSISTANT
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state != MessageState.STREAMING
+
+    @property
+    def length(self) -> int:
+        """How many code points the content has."""
+        return len(self.content)
+
+    @property
+    def first_position(self) -> int:
+        """The position where it begins on the path: a reply begins with its first step."""
+        return self.position - self.steps.message_count
+
+    @property
+    def grounding(self) -> GroundingRecord:
+        return self.completion.grounding if self.completion else GroundingRecord()
+
+    @property
+    def cost(self) -> ReplyCost | None:
+        return self.completion.cost if self.completion else None
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadPage:
+class MessagePage(NamedTuple):
     """Messages oldest first. *has_older* if there are some before *first_position*."""
 
     messages: list[ThreadMessage]
@@ -87,152 +99,71 @@ class ThreadPage:
         return self.messages[0].first_position if self.messages else 0
 
 
-def thread_page(
-    conversation: Conversation,
-    *,
-    reader: Reader,
-    sight: Sight = EVERYTHING,
-    before: int | None = None,
-    limit: int = PAGE_MESSAGES,
-) -> ThreadPage:
-    """Return the last *limit* messages, or those before position *before*, marked by what the model sees."""
-    path = _shown_by_themselves(conversation)
+def thread_page(conversation: Conversation, *, before: int | None = None, limit: int = PAGE_MESSAGES) -> MessagePage:
+    """Return the last *limit* messages, or those before position *before*."""
+    path = _active_path(conversation)
     if before is not None:
         path = path.filter(position__lt=before)
-    newest_first = list(path.order_by("-position")[:limit])
-    return _page(conversation, reversed(newest_first), reader, sight)
+    return _read_page(conversation, path.order_by("-position")[:limit])
 
 
-def thread_from(
-    conversation: Conversation, from_position: int, *, reader: Reader, sight: Sight = EVERYTHING
-) -> ThreadPage:
+def thread_from(conversation: Conversation, from_position: int) -> MessagePage:
     """Return the messages from *from_position* on; of very many, the newest."""
-    path = _shown_by_themselves(conversation).filter(position__gte=from_position)
-    newest_first = list(path.order_by("-position")[:MOST_IN_A_SNAPSHOT])
-    return _page(conversation, reversed(newest_first), reader, sight)
+    path = _active_path(conversation).filter(position__gte=from_position)
+    return _read_page(conversation, path.order_by("-position")[:MOST_IN_A_SNAPSHOT])
 
 
-def _shown_by_themselves(conversation: Conversation) -> QuerySet[Message]:
-    """Return the messages of the path; those that are steps of a reply are shown with it.
+def _active_path(conversation: Conversation) -> QuerySet[Message]:
+    """Return the messages of the path without the steps of replies, which are shown with their reply.
 
-    Each with the step that its calls have reached, None without any, and the last one that is stored: read together
-    with its content, which begins anew with each.
+    *last_step* and *stored_step* are read in the same statement as the content, which begins again with each step.
     """
     steps = ToolCall.objects.filter(reply=OuterRef("pk")).order_by("-step").values("step")
-    path = conversation.messages.filter(active=True, step_of=None).defer("grounding")
+    path = conversation.messages.filter(active=True, step_of=None)
     return path.annotate(last_step=Subquery(steps[:1]), stored_step=Subquery(steps.exclude(message=None)[:1]))
 
 
-def _page(conversation: Conversation, oldest_first: Iterable[Message], reader: Reader, sight: Sight) -> ThreadPage:
-    messages = list(oldest_first)
+def _read_page(conversation: Conversation, newest_first: QuerySet[Message]) -> MessagePage:
+    messages = [ThreadMessage(*row) for row in newest_first.values_list(*MESSAGE_COLUMNS)][::-1]
     completions = _last_completions(messages, with_costs=conversation.owner.shows_costs)
     questions = _questions(messages)
-    versions = versions_of(messages)
-    steps = _steps(messages, completions, reader)
+    versions = versions_of_messages(conversation.pk, {message.pk: message.parent_id for message in messages})
+    steps = steps_of_replies({message.pk: message.stored_step or 0 for message in messages if message.last_step})
     shown = [
-        _shown(
-            message,
+        message._replace(
             completion=completions.get(message.pk),
-            shows_costs=conversation.owner.shows_costs,
             question=questions.get(message.parent_id, ""),
             versions=versions.get(message.pk),
             steps=steps.get(message.pk, NO_STEPS),
-            reader=reader,
-            sight=sight,
         )
         for message in messages
     ]
-    return ThreadPage(shown, has_older=bool(messages) and messages[0].position > 0)
+    return MessagePage(shown, has_older=bool(messages) and messages[0].position > 0)
 
 
-def _steps(messages: list[Message], completions: dict[int, Completion], reader: Reader) -> dict[int, ThreadSteps]:
-    def render(reply: int, words: str) -> SafeString:
-        return _render_ended(words, _passages_of(completions.get(reply)))
-
-    read = {message.pk: vars(message) for message in messages}  # what was annotated is no field of the model
-    stored = {pk: columns["stored_step"] or 0 for pk, columns in read.items() if columns["last_step"]}
-    return thread_steps(stored, render=render, reader=reader) if stored else {}
-
-
-def _questions(oldest_first: list[Message]) -> dict[int | None, str]:
-    """Return what was asked, by id; a page or a snapshot may begin with the reply to it."""
+def _questions(oldest_first: Sequence[ThreadMessage]) -> dict[int | None, str]:
+    """Return the users' messages by id; a page or a snapshot may begin with the reply to one that is not on it."""
     first = oldest_first[:1]
-    asked = Message.objects.filter(pk__in=[message.parent_id for message in first if message.role == "assistant"])
+    asked = Message.objects.filter(pk__in=[message.parent_id for message in first if message.is_reply])
     return {
         **dict(asked.values_list("pk", "content")),
-        **{message.pk: message.content for message in oldest_first if message.role == "user"},
+        **{message.pk: message.content for message in oldest_first if message.role == MessageRole.USER},
     }
 
 
-def _last_completions(messages: Iterable[Message], *, with_costs: bool) -> dict[int, Completion]:
-    replies = [message.pk for message in messages if message.role == "assistant"]
+def _last_completions(messages: Iterable[ThreadMessage], *, with_costs: bool) -> dict[int, LastCompletion]:
+    replies = [message.pk for message in messages if message.is_reply]
     last = Completion.objects.filter(reply_id__in=replies).order_by("reply_id", "-id").distinct("reply_id")
-    of_window = {"grounding": F("window__grounding"), "tools_withheld": F("window__tools_withheld")}
-    rows = last.defer("window", "request").annotate(**of_window)
-    rows = with_reply_cost(rows) if with_costs else rows
-    return {row.reply_id: row for row in rows if row.reply_id}
+    rows = last.annotate(grounding=F("window__grounding"), tools_withheld=F("window__tools_withheld"))
+    if with_costs:
+        found = with_reply_cost(rows).values_list(*COMPLETION_COLUMNS, *COST_COLUMNS)
+    else:
+        found = rows.values_list(*COMPLETION_COLUMNS)
+    return {reply: _last_completion(*columns) for reply, *columns in found}
 
 
-def _shown(
-    message: Message,
-    *,
-    completion: Completion | None,
-    shows_costs: bool,
-    question: str,
-    versions: Versions | None,
-    steps: ThreadSteps,
-    reader: Reader,
-    sight: Sight,
-) -> ThreadMessage:
-    grounding = grounding_record(getattr(completion, "grounding", None))
-    html, tail_at = _rendered(message, passages=len(grounding.included))
-    code, params = message.error_code, message.error_params
-    return ThreadMessage(
-        pk=message.pk,
-        parent=message.parent_id,
-        position=message.position,
-        role=message.role,
-        state=message.state,
-        created_at=message.created_at,
-        length=len(message.content),
-        html=html,
-        tail=message.content[tail_at:],
-        tail_at=tail_at,
-        error=stored_sentence(code, params, reader) if code else "",
-        completion=completion,
-        cost=reply_cost(completion) if completion and shows_costs else None,
-        sources=summary_of(grounding, reader),
-        question=question,
-        pinned=message.pinned,
-        excluded=message.excluded,
-        mark=sight.mark_of(message),
-        versions=versions,
-        steps=steps,
-    )
-
-
-def _passages_of(completion: Completion | None) -> int:
-    """Return how many passages a reply may cite."""
-    return len(grounding_record(getattr(completion, "grounding", None)).included)
-
-
-def _render_ended(content: str, passages: int) -> SafeString:
-    """Render a message whose content does not change any more; every page and snapshot asks for it again."""
-    with _renderers:
-        return _render_once(content, passages)
-
-
-@lru_cache(maxsize=1_000)
-def _render_once(content: str, passages: int) -> SafeString:
-    return render_markdown(content, passages=passages)
-
-
-def _rendered(message: Message, *, passages: int) -> tuple[SafeString, int]:
-    """Return the HTML of the message, and up to which code point it goes: all of it once the message has ended.
-
-    *passages* is how many it may cite.
-    """
-    if message.has_ended:
-        return _render_ended(message.content, passages), len(message.content)
-    blocks = BlockStream(passages=passages).feed(message.content)
-    return SafeString("".join(block.html for block in blocks)), blocks[-1].end if blocks else 0
+def _last_completion(
+    finish_reason: str, tools_withheld: bool | None, grounding: dict[str, Any] | None, *costs: Any
+) -> LastCompletion:
+    cost = reply_cost(CostRow(*costs)) if costs else None
+    return LastCompletion(finish_reason, bool(tools_withheld), grounding_record(grounding), cost)

@@ -1,14 +1,14 @@
-"""The tool calls of replies as pages show them: each step with what was said before its calls, and what came of them.
+"""The tool calls of replies, step by step, with their results.
 
-Two statements for a whole page, and a few more where a call asks: was the same begun before in this conversation, and
-what is held back meanwhile?
+Two statements for a whole page, and two more while calls await approval: was the same begun before in this
+conversation, and what is reserved meanwhile?
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
@@ -18,14 +18,13 @@ from django.db import connection
 from django.db.models import Case, F, TextField, When
 from django.db.models.functions import Left, Length
 
-from conversations.core.text.readable_json import readable_json
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
 from conversations.selectors.figures.spending import money_limits
 
 MOST_SHOWN_CHARACTERS = 10_000  # of a result; a page may hold hundreds of them
 
-# On any branch: whoever tries again, edits or regenerates has not undone what a tool did.
+# On any branch: sending again, editing and regenerating do not undo what a tool did.
 EARLIER = """
 SELECT DISTINCT ON (call.id) call.id, earlier.state, earlier.started_at
 FROM conversations_toolcall call
@@ -36,6 +35,10 @@ JOIN conversations_message other ON other.id = earlier.reply_id AND other.conver
 WHERE call.id = ANY(%s)
 ORDER BY call.id, earlier.started_at DESC
 """
+CALL_COLUMNS = (
+    *("pk", "reply_id", "step", "tool", "source", "arguments", "shown_result", "result_characters", "message_id"),
+    *("result_tokens", "state", "error_code", "asked", "digest", "decided_at", "started_at", "ended_at"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +54,20 @@ class EarlierRun:
         return self.state == ToolCallState.SUCCEEDED
 
 
-@dataclass(frozen=True, slots=True)
-class ShownCall:
-    """A call as it is shown. *arguments* are as the language model wrote them, *readable_arguments* laid out.
+class CutResult(NamedTuple):
+    """What the last request had room for of a result: its first *characters*, in a message of so many *tokens*."""
 
-    *result* is what the model gets, of a long one the beginning; *result_characters* is how long it is, and
-    *result_tokens* are counted once its step is stored: then it is the content of the message *message_id*. Who decides
-    about the call sends *digest* along; *earlier* and *held_usd* are there only while it asks. The latter is what its
-    reply keeps from other replies meanwhile, where money is limited.
+    characters: int
+    tokens: int
+
+
+class CallRow(NamedTuple):
+    """A tool call: `CALL_COLUMNS`, and what is read beside them. *arguments* are as the language model wrote them.
+
+    *result* is the beginning of what the model gets and *result_characters* the length of all of it. *result_tokens*
+    are counted once the step is stored: then the result is the content of the message *message_id*. A decision about
+    the call has to name *digest*. *earlier* and *held_usd* are there only while the call awaits approval; the latter
+    is what its reply reserves meanwhile, where money is limited. *cut* is None where all of the result was sent.
     """
 
     pk: int
@@ -67,7 +76,6 @@ class ShownCall:
     tool: str
     source: str
     arguments: str
-    readable_arguments: str
     result: str
     result_characters: int
     message_id: int | None
@@ -79,8 +87,9 @@ class ShownCall:
     decided_at: dt.datetime | None
     started_at: dt.datetime | None
     ended_at: dt.datetime | None
-    earlier: EarlierRun | None
-    held_usd: Decimal | None
+    earlier: EarlierRun | None = None
+    held_usd: Decimal | None = None
+    cut: CutResult | None = None
 
     @property
     def asks(self) -> bool:
@@ -92,7 +101,7 @@ class ShownCall:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the result is here."""
+        """Whether *result* is all of the result."""
         return len(self.result) == self.result_characters
 
     @property
@@ -113,7 +122,7 @@ class StepCalls:
     number: int
     text: str
     is_stored: bool
-    calls: tuple[ShownCall, ...]
+    calls: tuple[CallRow, ...]
 
     @property
     def asks(self) -> bool:
@@ -122,66 +131,32 @@ class StepCalls:
 
 def calls_of_replies(reply_ids: Collection[int]) -> dict[int, list[StepCalls]]:
     """Return the steps of each reply that has called a tool, in their order."""
-    rows = list(_rows(reply_ids)) if reply_ids else []
+    rows = _read_calls(reply_ids) if reply_ids else []
     if not rows:
         return {}
-    meanwhile = _meanwhile(rows)
-    texts = _texts(reply_ids)
+    texts = _texts_before_calls(reply_ids)
     steps: dict[int, list[StepCalls]] = defaultdict(list)
-    for (reply_id, number), calls in groupby(rows, key=lambda row: (row.reply_id, row.step)):
-        shown = tuple(_shown(call, meanwhile) for call in calls)
+    for (reply_id, number), calls in groupby(_with_approval_facts(rows), key=lambda call: (call.reply_id, call.step)):
         stored = texts.get(reply_id, [])
         is_stored = number <= len(stored)
-        steps[reply_id].append(StepCalls(number, stored[number - 1] if is_stored else "", is_stored, shown))
+        steps[reply_id].append(StepCalls(number, stored[number - 1] if is_stored else "", is_stored, tuple(calls)))
     return dict(steps)
 
 
-def earlier_runs(calls: Iterable[ToolCall]) -> dict[int, EarlierRun]:
-    """Return, for each of *calls* that asks, the last time that the same was begun before in its conversation."""
-    asking = [call.pk for call in calls if call.state == ToolCallState.ASKS]
-    if not asking:
-        return {}
-    with connection.cursor() as cursor:
-        cursor.execute(EARLIER, [asking])
-        return {pk: EarlierRun(state, started_at) for pk, state, started_at in cursor.fetchall()}
-
-
-class _Meanwhile(NamedTuple):
-    """What is to be known while calls ask: by call, and by reply."""
-
-    earlier: Mapping[int, EarlierRun]
-    held_usd: Mapping[int, Decimal]
-
-
-def _meanwhile(calls: Collection[ToolCall]) -> _Meanwhile:
-    asking = {call.reply_id for call in calls if call.state == ToolCallState.ASKS}
-    return _Meanwhile(earlier_runs(calls), held_by(asking) if asking else {})
-
-
-def held_by(reply_ids: Collection[int]) -> dict[int, Decimal]:
-    """Return what each reply holds back for requests that may follow, if it is somebody's whose money is limited."""
-    runs = Run.objects.filter(reply_id__in=reply_ids, reserved_usd__gt=0).select_related("payer")
-    return {run.reply_id: run.reserved_usd for run in runs if run.reserved_usd and money_limits(run.payer)}
-
-
-def whole_result(call: ToolCall) -> str:
-    """Return all that is stored of what came of *call*."""
-    return call.message.content if call.message else call.result
-
-
-def _rows(reply_ids: Collection[int]) -> Iterable[ToolCall]:
-    """Read the calls, each with the beginning of its result, wherever that is kept."""
-    in_message = Case(When(message=None, then=F("result")), default=F("message__content"), output_field=TextField())
-    rows = ToolCall.objects.filter(reply_id__in=reply_ids).order_by("reply_id", "step", "index").defer("result")
-    return rows.annotate(
-        shown_result=Left(in_message, MOST_SHOWN_CHARACTERS),
-        result_characters=Length(in_message),
+def _read_calls(reply_ids: Collection[int]) -> list[CallRow]:
+    """Read the calls, each with the beginning of its result: from its message, or from the call while it has none."""
+    result = Case(When(message=None, then=F("result")), default=F("message__content"), output_field=TextField())
+    calls = ToolCall.objects.filter(reply_id__in=reply_ids).order_by("reply_id", "step", "index")
+    rows = calls.annotate(
+        shown_result=Left(result, MOST_SHOWN_CHARACTERS),
+        result_characters=Length(result),
         result_tokens=F("message__content_tokens"),
     )
+    return [CallRow(*row) for row in rows.values_list(*CALL_COLUMNS)]
 
 
-def _texts(reply_ids: Collection[int]) -> Mapping[int, list[str]]:
-    """Return, by reply, what was said before the calls of each step that is stored."""
+def _texts_before_calls(reply_ids: Collection[int]) -> Mapping[int, list[str]]:
+    """Return, by reply, the text before the calls of each step that is stored."""
     texts: dict[int, list[str]] = defaultdict(list)
     asked = Message.objects.filter(step_of__in=reply_ids, role="assistant").order_by("step_of", "position")
     for reply_id, text in asked.values_list("step_of", "content"):
@@ -189,33 +164,32 @@ def _texts(reply_ids: Collection[int]) -> Mapping[int, list[str]]:
     return texts
 
 
-def _shown(call: ToolCall, meanwhile: _Meanwhile) -> ShownCall:
-    read = vars(call)  # what was annotated is no field of the model
-    return ShownCall(
-        pk=call.pk,
-        reply_id=call.reply_id,
-        step=call.step,
-        tool=call.tool,
-        source=call.source,
-        arguments=call.arguments,
-        readable_arguments=_readable_arguments(call),
-        result=read["shown_result"],
-        result_characters=read["result_characters"],
-        message_id=call.message_id,
-        result_tokens=read["result_tokens"],
-        state=call.state,
-        error_code=call.error_code,
-        asked=call.asked,
-        digest=call.digest,
-        decided_at=call.decided_at,
-        started_at=call.started_at,
-        ended_at=call.ended_at,
-        earlier=meanwhile.earlier.get(call.pk),
-        held_usd=meanwhile.held_usd.get(call.reply_id) if call.state == ToolCallState.ASKS else None,
-    )
+def _with_approval_facts(calls: Collection[CallRow]) -> Iterator[CallRow]:
+    """Yield all *calls*, those that await approval with what their owner has to know for it."""
+    asking = [call for call in calls if call.asks]
+    earlier = earlier_runs([call.pk for call in asking])
+    held = held_by({call.reply_id for call in asking})
+    for call in calls:
+        yield call._replace(earlier=earlier.get(call.pk), held_usd=held.get(call.reply_id)) if call.asks else call
 
 
-def _readable_arguments(call: ToolCall) -> str:
-    """Return the arguments laid out; very long ones only for somebody who has to decide, as it takes its time."""
-    is_long = len(call.arguments) > MOST_SHOWN_CHARACTERS
-    return call.arguments if is_long and call.state != ToolCallState.ASKS else readable_json(call.arguments)
+def earlier_runs(call_ids: Collection[int]) -> dict[int, EarlierRun]:
+    """Return, for each of the calls, the last time that the same was begun before in its conversation."""
+    if not call_ids:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(EARLIER, [list(call_ids)])
+        return {pk: EarlierRun(state, started_at) for pk, state, started_at in cursor.fetchall()}
+
+
+def held_by(reply_ids: Collection[int]) -> dict[int, Decimal]:
+    """Return what each reply reserves for requests that may follow, if its payer's money is limited."""
+    if not reply_ids:
+        return {}
+    runs = Run.objects.filter(reply_id__in=reply_ids, reserved_usd__gt=0).select_related("payer")
+    return {run.reply_id: run.reserved_usd for run in runs if run.reserved_usd and money_limits(run.payer)}
+
+
+def whole_result(call: ToolCall) -> str:
+    """Return all that is stored of the result of *call*."""
+    return call.message.content if call.message else call.result

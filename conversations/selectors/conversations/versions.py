@@ -1,9 +1,9 @@
-"""The versions of a message: what was said in its place, before it and after it."""
+"""The versions of a message: those with the same parent, made by editing or regenerating."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
@@ -21,26 +21,29 @@ class Versions:
     next: int | None
 
 
-def versions_of(messages: Collection[Message]) -> dict[int, Versions]:
-    """Return, by id, the versions of those *messages* of one conversation that have others. One statement for all."""
-    if not messages:
+def versions_of_messages(conversation_id: int, parents: Mapping[int, int | None]) -> dict[int, Versions]:
+    """Return, by id, the versions of those messages that have others; *parents* maps each message to its parent.
+
+    One statement for all. Steps of replies have no versions.
+    """
+    if not parents:
         return {}
     siblings: dict[int | None, list[int]] = defaultdict(list)
-    for pk, parent_id in _siblings(messages).order_by("pk").values_list("pk", "parent_id"):
+    found = _siblings(conversation_id, set(parents.values())).order_by("pk")
+    for pk, parent_id in found.values_list("pk", "parent_id"):
         siblings[parent_id].append(pk)
     return {
-        message.pk: _versions(message.pk, siblings[message.parent_id])
-        for message in messages
-        if message.step_of_id is None and len(siblings[message.parent_id]) > 1
+        pk: _versions(pk, siblings[parent])
+        for pk, parent in parents.items()
+        if pk in siblings[parent] and len(siblings[parent]) > 1
     }
 
 
-def _siblings(messages: Collection[Message]) -> QuerySet[Message]:
-    followed = {message.parent_id for message in messages}
-    same_place = Q(parent__in=followed - {None})
-    if None in followed:
-        same_place |= Q(parent=None, conversation=next(iter(messages)).conversation_id)
-    return Message.objects.filter(same_place, step_of=None)
+def _siblings(conversation_id: int, parents: set[int | None]) -> QuerySet[Message]:
+    same_parent = Q(parent__in=parents - {None})
+    if None in parents:
+        same_parent |= Q(parent=None, conversation=conversation_id)
+    return Message.objects.filter(same_parent, step_of=None)
 
 
 def _versions(pk: int, siblings: list[int]) -> Versions:

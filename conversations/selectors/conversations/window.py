@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db.models.functions import Left
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
 
 from conversations.core.errors import ConversationNotFound
 from conversations.core.prompt.messages import ToolCall
-from conversations.core.window.history import LeftOutReason
 from conversations.core.window.window_record import LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message
 
 from .sources import SourcePassage, StoredGrounding, source_passages
 
 EXCERPT_CHARACTERS = 160
-LEFT_OUT_BECAUSE: Mapping[LeftOutReason, Promise] = {
-    "does_not_fit": gettext_lazy("did not fit"),
-    "oversized": gettext_lazy("too large, passed over"),
-    "excluded": gettext_lazy("excluded"),
-    "empty": gettext_lazy("nothing in it"),
-    "incomplete_tool_turn": gettext_lazy("a tool call without its result"),
-    "without_tools": gettext_lazy("no tools go with this request, so their calls don't either"),
-    "policy": gettext_lazy("kept out by the policy"),
-}
 
 
 class _StoredWords(NamedTuple):
@@ -54,10 +42,9 @@ class WindowRow:
 
 @dataclass(frozen=True, slots=True)
 class LeftOutRow:
-    """A message that was looked at and not sent, with the *reason* in words."""
+    """A message that was looked at and not sent."""
 
     message: LeftOutMessage
-    reason: Promise
     excerpt: str
 
 
@@ -164,10 +151,7 @@ def view_window(
         else WindowRow(entry, unstored.get(entry.kind, ""))
         for entry in record.entries
     ]
-    left_out = [
-        LeftOutRow(out, LEFT_OUT_BECAUSE[out.reason], words[out.message].excerpt if out.message in words else "")
-        for out in record.left_out
-    ]
+    left_out = [LeftOutRow(out, words[out.message].excerpt if out.message in words else "") for out in record.left_out]
     return WindowView(record, rows, left_out, source_passages(record.grounding, grounding), tools)
 
 

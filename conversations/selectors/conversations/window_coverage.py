@@ -6,20 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
-
 from conversations.core.window.history import LeftOutReason
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Message
 
+from .thread import ThreadMessage
+
 Mark = Literal["in", "pinned", "excluded", "out"]
-MARK_WORDS: Mapping[Mark, Promise] = {
-    "in": gettext_lazy("In view"),
-    "pinned": gettext_lazy("Pinned: always in view"),
-    "excluded": gettext_lazy("Excluded: never sent"),
-    "out": gettext_lazy("Out of view"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +37,7 @@ class Sight:
             has_pins_above=any(pin.position < record.first_position for pin in pins if pin.position is not None),
         )
 
-    def mark_of(self, message: Message) -> Mark:
+    def mark_of(self, message: Message | ThreadMessage) -> Mark:
         """Return how *message* is marked; what a person has decided about it goes before what the window says."""
         if message.excluded:
             return "excluded"

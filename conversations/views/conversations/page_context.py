@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from django.urls import reverse
@@ -17,9 +18,9 @@ from conversations.providers.catalog.language_models import demo_is_used
 from conversations.selectors.conversations.conversation_list import asking_conversations, list_conversations
 from conversations.selectors.conversations.documents import scenario_documents_count
 from conversations.selectors.conversations.scenarios import list_scenarios
-from conversations.selectors.conversations.thread import ThreadPage, thread_page
+from conversations.selectors.conversations.thread import ThreadMessage, thread_page
 from conversations.selectors.conversations.window import last_window
-from conversations.selectors.conversations.window_coverage import EVERYTHING, MARK_WORDS, Sight
+from conversations.selectors.conversations.window_coverage import EVERYTHING, Sight
 from conversations.selectors.review.readings import newest_reading
 from conversations.services.counting.model_context import model_context
 from conversations.services.windows.message_limits import person_allowances
@@ -28,11 +29,12 @@ from conversations.views.http import parameters
 from conversations.views.http.requests import PersonRequest
 from conversations.views.usage.money_left import left_in_words
 from conversations.wording.error_sentences import reader_of
+from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 
 from .costs_context import costs_context
 from .date_groups import group_by_date
+from .render_messages import render_messages
 from .suggestions import suggestions_for
-from .window_bar import LABELS
 from .window_context import sight_summary
 
 CONVERSATIONS_PER_PAGE = 50
@@ -61,30 +63,30 @@ def thread_context(request: PersonRequest, conversation: Conversation, *, before
     """
     record = last_window(conversation)
     sight = Sight.of(record) if record else EVERYTHING
-    page = thread_page(conversation, reader=reader_of(request), sight=sight, before=before)
+    page = thread_page(conversation, before=before)
     return {
         "conversation": conversation,
         "public_id": conversation.public_id,
-        "messages_shown": page.messages,
+        "messages_shown": render_messages(page.messages, reader=reader_of(request), sight=sight),
         "has_older": page.has_older,
         "first_position": page.first_position,
         "sight": sight,
         "sight_summary": json.dumps(sight_summary(sight)),
-        "horizon_position": _horizon_position(page, sight),
+        "horizon_position": _horizon_position(page.messages, sight),
         "is_streaming": any(message.state == "streaming" for message in page.messages),
         "is_asking": any(message.steps.asks for message in page.messages),
     }
 
 
-def _horizon_position(page: ThreadPage, sight: Sight) -> int | None:
+def _horizon_position(messages: Sequence[ThreadMessage], sight: Sight) -> int | None:
     """Return the position of the message above which the line stands, if it is on this page.
 
     A window may begin with a step of a reply, which has no place of its own there.
     """
     first_seen = sight.first_position
-    if not first_seen or not page.messages or page.messages[0].position > first_seen:
+    if not first_seen or not messages or messages[0].position > first_seen:
         return None
-    return next((message.position for message in page.messages if message.position >= first_seen), None)
+    return next((message.position for message in messages if message.position >= first_seen), None)
 
 
 def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]:
@@ -109,8 +111,8 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
         "title": gettext(UNTITLED),
         "sight": EVERYTHING,
         "sight_summary": json.dumps(sight_summary(EVERYTHING)),
-        "mark_words": json.dumps({mark: str(words) for mark, words in MARK_WORDS.items()}),
-        "parts": LABELS,
+        "mark_words": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
+        "parts": PART_LABELS,
         "urls": json.dumps(_urls(public_id)),
         **adding_context(Addresses("conversation", public_id)),
         "scenario_documents": scenario_documents_count(scenario),

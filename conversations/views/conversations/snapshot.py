@@ -9,12 +9,13 @@ from django.template.loader import render_to_string
 from conversations.core.frames.definitions import ConversationSnapshot
 from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import asking_conversations
-from conversations.selectors.conversations.thread import ThreadMessage, thread_from
+from conversations.selectors.conversations.thread import thread_from
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Sight
 from conversations.wording.error_sentences import Reader
 
 from .costs_context import costs_context
+from .render_messages import RenderedMessage, render_messages
 from .window_context import window_summary
 
 
@@ -30,13 +31,14 @@ def conversation_snapshot(conversation: Conversation, from_position: int, *, rea
 def _snapshot(conversation: Conversation, from_position: int, reader: Reader) -> ConversationSnapshot:
     record = last_window(conversation)
     sight = Sight.of(record) if record else EVERYTHING
-    page = thread_from(conversation, from_position, reader=reader, sight=sight)
+    page = thread_from(conversation, from_position)
+    rendered = render_messages(page.messages, reader=reader, sight=sight)
     return ConversationSnapshot(
         conversation=conversation.public_id,
         from_position=max(from_position, page.first_position),
-        parent=page.messages[0].parent if page.messages else _message_before(conversation, from_position),
+        parent=page.messages[0].parent_id if page.messages else _message_before(conversation, from_position),
         title=conversation.title,
-        messages=tuple(_message(conversation, message) for message in page.messages),
+        messages=tuple(_message(conversation, message) for message in rendered),
         window=window_summary(record) if record else {},
         costs=render_to_string("conversations/_costs.html", costs_context(conversation)),
         asking=asking_conversations(conversation.owner_id),
@@ -48,8 +50,10 @@ def _message_before(conversation: Conversation, position: int) -> int | None:
     return before.values_list("pk", flat=True).first()
 
 
-def _message(conversation: Conversation, message: ThreadMessage) -> dict[str, Any]:
-    html = render_to_string("conversations/_message.html", {"message": message, "conversation": conversation})
+def _message(conversation: Conversation, rendered: RenderedMessage) -> dict[str, Any]:
+    message = rendered.message
+    context = {"rendered": rendered, "message": message, "conversation": conversation}
+    html = render_to_string("conversations/_message.html", context)
     return {
         "id": message.pk,
         "position": message.position,

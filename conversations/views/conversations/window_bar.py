@@ -6,21 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
 
 from conversations.core.window.window_record import Part, WindowRecord
+from conversations.wording.window_labels import PART_LABELS
 
 PANE_HEIGHT = 180
 THINNEST = 2  # what is there can be seen
-LABELS: dict[Part, Promise] = {
-    "system": gettext_lazy("System prompt and format"),
-    "tools": gettext_lazy("Tools"),
-    "pins": gettext_lazy("Pinned messages"),
-    "older": gettext_lazy("Older messages"),
-    "grounding": gettext_lazy("Grounding"),
-    "newest": gettext_lazy("Newest message"),
-    "tool_steps": gettext_lazy("Tool steps"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +33,7 @@ def strata_of(record: WindowRecord) -> list[Stratum]:
 
 def _stacked(tokens_by_part: dict[Part, int], *, budget_tokens: int) -> Iterator[Stratum]:
     y = float(PANE_HEIGHT)
-    for part, label in LABELS.items():
+    for part, label in PART_LABELS.items():
         if tokens := tokens_by_part[part]:
             share = tokens / budget_tokens
             height = max(THINNEST, round(share * PANE_HEIGHT, 1))

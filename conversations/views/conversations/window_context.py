@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from conversations.core.window.window_record import WindowRecord
-from conversations.selectors.conversations.window import LEFT_OUT_BECAUSE, WindowView
+from conversations.selectors.conversations.window import WindowView
 from conversations.selectors.conversations.window_coverage import Sight
+from conversations.wording.window_labels import LEFT_OUT_LABELS
 
 from .policy_labels import rules_of
 from .window_bar import strata_of
@@ -18,6 +19,7 @@ def window_context(window: WindowView) -> dict[str, Any]:
     return {
         "window": window,
         "record": record,
+        "left_out": [(LEFT_OUT_LABELS[row.message.reason], row) for row in window.left_out],
         "strata": strata_of(record),
         "free_tokens": record.parts["free"],
         "rules": rules_of(record),
@@ -40,5 +42,5 @@ def sight_summary(sight: Sight) -> dict[str, Any]:
     return {
         "first_position": sight.first_position,
         "has_pins_above": sight.has_pins_above,
-        "left_out": {message: str(LEFT_OUT_BECAUSE[reason]) for message, reason in sight.left_out.items()},
+        "left_out": {message: str(LEFT_OUT_LABELS[reason]) for message, reason in sight.left_out.items()},
     }

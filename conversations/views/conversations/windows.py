@@ -10,13 +10,14 @@ from django.views.decorators.http import require_GET
 
 from conversations.access import find_conversation, find_reply
 from conversations.selectors.conversations.sent_request import sent_request
-from conversations.selectors.conversations.sources import sources_of, summary_of
+from conversations.selectors.conversations.sources import sources_of_reply
 from conversations.selectors.conversations.window import SentWindow, sent_window
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.requests import PersonRequest
 from conversations.wording.error_sentences import reader_of
 
+from .sources_summary import summarize_sources
 from .window_context import window_context
 
 IS_EXACT_HEADER = "X-Is-Exact"
@@ -32,7 +33,7 @@ def window(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpR
         "sent": sent,
         "completion": sent.completion,
         "is_exact": sent_request(sent.completion).is_exact,
-        "summary": summary_of(sent.view.record.grounding, reader_of(request)),
+        "summary": summarize_sources(sent.view.record.grounding, reader_of(request)),
         **window_context(sent.view),
     }
     return render(request, "conversations/_sent_window.html" if request.htmx else "conversations/window.html", context)
@@ -56,7 +57,9 @@ def request_body(request: PersonRequest, public_id: uuid.UUID, reply_id: int) ->
 def sources(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     """The passages that were looked up for a reply: those it was sent, what was cut of them, and those left out."""
     reply = find_reply(find_conversation(request.user, public_id), reply_id)
-    context = {"public_id": public_id, "sources": sources_of(reply, reader=reader_of(request))}
+    found = sources_of_reply(reply)
+    summary = summarize_sources(found.record, reader_of(request))
+    context = {"public_id": public_id, "sources": found, "summary": summary}
     return render(request, "conversations/_passages.html" if request.htmx else "conversations/sources.html", context)
 
 

@@ -1,4 +1,4 @@
-"""What pages show of the documents of a conversation, or of a scenario: the same list, with addresses of its own."""
+"""The list of documents of a conversation or a scenario as pages show it: its rows and its addresses."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ from django.conf import settings
 from django.urls import reverse
 
 from conversations.models import Conversation, Document, Scenario
-from conversations.selectors.conversations.documents import ShownDocument, documents_of
+from conversations.selectors.conversations.documents import ListedDocument, list_documents
 from conversations.services.documents.documents import Place, largest_file_bytes
 from conversations.wording.error_sentences import Reader
 
-from .document_status import Look, look_of, note_on, percent_of, size_of, summary_of, words_of
+from .document_status import (
+    StatusKind,
+    progress_percent,
+    size_text,
+    status_kind,
+    status_note,
+    status_text,
+    summarize_kinds,
+)
 
-FEW = 3  # that lie above the composer as rows; more of them fold into one line
+FEW = 3  # shown above the composer as rows; more of them fold into one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,56 +52,57 @@ class Addresses:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A document in the list, in words and with its addresses."""
+class DocumentRow:
+    """A document in the list: its status as text, and its addresses."""
 
-    shown: ShownDocument
+    listed: ListedDocument
     addresses: Addresses
+    reader: Reader
 
     @property
-    def look(self) -> Look:
-        return look_of(self.shown)
+    def kind(self) -> StatusKind:
+        return status_kind(self.listed)
 
     @property
     def size(self) -> str:
-        return size_of(self.shown.document)
+        return size_text(self.listed.document)
 
     @property
-    def words(self) -> str:
-        return words_of(self.shown)
+    def status(self) -> str:
+        return status_text(self.listed, self.reader)
 
     @property
     def note(self) -> str:
-        return note_on(self.shown)
+        return status_note(self.listed, self.reader)
 
     @property
     def percent(self) -> int | None:
-        return percent_of(self.shown)
+        return progress_percent(self.listed)
 
     @property
     def download(self) -> str:
-        return self.addresses.of_document("download", self.shown.document)
+        return self.addresses.of_document("download", self.listed.document)
 
     @property
     def delete(self) -> str:
-        return self.addresses.of_document("delete", self.shown.document)
+        return self.addresses.of_document("delete", self.listed.document)
 
     @property
     def read_again(self) -> str:
-        return self.addresses.of_document("read_again", self.shown.document)
+        return self.addresses.of_document("read_again", self.listed.document)
 
 
 def documents_context(place: Place, reader: Reader) -> dict[str, Any]:
     """The list of documents of *place*. *is_moving*: it will look different soon."""
-    shown, addresses = documents_of(place, reader=reader), Addresses.of(place)
-    rows = [Row(each, addresses) for each in shown.documents]
+    addresses = Addresses.of(place)
+    rows = [DocumentRow(listed, addresses, reader) for listed in list_documents(place)]
     return {
         **adding_context(addresses),
         "rows": rows,
         "are_many": len(rows) > FEW,
-        "summary": summary_of(row.look for row in rows),
-        "is_moving": shown.is_moving,
-        "finds_by_words_only": any(row.shown.why_by_words == "unconfigured" for row in rows),
+        "summary": summarize_kinds(row.kind for row in rows),
+        "is_moving": any(row.listed.is_moving for row in rows),
+        "finds_by_words_only": any(row.listed.missing_vectors == "unconfigured" for row in rows),
         "scenario": place if isinstance(place, Scenario) else place.scenario,
         "conversation": place if isinstance(place, Conversation) else None,
     }

@@ -1,6 +1,6 @@
-"""What a document is at the moment, in words: for people who wait for it, and for those who wonder why it is not found.
+"""The status of documents as text: a line for each, and a few words for a whole list where there is no room for rows.
 
-Each row says it in one line; the list as a whole in a few words, for where there is no room for rows.
+It is read by people who wait for a document, and by those who wonder why it is not found.
 """
 
 from __future__ import annotations
@@ -14,39 +14,41 @@ from django.utils.translation import gettext, ngettext
 
 from conversations.models import Document
 from conversations.models.document import DocumentState
-from conversations.selectors.conversations.documents import ShownDocument
+from conversations.selectors.conversations.documents import ListedDocument
+from conversations.wording.error_sentences import Reader, stored_sentence
 
 KILOBYTE = 1_000
 MEGABYTE = 1_000_000
 
 
-class Look(StrEnum):
-    """What the eye shall tell apart: it is looked in, it will be, or somebody must do something."""
+class StatusKind(StrEnum):
+    """What a page shows apart: it is searched, it will be, or its owner must do something. CSS knows these values."""
 
     READY = "ready"
     MOVING = "moving"
     FAILED = "failed"
 
 
-def look_of(shown: ShownDocument) -> Look:
-    if shown.document.state == DocumentState.FAILED:
-        return Look.FAILED
-    return Look.MOVING if shown.is_moving else Look.READY
+def status_kind(listed: ListedDocument) -> StatusKind:
+    if listed.document.state == DocumentState.FAILED:
+        return StatusKind.FAILED
+    return StatusKind.MOVING if listed.is_moving else StatusKind.READY
 
 
-def words_of(shown: ShownDocument) -> str:
+def status_text(listed: ListedDocument, reader: Reader) -> str:
     """Return how far it has come, or what is wrong with it."""
-    match shown.document.state:
+    document = listed.document
+    match document.state:
         case DocumentState.FAILED:
-            return shown.error
+            return stored_sentence(document.error_code, document.error_params, reader)
         case DocumentState.READING:
-            return gettext("Reading %(percent)s %%") % {"percent": shown.document.percent}
+            return gettext("Reading %(percent)s %%") % {"percent": document.percent}
         case DocumentState.WAITING:
             return gettext("Waiting to be read")
-    return _words_of_ready(shown.document)
+    return _ready_text(document)
 
 
-def _words_of_ready(document: Document) -> str:
+def _ready_text(document: Document) -> str:
     passages = ngettext("%(count)s passage", "%(count)s passages", document.passage_count)
     tokens = ngettext("%(count)s token", "%(count)s tokens", document.tokens)
     return gettext("Ready · %(passages)s, %(tokens)s") % {
@@ -60,13 +62,13 @@ def _together(words: str) -> str:
     return words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def note_on(shown: ShownDocument) -> str:
-    """Return what else there is to know: how it is found, and what of it is not read."""
-    return " · ".join(filter(None, (_why_by_words(shown), _unread(shown.document))))
+def status_note(listed: ListedDocument, reader: Reader) -> str:
+    """Return what else there is to know: how it is found, and which parts of it are not read."""
+    return " · ".join(filter(None, (_missing_vectors_text(listed, reader), _unread_text(listed.document))))
 
 
-def _unread(document: Document) -> str:
-    """Return of which parts how many are not read, in words."""
+def _unread_text(document: Document) -> str:
+    """Return how many pages, pictures and comments are not read."""
     counts = {part: document.unread.get(part, 0) for part in ("pages", "pictures", "comments")}
     sentences = {
         "pages": ngettext("%(count)s page without text", "%(count)s pages without text", counts["pages"]),
@@ -77,30 +79,32 @@ def _unread(document: Document) -> str:
     return gettext("Not read: %(parts)s") % {"parts": ", ".join(parts)} if document.is_ready and parts else ""
 
 
-def _why_by_words(shown: ShownDocument) -> str:
+def _missing_vectors_text(listed: ListedDocument, reader: Reader) -> str:
     """Return why it is found by its words only, where that is about this document and not about the site."""
-    match shown.why_by_words:
+    document = listed.document
+    match listed.missing_vectors:
         case "failed":
-            return gettext("Found by its words only. %(reason)s") % {"reason": shown.embedding_error}
+            reason = stored_sentence(document.embedding_error_code, document.error_params, reader)
+            return gettext("Found by its words only. %(reason)s") % {"reason": reason}
         case "coming":
             figures = {
-                "done": _figure(shown.document.embedded_count),
-                "all": _figure(shown.document.passage_count),
+                "done": _figure(document.embedded_count),
+                "all": _figure(document.passage_count),
             }
             return gettext("Learning its meaning: %(done)s of %(all)s") % figures
     return ""
 
 
-def percent_of(shown: ShownDocument) -> int | None:
-    """Return how far it has come in what it is at, or None if it is at nothing."""
-    if shown.document.state == DocumentState.READING:
-        return shown.document.percent
-    if shown.why_by_words == "coming":
-        return 100 * shown.document.embedded_count // max(1, shown.document.passage_count)
+def progress_percent(listed: ListedDocument) -> int | None:
+    """Return how far parsing or embedding has come, or None if neither is going on."""
+    if listed.document.state == DocumentState.READING:
+        return listed.document.percent
+    if listed.missing_vectors == "coming":
+        return 100 * listed.document.embedded_count // max(1, listed.document.passage_count)
     return None
 
 
-def size_of(document: Document) -> str:
+def size_text(document: Document) -> str:
     """Return the size as limits are counted: in thousands, whole ones where there is no need for more."""
     if document.size_bytes < KILOBYTE:
         return gettext("%(count)s bytes") % {"count": _figure(document.size_bytes)}
@@ -109,19 +113,19 @@ def size_of(document: Document) -> str:
     return gettext("%(count)s MB") % {"count": number_format(round(document.size_bytes / MEGABYTE, 1), decimal_pos=1)}
 
 
-def summary_of(looks: Iterable[Look]) -> list[tuple[Look, str]]:
-    """Return how many there are of each look, in words."""
-    counts = Counter(looks)
-    return [(look, _counted(look, counts[look])) for look in Look if counts[look]]
+def summarize_kinds(kinds: Iterable[StatusKind]) -> list[tuple[StatusKind, str]]:
+    """Return how many documents there are of each kind, as text."""
+    counts = Counter(kinds)
+    return [(kind, _count_text(kind, counts[kind])) for kind in StatusKind if counts[kind]]
 
 
-def _counted(look: Look, count: int) -> str:
+def _count_text(kind: StatusKind, count: int) -> str:
     sentences = {
-        Look.READY: gettext("%(count)s ready"),
-        Look.MOVING: ngettext("%(count)s is being read", "%(count)s are being read", count),
-        Look.FAILED: ngettext("%(count)s could not be read", "%(count)s could not be read", count),
+        StatusKind.READY: gettext("%(count)s ready"),
+        StatusKind.MOVING: ngettext("%(count)s is being read", "%(count)s are being read", count),
+        StatusKind.FAILED: ngettext("%(count)s could not be read", "%(count)s could not be read", count),
     }
-    return sentences[look] % {"count": _figure(count)}
+    return sentences[kind] % {"count": _figure(count)}
 
 
 def _figure(number: int) -> str:

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from conversations.core.errors import MessageNotFound, MessageNotPinnable
-from conversations.selectors.conversations.versions import versions_of
+from conversations.selectors.conversations.versions import versions_of_messages
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.messages.switch_version import switch_version
@@ -94,7 +94,8 @@ async def test_versions_with_and_without_steps_can_be_shown_in_turn(talk):
 async def test_of_a_replys_versions_none_is_a_step(talk):
     first = await talk.ask(LOOKS, NotedTool())
     second = await regenerate(talk, first)
-    shown = await in_thread(lambda: versions_of(list(talk.conversation.messages.filter(active=True))))
+    parents = talk.conversation.messages.filter(active=True).values_list("pk", "parent")
+    shown = await in_thread(lambda: versions_of_messages(talk.conversation.pk, dict(parents)))
     assert list(shown) == [second.pk]
     await show(talk, first)
     assert await roles(talk) == WITH_STEPS

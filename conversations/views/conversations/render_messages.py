@@ -1,0 +1,116 @@
+"""The messages of a thread rendered for pages and snapshots: Markdown as HTML, stored errors as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import BoundedSemaphore
+
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+
+from conversations.rendering import BlockStream, render_markdown
+from conversations.selectors.conversations.thread import ThreadMessage
+from conversations.selectors.conversations.tool_calls import CallRow
+from conversations.selectors.conversations.window_coverage import Mark, Sight
+from conversations.wording.error_sentences import Reader, stored_sentence
+from conversations.wording.window_labels import MARK_LABELS
+
+from .sources_summary import SourcesSummary, summarize_sources
+
+# However many ask for a costly conversation at once, it is rendered by few and then known to all.
+_renderers = BoundedSemaphore(2)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedCall:
+    """A tool call; *error* is the sentence that says why it failed, if it did."""
+
+    call: CallRow
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedStep:
+    """A stored step of a reply: *html* is the text before its calls."""
+
+    number: int
+    html: SafeString
+    calls: tuple[RenderedCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedMessage:
+    """A message as a page shows it.
+
+    *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
+    point *tail_at* on. *error* is the sentence that says why a reply is not whole, or empty. *mark* says whether the
+    model sees the message. *steps* come before the content, *calls* are those of the current step.
+    """
+
+    message: ThreadMessage
+    html: SafeString
+    tail: str
+    tail_at: int
+    error: str
+    sources: SourcesSummary | None
+    mark: Mark
+    steps: tuple[RenderedStep, ...]
+    calls: tuple[RenderedCall, ...]
+
+    @property
+    def mark_label(self) -> Promise:
+        return MARK_LABELS[self.mark]
+
+
+def render_messages(messages: Iterable[ThreadMessage], *, reader: Reader, sight: Sight) -> list[RenderedMessage]:
+    """Render *messages*, marked by what *sight* covers."""
+    return [_render_message(message, reader, sight) for message in messages]
+
+
+def _render_message(message: ThreadMessage, reader: Reader, sight: Sight) -> RenderedMessage:
+    html, tail_at = _render_content(message)
+    return RenderedMessage(
+        message=message,
+        html=html,
+        tail=message.content[tail_at:],
+        tail_at=tail_at,
+        error=stored_sentence(message.error_code, message.error_params, reader),
+        sources=summarize_sources(message.grounding, reader),
+        mark=sight.mark_of(message),
+        steps=_render_steps(message, reader),
+        calls=_render_calls(message.steps.calls, reader),
+    )
+
+
+def _render_steps(message: ThreadMessage, reader: Reader) -> tuple[RenderedStep, ...]:
+    passages = len(message.grounding.included)
+    return tuple(
+        RenderedStep(step.number, _render_ended(step.text, passages), _render_calls(step.calls, reader))
+        for step in message.steps.stored
+    )
+
+
+def _render_calls(calls: Iterable[CallRow], reader: Reader) -> tuple[RenderedCall, ...]:
+    return tuple(RenderedCall(call, stored_sentence(call.error_code, {}, reader)) for call in calls)
+
+
+def _render_content(message: ThreadMessage) -> tuple[SafeString, int]:
+    """Return the HTML of the content, and up to which code point it goes: all of it once the message has ended."""
+    passages = len(message.grounding.included)  # that it may cite
+    if message.has_ended:
+        return _render_ended(message.content, passages), len(message.content)
+    blocks = BlockStream(passages=passages).feed(message.content)
+    return SafeString("".join(block.html for block in blocks)), blocks[-1].end if blocks else 0
+
+
+def _render_ended(content: str, passages: int) -> SafeString:
+    """Render content that does not change any more; every page and snapshot asks for it again."""
+    with _renderers:
+        return _render_once(content, passages)
+
+
+@lru_cache(maxsize=1_000)
+def _render_once(content: str, passages: int) -> SafeString:
+    return render_markdown(content, passages=passages)

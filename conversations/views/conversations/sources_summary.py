@@ -1,0 +1,49 @@
+"""The line about the sources of a reply: how many passages were found and sent, and why some were not looked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conversations.core.window.window_record import GroundingRecord
+from conversations.wording.error_sentences import Reader, stored_sentence
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesSummary:
+    """How many passages were *found* and *included* in the prompt, the last of them perhaps not whole.
+
+    *unread* documents were not parsed yet. *semantic_error* is the sentence that says why nothing was looked for by
+    meaning, *lexical_error* why the search by words was not completed; both are empty otherwise.
+    """
+
+    found: int
+    included: int
+    documents: int = 0
+    unread: int = 0
+    semantic_error: str = ""
+    lexical_error: str = ""
+
+    @property
+    def left_out(self) -> int:
+        return self.found - self.included
+
+    @property
+    def is_mostly_left_out(self) -> bool:
+        """Whether a narrower question would have been answered from more of what it asks for."""
+        return self.left_out > self.included
+
+
+def summarize_sources(record: GroundingRecord, reader: Reader) -> SourcesSummary | None:
+    """Return what the line says, or None where there was nothing to look in."""
+    look_up = record.look_up
+    if not look_up:
+        return SourcesSummary(record.found, len(record.included)) if record.found else None
+    semantic_code, lexical_code = look_up.why_by_words_only, look_up.why_not_by_words
+    return SourcesSummary(
+        found=record.found,
+        included=len(record.included),
+        documents=look_up.documents,
+        unread=look_up.unread,
+        semantic_error="" if lexical_code else stored_sentence(semantic_code, {}, reader),
+        lexical_error=stored_sentence(lexical_code, {}, reader),
+    )

@@ -1,0 +1,36 @@
+"""What pages call the parts of a window, the marks of messages, and the reasons why messages were left out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from conversations.core.window.history import LeftOutReason
+from conversations.core.window.window_record import Part
+
+MARK_LABELS: Mapping[str, Promise] = {
+    "in": gettext_lazy("In view"),
+    "pinned": gettext_lazy("Pinned: always in view"),
+    "excluded": gettext_lazy("Excluded: never sent"),
+    "out": gettext_lazy("Out of view"),
+}
+LEFT_OUT_LABELS: Mapping[LeftOutReason, Promise] = {
+    "does_not_fit": gettext_lazy("did not fit"),
+    "oversized": gettext_lazy("too large, passed over"),
+    "excluded": gettext_lazy("excluded"),
+    "empty": gettext_lazy("nothing in it"),
+    "incomplete_tool_turn": gettext_lazy("a tool call without its result"),
+    "without_tools": gettext_lazy("no tools go with this request, so their calls don't either"),
+    "policy": gettext_lazy("kept out by the policy"),
+}
+PART_LABELS: Mapping[Part, Promise] = {
+    "system": gettext_lazy("System prompt and format"),
+    "tools": gettext_lazy("Tools"),
+    "pins": gettext_lazy("Pinned messages"),
+    "older": gettext_lazy("Older messages"),
+    "grounding": gettext_lazy("Grounding"),
+    "newest": gettext_lazy("Newest message"),
+    "tool_steps": gettext_lazy("Tool steps"),
+}
