@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage test lint lint-js format typecheck soak bench peers lock messages hooks production static
+.PHONY: help run manage test test-fast lint lint-js format typecheck soak bench peers lock messages hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -35,6 +35,12 @@ manage: $(INSTALLED)  ## Any command of Django's: make manage ARGS="shell"
 # takes whole files, in the order of their names: what the tests of a folder share stays with them.
 test: $(INSTALLED)  ## Run all tests, or some: make test ARGS="tests/core -k window"
 	@$(PYTHON) -m pytest $(or $(ARGS),$(ALL_TESTS))
+
+# What a change breaks most often, in under a minute on two cores: no browser, no server, no worker, no crash.
+FAST_TESTS := tests/core tests/rendering tests/grounding tests/selectors tests/templatetags tests/test_imports.py \
+	tests/test_layout.py tests/test_sentences.py
+test-fast: $(INSTALLED)  ## Run the quick tests only, while you work
+	@$(PYTHON) -m pytest $(ALL_TESTS) -m "not browser and not redis" $(or $(ARGS),$(FAST_TESTS))
 
 lint: $(INSTALLED)  ## Check the code's style, and everything about the pages' JavaScript (which needs npm)
 	@$(PYTHON) -m ruff check .

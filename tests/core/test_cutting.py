@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations.core.window.truncation import CUT_MARK, characters_that_fit, cut_text
+from tests.support.hypothesis_profile import count_cases
 
 from .languages import by_character, by_piece, by_quarter
 
@@ -41,7 +42,7 @@ def test_no_room_is_nothing_but_the_mark(limit_tokens):
     assert characters_that_fit("all is well", limit_tokens=limit_tokens, count_text=by_character) == 0
 
 
-@settings(max_examples=2_000)
+@settings(max_examples=count_cases(2_000))
 @given(st.text("ab .\n!é字", max_size=300), st.integers(0, 120), st.sampled_from((by_character, by_quarter, by_piece)))
 def test_what_is_left_fits_and_one_character_more_would_not(text, limit_tokens, count_text):
     characters = characters_that_fit(text, limit_tokens=limit_tokens, count_text=count_text)

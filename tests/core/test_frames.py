@@ -20,6 +20,7 @@ from conversations.core.frames.definitions import (
     MessagePost,
 )
 from conversations.core.frames.read_frames import LARGEST_INTEGER, parse_frame
+from tests.support.hypothesis_profile import count_cases
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)  # surrogates too
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT | st.uuids().map(str)
@@ -67,7 +68,7 @@ def is_refused(wire, known=FROM_PAGE):
 def test_every_frame_arrives_as_it_was_sent(frame_class):
     known = FROM_PAGE if frame_class.type in FROM_PAGE else FROM_SERVER
 
-    @settings(max_examples=40)
+    @settings(max_examples=count_cases(40))
     @given(frames_of(frame_class))
     def arrives(frame):
         assert parse_frame(by_wire(frame), known) == frame
@@ -86,13 +87,13 @@ def test_a_page_may_not_send_what_only_the_server_says():
         parse_frame(ErrorFrame("code", "message").to_wire())
 
 
-@settings(max_examples=500)
+@settings(max_examples=count_cases(500))
 @given(JSON)
 def test_random_json_is_refused_and_nothing_worse(wire):
     assert is_refused(wire)
 
 
-@settings(max_examples=500)
+@settings(max_examples=count_cases(500))
 @given(st.sampled_from(list(KNOWN)), st.data())
 def test_random_fields_are_refused_and_nothing_worse(frame_type, data):
     names = [field.name for field in fields(KNOWN[frame_type])]
@@ -101,7 +102,7 @@ def test_random_fields_are_refused_and_nothing_worse(frame_type, data):
     is_refused(wire | {"type": frame_type}, FROM_SERVER)
 
 
-@settings(max_examples=500)
+@settings(max_examples=count_cases(500))
 @given(st.sampled_from(list(FROM_PAGE)).flatmap(lambda name: frames_of(FROM_PAGE[name])), st.data())
 def test_one_wrong_field_is_refused_or_makes_a_valid_frame(frame, data):
     wire = by_wire(frame)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from conversations.core.prompt.grounding_text import Passage, render_question
 from conversations.core.window.pack_grounding import pack_grounding
 from conversations.core.window.truncation import CUT_MARK
+from tests.support.hypothesis_profile import count_cases
 
 from .languages import by_character, by_piece, by_quarter
 
@@ -97,7 +98,7 @@ def test_no_room_is_no_grounding(limit_tokens):
 PASSAGES = st.lists(st.builds(Passage, st.text("ab .\n!?。", max_size=80)), max_size=5)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=count_cases(1_000))
 @given(PASSAGES, st.integers(0, 400), st.sampled_from((by_character, by_quarter, by_piece)))
 def test_the_text_that_is_sent_is_the_text_that_was_counted(passages, limit_tokens, count_text):
     packed = pack(*passages, limit_tokens=limit_tokens, count_text=count_text)

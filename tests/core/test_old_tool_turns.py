@@ -11,6 +11,7 @@ from conversations.core.errors import ConversationTooLong
 from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
 from conversations.core.window.truncation import CUT_MARK
+from tests.support.hypothesis_profile import count_cases
 
 from .languages import message, tool_call, tool_result
 from .windows import contents, reasons, window
@@ -110,7 +111,7 @@ def test_a_conversation_that_is_all_large_results_is_seen_to_its_beginning():
     assert len(chosen.record.left_out) == 20
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_cases(300))
 @given(
     st.lists(st.lists(st.integers(CALL, 80), max_size=4), min_size=2, max_size=25),
     st.lists(st.sampled_from((0, 0, 0, 60, 150)), min_size=25, max_size=25),

@@ -9,6 +9,7 @@ from conversations.core.window import older_messages as older_module
 from conversations.core.window.built_in_policies import SlidingWindow, WholeConversation
 from conversations.core.window.older_messages import choose_older
 from conversations.core.window.policy import Room, WindowPolicy
+from tests.support.hypothesis_profile import count_cases
 
 from . import site_policies
 from .cases import Case, cases
@@ -116,7 +117,7 @@ def test_what_would_break_is_not_read_when_it_is_not_needed():
     assert choose(SlidingWindow(low_water_share=1), breaking_after(3), room_tokens=25).tokens == 20
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=count_cases(1_000))
 @given(cases(), st.sampled_from((*site_policies.FAILING, site_policies.TooMuch)))
 def test_whatever_a_policy_does_what_is_sent_fits(case, policy):
     wrong = with_policy(case, policy)
@@ -137,7 +138,7 @@ def older_is_empty(window):
     return window.record.parts["older"] == 0
 
 
-@settings(max_examples=500)
+@settings(max_examples=count_cases(500))
 @given(cases())
 def test_a_policy_that_chooses_nothing_still_sends_the_newest_message(case):
     window = outcome_of(with_policy(case, site_policies.Nothing))
@@ -146,7 +147,7 @@ def test_a_policy_that_chooses_nothing_still_sends_the_newest_message(case):
         assert older_is_empty(window)
 
 
-@settings(max_examples=500)
+@settings(max_examples=count_cases(500))
 @given(cases(), st.integers(0, 20))
 def test_a_broken_connection_never_gives_a_window_that_needed_it(case, count):
     """Either what was read before it broke is all that was needed, and the window is the same, or it is raised."""

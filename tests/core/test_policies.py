@@ -10,6 +10,7 @@ from conversations.core.window import built_in_policies
 from conversations.core.window.built_in_policies import LastMessages, SlidingWindow
 from conversations.core.window.history import group_into_units
 from conversations.core.window.policy import Room
+from tests.support.hypothesis_profile import count_cases
 
 from .dialogue import SYSTEM_PROMPT, Dialogue
 from .languages import message, tool_call, tool_result
@@ -94,7 +95,7 @@ def test_it_reads_no_further_than_one_unit_before_the_anchor():
     assert next(newest_first).position == 90
 
 
-@settings(max_examples=200)
+@settings(max_examples=count_cases(200))
 @given(TURNS, st.integers(0, 300), st.integers(0, 130), st.booleans())
 def test_with_the_mark_at_the_brim_it_is_the_naive_window_for_any_anchor(turns, room_tokens, anchor, skip):
     policy = SlidingWindow(low_water_share=1, skip_oversized=skip)
@@ -124,7 +125,7 @@ def before_the_question(window):
     return window.prompt[:-1]
 
 
-@settings(max_examples=200)
+@settings(max_examples=count_cases(200))
 @given(TURNS, SHARES, st.sampled_from((90, 200, 400)), st.lists(st.sampled_from((0, 0, 0, 40, 200)), max_size=60))
 def test_between_two_steps_each_prompt_begins_with_the_one_before(turns, share, budget_tokens, groundings):
     dialogue = Dialogue(budget_tokens, SlidingWindow(low_water_share=share))
@@ -138,7 +139,7 @@ def test_between_two_steps_each_prompt_begins_with_the_one_before(turns, share, 
             assert len(goes_on) == len(begins) + len(("question", "reply"))
 
 
-@settings(max_examples=200)
+@settings(max_examples=count_cases(200))
 @given(TURNS, SHARES)
 def test_a_step_comes_only_when_as_much_was_said_as_the_last_step_made_room_for(turns, share):
     dialogue, longest = Dialogue(policy=SlidingWindow(low_water_share=share)), 20
@@ -150,7 +151,7 @@ def test_a_step_comes_only_when_as_much_was_said_as_the_last_step_made_room_for(
         assert sum(said[step:next_step]) > (1 - share) * most_older_tokens - longest
 
 
-@settings(max_examples=200)
+@settings(max_examples=count_cases(200))
 @given(TURNS, SHARES)
 def test_a_step_never_moves_the_beginning_back_while_nothing_else_changes(turns, share):
     dialogue = Dialogue(policy=SlidingWindow(low_water_share=share))
@@ -158,7 +159,7 @@ def test_a_step_never_moves_the_beginning_back_while_nothing_else_changes(turns,
     assert beginnings == sorted(beginnings)
 
 
-@settings(max_examples=200)
+@settings(max_examples=count_cases(200))
 @given(st.lists(st.tuples(LENGTHS, LENGTHS), min_size=20, max_size=40), SHARES, st.integers(100, 160))
 def test_a_large_grounding_shortens_memory_only_while_it_is_sent(turns, share, grounding_length):
     dialogue = Dialogue(policy=SlidingWindow(low_water_share=share, grounding_share=1))

@@ -8,6 +8,7 @@ from conversations.core.window.built_in_policies import BUILT_IN, SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.history import Unit
 from conversations.core.window.policy import Room, WindowPolicy
+from tests.support.hypothesis_profile import count_cases
 
 from .languages import by_character, language_model, message
 from .site_policies import EveryOther
@@ -81,7 +82,7 @@ def test_what_every_prompt_has_counts():
         SlidingWindow(cap_tokens=SMALLEST_TOKENS + 30).check_it_holds_a_message(MODEL, fixed_tokens=31)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=count_cases(1_000))
 @given(st.one_of(st.none(), st.integers(1, 120)), st.one_of(st.none(), st.integers(1, 120)), st.integers(0, 100))
 def test_it_holds_a_message_exactly_if_a_message_of_one_token_can_be_sent(cap_tokens, reserve_tokens, system_length):
     policy = SlidingWindow(cap_tokens=cap_tokens, reply_reserve_tokens=reserve_tokens)
@@ -109,7 +110,7 @@ def can_be_sent(policy, turn):
 # The room
 
 
-@settings(max_examples=500)
+@settings(max_examples=count_cases(500))
 @given(st.integers(0, 60), st.lists(st.integers(0, 30), max_size=8))
 def test_a_room_takes_units_until_one_does_not_fit(room_tokens, sizes):
     units = [Unit((message(position, "x" * size),), size) for position, size in enumerate(sizes)]

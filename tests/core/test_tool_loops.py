@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from conversations.core.errors import PromptError, ToolStepsTooLong
 from conversations.core.window.budget import ChatFormat
 from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
+from tests.support.hypothesis_profile import count_cases
 
 from . import languages
 from .cases import Case, Choices, StoredUnit, text
@@ -97,7 +98,7 @@ def loops(data: bytes) -> Loops:
 DIALOGUES = st.binary(min_size=BYTES, max_size=BYTES).map(loops)
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_cases(300))
 @given(DIALOGUES)
 def test_every_request_of_every_loop_keeps_every_promise(dialogue):
     for case, window in dialogue.requests:
@@ -105,7 +106,7 @@ def test_every_request_of_every_loop_keeps_every_promise(dialogue):
             promise(case, window)
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_cases(300))
 @given(DIALOGUES)
 def test_a_reply_fails_for_its_steps_only_if_the_newest_alone_is_too_much(dialogue):
     for case, error in dialogue.requests:
@@ -115,7 +116,7 @@ def test_a_reply_fails_for_its_steps_only_if_the_newest_alone_is_too_much(dialog
                 replace(case, steps=case.steps[newest:]).window()
 
 
-@settings(max_examples=300)
+@settings(max_examples=count_cases(300))
 @given(DIALOGUES)
 def test_within_a_loop_a_prompt_begins_with_the_one_before_until_something_is_cut_or_moved(dialogue):
     """So a provider's prefix cache keeps hitting from step to step."""

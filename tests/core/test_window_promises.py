@@ -19,6 +19,7 @@ from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.built_in_policies import SlidingWindow, WholeConversation
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.truncation import CUT_MARK
+from tests.support.hypothesis_profile import count_cases
 
 from . import promises_of_refusals
 from .cases import BYTES, Choices, cases, make_case, text
@@ -40,19 +41,19 @@ def check_promises(case):
             promise(case, window)
 
 
-@settings(max_examples=12_000)
+@settings(max_examples=count_cases(12_000))
 @given(cases(by_character))
 def test_every_promise_holds_where_one_character_is_one_token(case):
     check_promises(case)
 
 
-@settings(max_examples=4_000)
+@settings(max_examples=count_cases(4_000))
 @given(cases(by_quarter))
 def test_every_promise_holds_where_joined_texts_have_fewer_tokens(case):
     check_promises(case)
 
 
-@settings(max_examples=4_000)
+@settings(max_examples=count_cases(4_000))
 @given(cases(by_piece))
 def test_every_promise_holds_where_tokens_reach_across_texts(case):
     check_promises(case)
@@ -102,7 +103,7 @@ def test_the_random_conversations_see_everything_happen():
     }
 
 
-@settings(max_examples=500)
+@settings(max_examples=count_cases(500))
 @given(cases())
 def test_a_message_shortened_by_the_tokens_over_fits_and_by_one_less_does_not(case):
     case = replace(with_policy(case.with_newest(FAR_TOO_LONG), SlidingWindow), steps=())
@@ -112,7 +113,7 @@ def test_a_message_shortened_by_the_tokens_over_fits_and_by_one_less_does_not(ca
         assert case.with_newest(FAR_TOO_LONG[over:]).window()
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=count_cases(1_000))
 @given(cases())
 def test_tool_steps_fit_as_soon_as_there_are_as_many_tokens_more_as_was_said(case):
     case = replace(with_policy(case, SlidingWindow, cap_tokens=None), calibration=Decimal(1))
@@ -125,7 +126,7 @@ def test_tool_steps_fit_as_soon_as_there_are_as_many_tokens_more_as_was_said(cas
         assert all(message.content in ("", CUT_MARK) for message in sent)
 
 
-@settings(max_examples=500)
+@settings(max_examples=count_cases(500))
 @given(cases())
 def test_a_system_prompt_shortened_by_the_tokens_over_fits_and_by_one_less_does_not(case):
     over = tokens_over(replace(case, system_prompt=FAR_TOO_LONG), SystemPromptTooLong)
@@ -135,7 +136,7 @@ def test_a_system_prompt_shortened_by_the_tokens_over_fits_and_by_one_less_does_
         assert not tokens_over(replace(case, system_prompt=FAR_TOO_LONG[over:]), SystemPromptTooLong)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=count_cases(1_000))
 @given(cases())
 def test_full_takes_everything_as_soon_as_there_are_as_many_tokens_more_as_it_said(case):
     case = replace(case, policy=WholeConversation(), steps=(), calibration=Decimal(1))
@@ -165,7 +166,7 @@ def with_room(case, tokens):
     return replace(case, language_model=replace(old, context_window_tokens=old.context_window_tokens + tokens))
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=count_cases(1_000))
 @given(st.integers(60, 400), st.lists(st.tuples(st.integers(0, 90), st.integers(0, 40)), min_size=2, max_size=6))
 def test_a_grounding_is_sent_with_its_own_question_and_never_again(context_window_tokens, turns):
     stored = []

@@ -9,6 +9,7 @@ from conversations.rendering.sanitizer import sanitize
 from tests.rendering.html_rules import RuleChecker, problems_of
 from tests.rendering.payloads import IMAGES, PAYLOADS
 from tests.rendering.replies import REPLIES
+from tests.support.hypothesis_profile import count_cases
 
 
 def hrefs_of(html: str) -> list[str]:
@@ -72,7 +73,7 @@ def test_every_prefix_of_a_reply_renders_to_allowed_html(reply):
 
 
 @given(st.lists(st.sampled_from(PAYLOADS) | st.text(max_size=20), max_size=5).map("".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=count_cases(300), deadline=None)
 def test_payloads_run_together_render_to_allowed_html(text):
     assert problems_of(render_markdown(text)) == []
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from conversations.rendering import BlockStream, RenderedBlock, render_markdown
 from conversations.rendering.markdown import render_block
 from tests.rendering.replies import REPLIES
+from tests.support.hypothesis_profile import count_cases
 
 LINES = [
     *("", "", "", "  ", "\t", "a", " b", "  c", "   d", "    e", "\tf", "- g", "- ", "-", "  - h", "* i", "+ j"),
@@ -27,7 +28,7 @@ def stream(text: str, cuts: list[int]) -> list[RenderedBlock]:
 
 
 @given(MARKDOWN)
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=count_cases(600), deadline=None)
 @example("- a\n```\nb\n\nc\n```\nd")
 @example("- # a\n    b\n\nc")
 @example("$$\n- a\n$$\n  ```\nb\n\nc\n  ```\n")
@@ -42,14 +43,14 @@ def test_a_reply_in_blocks_equals_the_reply_parsed_as_a_whole(reply):
 
 
 @given(MARKDOWN | ANY_TEXT, st.lists(st.integers(min_value=0), max_size=20))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=count_cases(400), deadline=None)
 @example("a\r\n\r\nb\rc\r", [1, 2, 3, 4, 5, 6, 7, 8])
 def test_cutting_the_text_differently_never_changes_the_blocks(text, cuts):
     assert stream(text, cuts) == stream(text, [])
 
 
 @given(MARKDOWN | ANY_TEXT, st.lists(st.integers(min_value=0), max_size=20))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=count_cases(300), deadline=None)
 def test_blocks_tile_the_text_without_gap_or_overlap(text, cuts):
     blocks = stream(text, cuts)
     assert [block.start for block in blocks] == [0, *(block.end for block in blocks)][: len(blocks)]

@@ -23,6 +23,7 @@ from conversations.services.ledger.close_days import close_days
 from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
 from conversations.services.ledger.recompute_rolled_up_sums import recompute_rolled_up_sums
 from tests.admin.stored import make_completion, make_conversation, make_person
+from tests.support.hypothesis_profile import count_cases
 
 from .random_ledgers import CHANGES, HISTORIES, PERIODS, ZONES, RandomLedger, add_up, day_of, period_around, rows_of
 
@@ -31,7 +32,9 @@ TODAY = dt.date(2026, 11, 21)
 PERIOD = Period(TODAY - dt.timedelta(days=4), TODAY, dt.UTC)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 random_ledgers = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=count_cases(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

@@ -18,6 +18,7 @@ from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.windows.build_window import build_window, draft_message
+from tests.support.hypothesis_profile import count_cases
 from tests.support.people import begin, make_user, post
 from tests.support.tool_steps import add_call, end_step
 
@@ -338,7 +339,7 @@ def turns(draw):
     return [said[0], *calling, *results, said[1]]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=count_cases(20), deadline=None)
 @given(st.lists(turns(), min_size=1, max_size=3))
 def test_what_goes_in_comes_out(messages):
     wire = [message for turn in messages for message in turn]

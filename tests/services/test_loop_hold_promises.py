@@ -17,6 +17,7 @@ from conversations.services.ledger.recompute_spending import recompute_spending
 from conversations.services.ledger.tool_loop_hold import LoopNotCovered
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, STOPPED, end_reply
 from tests.services.spending import limit, open_row
+from tests.support.hypothesis_profile import count_cases
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -102,7 +103,7 @@ def check(loops):
         assert row.user is None or row.spent_usd + row.reserved_usd <= DAILY_USD or row.period == "month"
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=count_cases(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=st.lists(st.one_of(BEGIN, OPEN, OPEN, SETTLE, SETTLE, PARK, END, KILL, DELETE), max_size=12))
 def test_whatever_happens_no_money_is_lost_and_none_is_spent_that_is_not_there(history):
     loops = Loops()

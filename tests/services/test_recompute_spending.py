@@ -17,6 +17,7 @@ from conversations.models import Completion, Spending
 from conversations.models.completion import Purpose
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 from conversations.services.ledger.recompute_spending import recompute_spending
+from tests.support.hypothesis_profile import count_cases
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
@@ -79,7 +80,7 @@ class History:
         Limits.objects.update_or_create(user=self.people["alice"], defaults={"money_per_day_usd": money})
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=count_cases(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(history=st.lists(st.one_of(OPEN, OPEN, SETTLE, SETTLE, DELETE, LIMIT), max_size=25))
 def test_whatever_happens_the_sums_are_those_of_the_ledger(history):
     Completion.objects.all().delete()

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from conversations.models import Scenario
 from conversations.services.scenarios.scenario_file import problems_of, read_document, write_document
 from conversations.services.scenarios.scenarios import SETTINGS
+from tests.support.hypothesis_profile import count_cases
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
@@ -45,7 +46,7 @@ SAMPLING = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count_cases(60), deadline=None)
 @given(
     st.builds(
         Scenario,

@@ -26,6 +26,7 @@ from conversations.services.messages.switch_version import switch_version
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
+from tests.support.hypothesis_profile import count_cases
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
@@ -231,5 +232,8 @@ def test_whatever_a_person_does_the_path_is_one_line_and_nothing_is_lost(setting
     settings.MESSAGES_PER_MINUTE = 0
     slow = [HealthCheck.too_slow]
     run_state_machine_as_test(
-        Talk, settings=effort(max_examples=15, stateful_step_count=15, deadline=None, suppress_health_check=slow)
+        Talk,
+        settings=effort(
+            max_examples=count_cases(15), stateful_step_count=15, deadline=None, suppress_health_check=slow
+        ),
     )

@@ -16,6 +16,7 @@ from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
 from conversations.tools.arguments import check_arguments
 from conversations.tools.function_signatures import SignatureUnfit, signature_of
 from conversations.tools.tool import ToolContext
+from tests.support.hypothesis_profile import count_cases
 
 from .from_schema import values_of
 from .functions import Booking, Cat, Colour, Even, Level, Line, Node, Pair, Point, function_of
@@ -153,7 +154,7 @@ def test_a_signature_is_told_as_a_schema(signature, properties):
 
 
 @pytest.mark.parametrize("signature", [*SIGNATURES, "(tree: Node)"])
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=count_cases(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_what_the_schema_asks_for_is_taken_and_stays_the_same(signature, data):
     read = signature_of(function_of(signature))
