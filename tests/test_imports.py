@@ -33,6 +33,7 @@ FLOORS_INSIDE = {
         messages | documents
         conversations
         replies
+        limits
         grounding | windows | review
         ledger
         counting

@@ -40,8 +40,7 @@ from conversations.live.fanout import PROCESS_ID, Subscriber, conversation_topic
 from conversations.live.session_watcher import sign_ins
 from conversations.models import Conversation
 from conversations.services.messages.edit_message import edit_message
-from conversations.services.messages.post_message import post_message
-from conversations.services.messages.user_message import PostedMessage
+from conversations.services.messages.post_message import PostedMessage, post_message
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply

@@ -36,7 +36,7 @@ def _columns(conversation: LongConversation, message: PromptMessage) -> dict[str
         "conversation": conversation.id,
         "role": message.role,
         "content": message.content,
-        "tokens": conversation.language.content_tokens(message),
+        "tokens": conversation.context.content_tokens(message),
         "calls": json.dumps([call.to_wire() for call in message.tool_calls]),
         "call_id": message.tool_call_id or "",
     }

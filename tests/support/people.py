@@ -8,8 +8,7 @@ from typing import Any
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Message
 from conversations.services.conversations.conversations import start_conversation
-from conversations.services.messages.post_message import post_message
-from conversations.services.messages.user_message import PostedMessage
+from conversations.services.messages.post_message import PostedMessage, post_message
 
 PASSWORD = "correct-horse-battery"
 

@@ -1,4 +1,4 @@
-"""Ask a question in other words: a new version beside the old one, of which nothing is overwritten or deleted."""
+"""Edit a message: store a new version beside the old one, of which nothing is overwritten or deleted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conversations.models import Conversation, Message
 from conversations.services.conversations.conversations import title_from
 from conversations.services.windows.active_path import leave_path, lock_conversation
 
-from .user_message import PostedMessage, add_question, find_posted
+from .post_message import PostedMessage, find_posted, store_checked
 
 
 def edit_message(
@@ -22,7 +22,7 @@ def edit_message(
     """Store *content* as a new version of a user message, with a reply to be made, in one transaction.
 
     The old version and all that follows it leave the path. Marks stay with the version that they were made on, and
-    what was looked up for the old one is looked up anew. The same *client_id* is the same version. Raises as
+    grounding is looked up again. The same *client_id* is the same version. Raises as
     `post_message` does, `MessageNotFound` or `MessageNotEditable`; then everything is as it was.
     """
     with transaction.atomic():
@@ -33,7 +33,7 @@ def edit_message(
         edited = find_editable(locked, message_id)
         leave_path(locked, edited.position, head_id=edited.parent_id)
         untitle(locked, edited)
-        return add_question(locked, user=user, content=content, client_id=client_id)
+        return store_checked(locked, user=user, content=content, client_id=client_id)
 
 
 def find_editable(conversation: Conversation, message_id: int) -> Message:

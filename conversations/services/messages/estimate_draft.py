@@ -19,13 +19,13 @@ from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
-from conversations.services.windows.build_window import build_window, draft_message
-from conversations.services.windows.message_limits import (
+from conversations.services.limits.message_checks import (
     check_message_length,
     check_messages_are_allowed,
-    person_allowances,
-    worst_reply,
+    user_allowances,
+    worst_reply_cost,
 )
+from conversations.services.windows.build_window import build_window, draft_message
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +98,11 @@ def _limited(user: User, fitted: DraftEstimate) -> DraftEstimate:
     What is over in a moment says nothing: too many messages in a minute, money held back for replies being written.
     """
     limits = effective_limits(user)
-    found = person_allowances(user, limits)
+    found = user_allowances(user, limits)
     documents = count_documents_for(fitted.conversation)
     limited = replace(fitted, allowances=found, documents=documents)
     if found and fitted.window:
-        worst = worst_reply(fitted.window.record, fitted.conversation.scenario, is_looked_up=bool(documents))
+        worst = worst_reply_cost(fitted.window.record, fitted.conversation.scenario, is_looked_up=bool(documents))
         limited = replace(limited, worst_usd=worst.within(found))
     try:
         check_messages_are_allowed(limits)

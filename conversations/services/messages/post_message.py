@@ -1,19 +1,56 @@
-"""Store a user message with its empty reply, then announce both. What was acknowledged is never lost."""
+"""Post a message: check it, store it with its empty reply, then announce both. What was acknowledged is never lost.
+
+What is checked before a message is stored is read in four files: this one, `services.limits.message_checks` (the list),
+`chatsite.accounts.limits` (where a user's limits come from) and `core.money.allowance` (what an allowance covers).
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from chatsite.accounts.models import User
 from conversations.access import lock_admitted
-from conversations.models import Conversation
-from conversations.services.windows.active_path import lock_conversation
+from conversations.core.errors import ReplyInProgress
+from conversations.core.frames.definitions import MessageStored
+from conversations.core.text.storable_text import clean_content
+from conversations.core.window.history import HistoryMessage
+from conversations.live.fanout import RUNS, publish, publish_frame
+from conversations.models import Conversation, Message
+from conversations.services.conversations.conversations import title_from
+from conversations.services.counting.model_context import model_context
+from conversations.services.limits.message_checks import check_message
+from conversations.services.windows.active_path import add_reply, lock_conversation
 
-from .user_message import PostedMessage, add_question, find_posted
+POSTED_OR_STREAMING = """
+SELECT client_id, id FROM conversations_message WHERE conversation_id = %s AND (client_id = %s OR state = 'streaming')
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PostedMessage:
+    """*created* is false if the message was here already; *cleaned* if characters had to be taken out of it."""
+
+    message: Message
+    reply: Message
+    created: bool
+    cleaned: bool = False
+
+    def to_frame(self, conversation: uuid.UUID) -> MessageStored:
+        """Return the acknowledgement."""
+        return MessageStored(
+            conversation=conversation,
+            client_id=self.message.client_id,
+            message=self.message.pk,
+            reply=self.reply.pk,
+            position=self.message.position,
+            cleaned=self.cleaned,
+        )
 
 
 def post_message(
@@ -26,12 +63,80 @@ def post_message(
 ) -> PostedMessage:
     """Store *content* and a reply to be made, in one transaction. The same *client_id* is the same message.
 
-    *grounding* is what was looked up for this message, best first: `{"text", "source", "score"}`. Raises an
-    `InputError`, `PromptError` or `AccessError` before anything is stored.
+    Checked in this order: the user is admitted, the conversation is there, the message is not stored already, no other
+    reply is being written in it, there is something to send, and `check_message`. Raises an `InputError`, `PromptError`
+    or `AccessError` before anything is stored.
+
+    *grounding* is what was looked up for this message, best first: `{"text", "source", "score"}`.
     """
     with transaction.atomic():
         lock_admitted(user)
         locked = lock_conversation(conversation)
         if found := find_posted(locked, client_id):
             return found
-        return add_question(locked, user=user, content=content, client_id=client_id, grounding=grounding)
+        return store_checked(locked, user=user, content=content, client_id=client_id, grounding=grounding)
+
+
+def find_posted(conversation: Conversation, client_id: uuid.UUID) -> PostedMessage | None:
+    """Return the message if it is stored already. Raises `ReplyInProgress` while another one is being answered."""
+    with connection.cursor() as cursor:
+        cursor.execute(POSTED_OR_STREAMING, [conversation.pk, client_id])
+        by_client_id = dict(cursor.fetchall())
+    if client_id not in by_client_id:
+        if by_client_id:
+            raise ReplyInProgress
+        return None
+    message = Message.objects.get(pk=by_client_id[client_id])
+    # The newest, should it have been made again; on a branch that is no longer shown none is active.
+    reply = message.children.filter(step_of=None).order_by("-id")[0]
+    return PostedMessage(message, reply, created=False)
+
+
+def store_checked(
+    conversation: Conversation,
+    *,
+    user: User,
+    content: str,
+    client_id: uuid.UUID,
+    grounding: Sequence[Mapping[str, Any]] = (),
+) -> PostedMessage:
+    """Check *content*, store it behind the head with a reply to be made, and announce both when the transaction ends.
+
+    Posting adds a message behind the path, editing puts one in the place of another: both end here. User and
+    conversation have to be locked. Raises an `InputError`, `PromptError` or `AccessError` before anything is stored.
+    """
+    cleaned = clean_content(content)
+    draft = check_message(user, conversation, cleaned)
+    posted = _store(conversation, draft, client_id, grounding, was_cleaned=cleaned != content)
+    transaction.on_commit(partial(_announce, conversation, posted))
+    return posted
+
+
+def _store(
+    conversation: Conversation,
+    draft: HistoryMessage,
+    client_id: uuid.UUID,
+    grounding: Sequence[Mapping[str, Any]],
+    *,
+    was_cleaned: bool,
+) -> PostedMessage:
+    context, content = model_context(conversation.scenario), draft.message.content
+    message = Message(
+        conversation=conversation,
+        parent=conversation.head,
+        position=draft.position,
+        role="user",
+        content=content,
+        content_tokens=draft.content_tokens,
+        encoding=context.language_model.encoding,
+        grounding=list(grounding),
+        client_id=client_id,
+    )
+    conversation.title = conversation.title or title_from(content)
+    reply = add_reply(conversation, message, context)
+    return PostedMessage(message, reply, created=True, cleaned=was_cleaned)
+
+
+def _announce(conversation: Conversation, posted: PostedMessage) -> None:
+    publish(RUNS, "waiting")
+    publish_frame(posted.to_frame(conversation.public_id), conversation.public_id)

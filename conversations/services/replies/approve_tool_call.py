@@ -14,8 +14,8 @@ from conversations.core.frames.definitions import ReplyStep
 from conversations.live.fanout import RUNS, publish, publish_asking, publish_frame
 from conversations.models import Conversation, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
+from conversations.services.limits.message_checks import check_replies_at_once
 from conversations.services.windows.active_path import hold_streaming, lock_conversation
-from conversations.services.windows.message_limits import check_replies_at_once
 
 
 def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowed: bool) -> ToolCall:

@@ -12,9 +12,8 @@ from conversations.core.errors import MessageExcluded, NothingToRetry, ReplyInPr
 from conversations.live.fanout import RUNS, publish
 from conversations.models import Conversation, Message
 from conversations.services.counting.model_context import model_context
+from conversations.services.limits.message_checks import check_regeneration
 from conversations.services.windows.active_path import add_reply, leave_path, lock_conversation
-from conversations.services.windows.build_window import check_it_fits, stored_message
-from conversations.services.windows.message_limits import check_limits, check_money
 
 
 def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -> Message:
@@ -29,11 +28,8 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
             raise NothingToRetry
         if reply.parent.excluded:
             raise MessageExcluded
-        limits, context = check_limits(user), model_context(locked.scenario)
-        question = stored_message(reply.parent, context)
-        check_it_fits(locked, question)  # or the old reply would be gone for nothing
-        check_money(user, limits, locked, question)
+        check_regeneration(user, locked, reply.parent)  # or the old reply would be gone for nothing
         leave_path(locked, reply.first_position, head_id=reply.parent_id)
-        sibling = add_reply(locked, reply.parent, context)
+        sibling = add_reply(locked, reply.parent, model_context(locked.scenario))
         transaction.on_commit(partial(publish, RUNS, "waiting"))
     return sibling

@@ -22,7 +22,7 @@ from conversations.models import Message, ToolCall
 from conversations.selectors.conversations.history import HistoryRow
 from conversations.services.counting.model_context import ModelContext, model_context
 from conversations.services.windows.active_path import lock_streaming
-from conversations.services.windows.stored_counts import StoredCounts
+from conversations.services.windows.build_window import StoredCounts
 
 from .tool_calls import calls_of_step
 

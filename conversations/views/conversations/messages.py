@@ -17,8 +17,7 @@ from conversations.services.conversations.conversations import (
     scenario_to_begin_with,
     start_conversation,
 )
-from conversations.services.messages.post_message import post_message
-from conversations.services.messages.user_message import PostedMessage
+from conversations.services.messages.post_message import PostedMessage, post_message
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.views.http import parameters

@@ -23,7 +23,7 @@ from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Sight
 from conversations.selectors.review.readings import newest_reading
 from conversations.services.counting.model_context import model_context
-from conversations.services.windows.message_limits import person_allowances
+from conversations.services.limits.message_checks import user_allowances
 from conversations.views.documents.document_list import Addresses, adding_context, documents_context
 from conversations.views.http import parameters
 from conversations.views.http.requests import PersonRequest
@@ -117,9 +117,7 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
         **adding_context(Addresses("conversation", public_id)),
         "scenario_documents": scenario_documents_count(scenario),
         "client_id": uuid.uuid4(),
-        "money_left": left_in_words(
-            person_allowances(request.user, effective_limits(request.user)), reader_of(request)
-        ),
+        "money_left": left_in_words(user_allowances(request.user, effective_limits(request.user)), reader_of(request)),
     }
 
 

@@ -16,7 +16,7 @@ from conversations.models.completion import Purpose
 from conversations.selectors.figures.figures import Figures, read_figures
 from conversations.selectors.figures.totals import Totals
 from conversations.selectors.figures.usage import OwnConversations, own_filters, usage_by_conversation
-from conversations.services.windows.message_limits import person_allowances
+from conversations.services.limits.message_checks import user_allowances
 from conversations.templatetags.figures import factor, others, share
 from conversations.views.http.requests import PersonRequest
 from conversations.wording.error_sentences import reader_of
@@ -60,7 +60,7 @@ def usage_context(request: PersonRequest, chosen: ChosenPeriod) -> dict[str, Any
         "by_language_model": list(_language_models(figures, row)),
         "by_purpose": [row(str(Purpose(each.purpose).label), each.totals) for each in figures.by_purpose.rows],
         "allowances": allowance_lines(
-            person_allowances(request.user, effective_limits(request.user)), reader_of(request)
+            user_allowances(request.user, effective_limits(request.user)), reader_of(request)
         ),
         "exports": [(name, file.label) for name, file in FILES.items()],
     }

@@ -1,4 +1,15 @@
-"""What a person may send, checked before anything is stored or a provider is called."""
+"""All that is checked before a message is stored or a reply is made again, in this order:
+
+    1. allowed            no limit of the user's is 0                                       MessagesForbidden
+    2. rate               replies asked for within a minute                                 MessageRateReached
+    3. replies at once    those being made, and twice as many with those awaiting approval  RepliesAtOnceReached, …
+    4. length             tokens of the message                                             MessageTooLong
+    5. window             what must be sent fits the language model                         PromptError, PolicyFailed
+    6. money              the allowances cover the most that the first request may cost     MoneyUsedUp, …
+
+The limits of 1 to 4 are `EffectiveLimits` (`chatsite.accounts.limits`), the allowances of 6 `Allowance`
+(`conversations.core.money.allowance`). What must be sent stands at the top of `core.window.compute_window`.
+"""
 
 from __future__ import annotations
 
@@ -26,22 +37,40 @@ from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.figures.spending import allowances, money_limits
 from conversations.services.counting.model_context import model_context
 from conversations.services.ledger.tool_loop_hold import loop_usd, requests_after
-
-from .build_window import build_window
+from conversations.services.windows.build_window import build_window, check_it_fits, draft_message, stored_message
 
 MINUTE = dt.timedelta(minutes=1)
 
 
-def check_limits(user: User) -> EffectiveLimits:
-    """Return what holds for the person, who may ask for one more reply now; raises an `AccessError` otherwise.
+def check_message(user: User, conversation: Conversation, content: str) -> HistoryMessage:
+    """Return *content* as the newest message, counted. Raises the error of the first check that it does not pass.
 
-    The person has to be locked.
+    User and conversation have to be locked.
     """
     limits = effective_limits(user)
+    check_one_more_reply(user, limits)
+    context, head = model_context(conversation.scenario), conversation.head
+    draft = draft_message(content, position=head.position + 1 if head else 0, context=context)
+    check_message_length(draft.content_tokens, limits)
+    check_it_fits(conversation, draft)
+    check_money(user, limits, conversation, draft)
+    return draft
+
+
+def check_regeneration(user: User, conversation: Conversation, question: Message) -> None:
+    """Check the same for another reply to *question*, which is stored: but for its length, which was accepted."""
+    limits = effective_limits(user)
+    check_one_more_reply(user, limits)
+    newest = stored_message(question, model_context(conversation.scenario))
+    check_it_fits(conversation, newest)
+    check_money(user, limits, conversation, newest)
+
+
+def check_one_more_reply(user: User, limits: EffectiveLimits) -> None:
+    """Make checks 1 to 3: whether the user may ask for one more reply now."""
     check_messages_are_allowed(limits)
     check_message_rate(user, limit=limits.messages_per_minute)
-    check_one_more_reply(user, limit=limits.replies_at_once)
-    return limits
+    check_unfinished_replies(user, limit=limits.replies_at_once)
 
 
 def check_messages_are_allowed(limits: EffectiveLimits) -> None:
@@ -60,24 +89,27 @@ def check_message_rate(user: User, *, limit: int | None) -> None:
         raise MessageRateReached(opens_at=times[-1] + MINUTE)
 
 
-def check_one_more_reply(user: User, *, limit: int | None) -> None:
-    """Refuse more than *limit* that are made, or twice as many with those that ask: these keep money back."""
+def check_unfinished_replies(user: User, *, limit: int | None) -> None:
+    """Refuse more than *limit* that are being made, or twice as many with those that await approval.
+
+    These are made by no worker meanwhile, but money is reserved for each.
+    """
     if limit is None:
         return
-    states = _states_of_replies(user)
+    states = _states_of_unfinished_replies(user)
     _check_that_fewer_are_made(states, limit)
     if len(states) >= limit * 2:
         raise TooManyRepliesAsking
 
 
 def check_replies_at_once(user: User, *, limit: int | None) -> None:
-    """Refuse more than *limit*. One that waits for its person to allow a call is made by nobody, and does not count."""
+    """Refuse more than *limit* that are being made. A reply that awaits approval does not count."""
     if limit is not None:
-        _check_that_fewer_are_made(_states_of_replies(user), limit)
+        _check_that_fewer_are_made(_states_of_unfinished_replies(user), limit)
 
 
-def _states_of_replies(user: User) -> list[str]:
-    """Return the state of the run of each reply of the person's that has not ended."""
+def _states_of_unfinished_replies(user: User) -> list[str]:
+    """Return the state of the run of each reply of the user's that has not ended."""
     streaming = Message.objects.filter(state="streaming", conversation__owner_id=user.pk)
     return list(streaming.values_list("run__state", flat=True))
 
@@ -88,7 +120,7 @@ def _check_that_fewer_are_made(states: list[str], limit: int) -> None:
 
 
 def check_message_length(content_tokens: int, limits: EffectiveLimits) -> None:
-    """Raise `MessageTooLong` for a message above the person's own limit, whatever the language model takes."""
+    """Raise `MessageTooLong` for a message above the user's own limit, whatever the language model takes."""
     if limits.message_tokens is not None and content_tokens > limits.message_tokens:
         raise MessageTooLong(tokens_over=content_tokens - limits.message_tokens)
 
@@ -96,25 +128,25 @@ def check_message_length(content_tokens: int, limits: EffectiveLimits) -> None:
 def check_money(user: User, limits: EffectiveLimits, conversation: Conversation, newest: HistoryMessage) -> None:
     """Raise the error that asking for a reply to *newest* would end with.
 
-    Only a look, so that no message is stored in vain: what counts is what `open_completion` holds back. The window
-    is chosen for it, but only where money is limited.
+    Only a look, so that no message is stored in vain: what counts is what `open_completion` reserves. The window is
+    chosen for it, but only where money is limited.
     """
-    if found := person_allowances(user, limits):
+    if found := user_allowances(user, limits):
         record = build_window(conversation, newest).record
-        worst = worst_reply(record, conversation.scenario, is_looked_up=bool(count_documents_for(conversation)))
+        worst = worst_reply_cost(record, conversation.scenario, is_looked_up=bool(count_documents_for(conversation)))
         if error := refusal_of(found, worst.request_usd):
             raise error
 
 
-def person_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:
+def user_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:
     """Return what is left for *user* at this moment, of the site's money too; nothing where nothing is limited."""
     return allowances(user, money_limits(user, limits), at=timezone.now())
 
 
-def worst_reply(record: WindowRecord, scenario: Scenario, *, is_looked_up: bool) -> WorstReply:
+def worst_reply_cost(record: WindowRecord, scenario: Scenario, *, is_looked_up: bool) -> WorstReplyCost:
     """Return the most that a reply with that window can cost.
 
-    Where the message *is_looked_up* in documents before it is sent, what is found goes with it.
+    *is_looked_up* says that grounding is retrieved for the message before it is sent, and will be sent with it.
     """
     prices = model_context(scenario).unit_prices(at=timezone.now())
     request_usd = worst_case_usd(
@@ -123,11 +155,11 @@ def worst_reply(record: WindowRecord, scenario: Scenario, *, is_looked_up: bool)
         output_tokens=record.reply_reserve_tokens,
     )
     has_tools = record.tool_schema_tokens > 0
-    return WorstReply(request_usd, loop_usd(scenario, prices, requests=requests_after(1)) if has_tools else None)
+    return WorstReplyCost(request_usd, loop_usd(scenario, prices, requests=requests_after(1)) if has_tools else None)
 
 
 @dataclass(frozen=True, slots=True)
-class WorstReply:
+class WorstReplyCost:
     """The most that a reply can cost: its first request, and those that may follow if it has tools to call.
 
     *request_usd* is None where a price is unknown.
