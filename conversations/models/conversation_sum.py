@@ -8,8 +8,8 @@ from .sums import Sums
 class ConversationSum(Sums):
     """The ledger's sums of one conversation over all closed days, from its first quarter of an hour to its last.
 
-    In no period of closed days can it have cost more, so the dearest of a period are found without adding up all of
-    them (`selectors/figures/dearest_conversations_sql`). What is in no conversation has *key_id* 0.
+    In no period of closed days can it have cost more, so the most expensive of a period are found without adding up
+    all of them (`selectors/figures/most_expensive_conversations`). What is in no conversation has *key_id* 0.
     """
 
     key_id = models.BigIntegerField(unique=True)

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from conversations.models import Completion, Conversation
 from conversations.models.sums import Sums
 from conversations.selectors.figures.figures import Filters, all_rows, read_figures, read_total
-from conversations.selectors.figures.figures_sql import COLUMNS
 from conversations.selectors.figures.period import Period
 from conversations.selectors.figures.totals import SUMS, Totals
 from conversations.services.ledger.close_days import close_days
@@ -29,6 +28,13 @@ from .random_ledgers import CHANGES, HISTORIES, PERIODS, ZONES, RandomLedger, ad
 
 pytestmark = pytest.mark.django_db
 TODAY = dt.date(2026, 11, 21)
+COLUMNS = {
+    "user": "user_id",
+    "language_model": "language_model",
+    "scenario": "scenario_id",
+    "purpose": "purpose",
+    "conversation": "conversation_id",
+}
 PERIOD = Period(TODAY - dt.timedelta(days=4), TODAY, dt.UTC)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 random_ledgers = settings(
@@ -57,7 +63,7 @@ def test_all_sums_are_the_ledgers(history, around, zone, days):
     for by, column in COLUMNS.items():
         table = getattr(figures, f"by_{by}")
         assert {getattr(row, column): row.totals for row in table.rows} == grouped(rows, column)
-        assert (table.others, table.others_count) == (Totals(), 0)
+        assert (table.rest, table.rest_count) == (Totals(), 0)
         assert list(all_rows(period, by=by)) == list(table.rows)
     assert {each.error_code: each.count for each in figures.failures} == {
         code: totals.completions for code, totals in grouped(rows, "error_code").items() if code
@@ -66,7 +72,7 @@ def test_all_sums_are_the_ledgers(history, around, zone, days):
 
 @random_ledgers
 @given(HISTORIES, st.sampled_from(CHANGES), st.sampled_from(ZONES), PERIODS, st.integers(1, 2))
-def test_the_rows_that_are_shown_and_the_others_are_the_total(history, around, zone, days, rows):
+def test_the_rows_that_are_shown_and_the_rest_are_the_total(history, around, zone, days, rows):
     RandomLedger(around).happen(history)
     figures = read_figures(period_around(around, zone, days), rows=rows)
     total = figures.total.without([])
@@ -74,7 +80,7 @@ def test_the_rows_that_are_shown_and_the_others_are_the_total(history, around, z
     for by in COLUMNS:
         table = getattr(figures, f"by_{by}")
         assert len(table.rows) <= rows
-        assert total.without([*(row.totals for row in table.rows), table.others]) == Totals()
+        assert total.without([*(row.totals for row in table.rows), table.rest]) == Totals()
 
 
 @random_ledgers
@@ -164,12 +170,12 @@ def test_only_what_lies_within_the_period_is_read_of_closed_days(days):
         assert [row.totals.completions for row in getattr(figures, f"by_{by}").rows] == [3]
 
 
-def test_the_dearest_come_first_and_have_their_names():
+def test_the_most_expensive_come_first_and_have_their_names():
     for name, cost in (("alice", 1), ("bob", 3), ("charlie", 2)):
         make_completion(make_person(name), at=NOON, cost_usd=Decimal(cost))
     by_user = read_figures(PERIOD, rows=2).by_user
     assert [row.email for row in by_user.rows] == ["bob@example.org", "charlie@example.org"]
-    assert (by_user.others.cost_usd, by_user.others_count) == (1, 1)
+    assert (by_user.rest.cost_usd, by_user.rest_count) == (1, 1)
 
 
 def test_a_conversation_has_its_owner_and_no_title():

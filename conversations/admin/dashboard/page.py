@@ -8,9 +8,8 @@ from typing import Any
 from django.http import HttpRequest
 
 from conversations.models import LedgerSum
-from conversations.selectors.figures.figures import Figures, read_figures, read_total
+from conversations.selectors.figures.figures import Figures, count_running, read_figures, read_total
 from conversations.selectors.figures.period import Period
-from conversations.selectors.figures.running import count_running
 from conversations.views.usage.period_form import read_period
 
 from .address import Address, read_filters

@@ -63,8 +63,8 @@ def tables(shown: Figures, address: Address) -> list[ShownTable]:
 def _rows(table: Table[Any], total: Totals, ways: WaysOf, address: Address) -> Iterable[Row]:
     for row in table.rows:
         yield _row(ways(row, address), row.totals, total)
-    if table.others_count:
-        yield _row(Ways(others(table.others_count)), table.others, total)
+    if table.rest_count:
+        yield _row(Ways(others(table.rest_count)), table.rest, total)
 
 
 def _row(ways: Ways, totals: Totals, whole: Totals) -> Row:

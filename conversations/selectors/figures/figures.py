@@ -2,7 +2,7 @@
 
 They come from the sums that settling a completion adds to (`LedgerSum`) and, unless they are filtered, from what these
 are rolled up to when a day is closed, in a number of queries that does not depend on the data. Each table's rows, with
-its *others*, add up to the total to the last digit. A reply is counted by its first attempt. Costs that are unknown are
+its *rest*, add up to the total to the last digit. A reply is counted by its first attempt. Costs that are unknown are
 counted and not added.
 """
 
@@ -10,30 +10,32 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Generic, Literal, TypeVar
 
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import Count, Max, Q
+from psycopg.sql import SQL
 
 from conversations.models import Completion
 
-from .figures_sql import ALL_ROWS, COLUMNS, FIGURES, GROUPINGS, LEDGER_SUMS, TOTAL, only
-from .period import Period
-from .rolled_up_figures_sql import CLOSED_UNTIL, ROLLED_UP_FIGURES, ROLLED_UP_TOTAL
+from .period import BEFORE_ALL, Period, closed_spans
+from .rolled_up_statements import CLOSED_UNTIL, ROLLED_UP_FIGURES, ROLLED_UP_TOTAL
+from .statements import ALL_ROWS, FIGURES, TOTAL_ALONE, figures_statement
 from .totals import Totals
-from .whole_spans import BEFORE_ALL, whole_spans
 
 By = Literal["day", "user", "language_model", "scenario", "purpose", "conversation"]
 AnyRow = TypeVar("AnyRow", bound="HasTotals")
-Stored = Mapping[str, Any]
+NamedRow = Mapping[str, Any]
 ROWS_AT_ONCE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which completions to look at; None is all."""
+    """Which completions to add up; None is all."""
 
     user_id: int | None = None
     language_model: str | None = None
@@ -43,7 +45,7 @@ class Filters:
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """Return what is asked for by the name of its column."""
+        """Return column → value of the filters that are set."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -60,7 +62,7 @@ class DayTotals(HasTotals):
 
 @dataclass(frozen=True, slots=True)
 class UserTotals(HasTotals):
-    """Both None for the people together whose account is gone, and for what nobody in particular asked for."""
+    """Both None for all deleted accounts together, and for requests that no user asked for."""
 
     user_id: int | None
     email: str | None
@@ -73,7 +75,7 @@ class LanguageModelTotals(HasTotals):
 
 @dataclass(frozen=True, slots=True)
 class ScenarioTotals(HasTotals):
-    """Both None for all scenarios together that are gone. How people call their own is theirs: these have no name."""
+    """Both None for all deleted scenarios together. The name of a user's own scenario is private: it is None."""
 
     scenario_id: int | None
     name: str | None
@@ -86,7 +88,7 @@ class PurposeTotals(HasTotals):
 
 @dataclass(frozen=True, slots=True)
 class ConversationTotals(HasTotals):
-    """All None for the conversations together that are gone. No title: a title is words."""
+    """All None for all deleted conversations together. No title: a title is content."""
 
     conversation_id: int | None
     public_id: uuid.UUID | None
@@ -96,16 +98,16 @@ class ConversationTotals(HasTotals):
 
 @dataclass(frozen=True, slots=True)
 class Table(Generic[AnyRow]):
-    """The *rows* that cost most, dearest first, and the sums over the others, of which there are *others_count*."""
+    """The *rows* that cost most, most expensive first, and the sums over the *rest*, which are *rest_count* rows."""
 
     rows: tuple[AnyRow, ...]
-    others: Totals
-    others_count: int
+    rest: Totals
+    rest_count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """How often completions ended with *error_code*, and when the last one of them began."""
+    """How often completions ended with *error_code*, and when the last one of these began."""
 
     error_code: str
     count: int
@@ -137,79 +139,79 @@ def read_figures(
 
     *source* is a table, or a subquery, with the columns of `LedgerSum`, to read all of them from.
     """
-    grouped: dict[str, list[Stored]] = {name: [] for name in GROUPINGS.values()}
-    statement = FIGURES.format(source=source or LEDGER_SUMS, filters=_conditions(filters))
-    rolled_up = not (filters.chosen or source)
-    for row in _read(ROLLED_UP_FIGURES if rolled_up else statement, period, filters, rows=rows):
-        grouped[GROUPINGS[row["grouping"]]].append(row)
-    total = _totals(grouped["total"][0])
+    statement = FIGURES if filters.chosen else ROLLED_UP_FIGURES
+    if source:
+        statement = figures_statement(SQL(source))
+    tables: dict[str, list[NamedRow]] = defaultdict(list)
+    for row in _read(statement, period, filters, rows=rows):
+        tables[row["grouping"]].append(row)
+    total = _totals(tables["total"][0])
     return Figures(
         period=period,
         total=total,
-        by_day=_by_day(period, grouped["day"]),
+        by_day=_by_day(period, tables["day"]),
         failures=read_failures(period, filters),
-        **{f"by_{by}": _table(by, grouped[by], total) for by in ROW_MAKERS},
+        **{f"by_{by}": _table(by, tables[by], total) for by in ROW_MAKERS},
     )
 
 
 def read_total(period: Period, filters: Filters = NO_FILTERS) -> Totals:
     """Return the figures' total alone, in two queries."""
-    of_some = TOTAL.format(source=LEDGER_SUMS, filters=_conditions(filters))
-    (row,) = _read(of_some if filters.chosen else ROLLED_UP_TOTAL, period, filters)
+    (row,) = _read(TOTAL_ALONE if filters.chosen else ROLLED_UP_TOTAL, period, filters)
     return _totals(row)
 
 
-def _read(statement: str, period: Period, filters: Filters, **parameters: int) -> list[Stored]:
+def _read(statement: str, period: Period, filters: Filters, **parameters: int) -> list[NamedRow]:
     """Return its rows. Days that are closed after it is known which ones are, are read as if they were not."""
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         cursor.execute(CLOSED_UNTIL)
-        until = cursor.fetchone()[0] or BEFORE_ALL
-        spans = {"until": until, "midnights": period.midnights, **whole_spans(period, until)}
+        (closed,) = _named_rows(cursor, cursor.fetchall())
+        until = closed["closed_until"] or BEFORE_ALL
+        spans = {"until": until, "midnights": period.midnights, **closed_spans(period, until)}
         cursor.execute(statement, {**_parameters(period, filters), **spans, **parameters})
-        return list(_dictionaries(cursor, cursor.fetchall()))
+        return list(_named_rows(cursor, cursor.fetchall()))
 
 
 def all_rows(period: Period, filters: Filters = NO_FILTERS, *, by: By) -> Iterator[Any]:
-    """Return the rows of one table of the figures without a limit: days in their order, all others dearest first."""
+    """Return all rows of one table of the figures: days in their order, all others the most expensive first."""
     return iter(read_figures(period, filters, rows=1).by_day) if by == "day" else _all_rows(period, filters, by)
 
 
-def _all_rows(period: Period, filters: Filters, by: By) -> Iterator[Any]:
-    statement = ALL_ROWS.format(
-        source=LEDGER_SUMS, filters=_conditions(filters), column=COLUMNS[by], columns=only(COLUMNS[by])
-    )
+def _all_rows(period: Period, filters: Filters, by: By) -> Iterator[HasTotals]:
     with connection.chunked_cursor() as cursor:
-        cursor.execute(statement, _parameters(period, filters))
+        cursor.execute(ALL_ROWS[by], {**_parameters(period, filters), "rows": None})
         while rows := cursor.fetchmany(ROWS_AT_ONCE):
-            yield from (ROW_MAKERS[by](row) for row in _dictionaries(cursor, rows))
-
-
-def _conditions(filters: Filters) -> str:
-    return " ".join(f"AND {name} = %({name})s" for name in filters.chosen)
+            yield from (ROW_MAKERS[by](row) for row in _named_rows(cursor, rows))
 
 
 def _parameters(period: Period, filters: Filters) -> dict[str, Any]:
-    return {"begin": period.begin, "end": period.end, **filters.chosen}
+    return {"begin": period.begin, "end": period.end, **asdict(filters)}
 
 
-def _dictionaries(cursor: Any, rows: Iterable[tuple[Any, ...]]) -> Iterator[Stored]:
+def _named_rows(cursor: CursorWrapper, rows: Iterable[Sequence[Any]]) -> Iterator[NamedRow]:
+    """Return each row as column → value."""
     names = [column.name for column in cursor.description]
     return (dict(zip(names, row, strict=True)) for row in rows)
 
 
-def _totals(row: Stored) -> Totals:
+def _totals(row: NamedRow) -> Totals:
     return Totals(**{name: row[name] for name in TOTALS})
 
 
-def _by_day(period: Period, rows: Iterable[Stored]) -> tuple[DayTotals, ...]:
-    found = {row["day"]: _totals(row) for row in rows}
+def _by_day(period: Period, rows: Iterable[NamedRow]) -> tuple[DayTotals, ...]:
+    found = {row["key_id"]: _totals(row) for row in rows}
     return tuple(DayTotals(found.get(number, Totals()), day) for number, day in enumerate(period.days))
 
 
-def _table(by: By, rows: Sequence[Stored], total: Totals) -> Table[Any]:
+def _table(by: By, rows: Sequence[NamedRow], total: Totals) -> Table[Any]:
     made = tuple(ROW_MAKERS[by](row) for row in rows)
-    others_count = rows[0]["row_count"] - len(rows) if rows else 0
-    return Table(made, total.without(row.totals for row in made), others_count)
+    rest_count = rows[0]["row_count"] - len(rows) if rows else 0
+    return Table(made, total.without(row.totals for row in made), rest_count)
+
+
+def count_running(filters: Filters = NO_FILTERS) -> int:
+    """Return how many requests were sent and have not ended: they are in no figure yet."""
+    return Completion.objects.filter(ended_at=None, **filters.chosen).count()
 
 
 def read_failures(period: Period, filters: Filters = NO_FILTERS) -> tuple[Failures, ...]:
@@ -221,12 +223,12 @@ def read_failures(period: Period, filters: Filters = NO_FILTERS) -> tuple[Failur
 
 
 TOTALS = tuple(field.name for field in fields(Totals))
-ROW_MAKERS: dict[By, Callable[[Stored], HasTotals]] = {
-    "user": lambda row: UserTotals(_totals(row), row["user_id"], row["email"]),
-    "language_model": lambda row: LanguageModelTotals(_totals(row), row["language_model"]),
-    "scenario": lambda row: ScenarioTotals(_totals(row), row["scenario_id"], row["scenario_name"]),
-    "purpose": lambda row: PurposeTotals(_totals(row), row["purpose"]),
+ROW_MAKERS: dict[By, Callable[[NamedRow], HasTotals]] = {
+    "user": lambda row: UserTotals(_totals(row), row["key_id"] or None, row["email"]),
+    "language_model": lambda row: LanguageModelTotals(_totals(row), row["key_name"]),
+    "scenario": lambda row: ScenarioTotals(_totals(row), row["key_id"] or None, row["scenario_name"]),
+    "purpose": lambda row: PurposeTotals(_totals(row), row["key_name"]),
     "conversation": lambda row: ConversationTotals(
-        _totals(row), row["conversation_id"], row["public_id"], row["owner_email"], row["begun_at"]
+        _totals(row), row["key_id"] or None, row["public_id"], row["owner_email"], row["begun_at"]
     ),
 }

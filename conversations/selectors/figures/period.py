@@ -1,9 +1,12 @@
-"""The days that figures are read for, by the clock of whoever reads them."""
+"""The days that figures are read for, by the clock of the reader, and which of them lie in closed days and months."""
 
 from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import TypedDict
+
+BEFORE_ALL = dt.datetime.min.replace(tzinfo=dt.UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Period:
 
     @property
     def end(self) -> dt.datetime:
-        """The moment after the last one that belongs to it."""
+        """The first moment after the period."""
         return self._midnight(self.last + dt.timedelta(days=1))
 
     @property
@@ -35,3 +38,38 @@ class Period:
     def _midnight(self, day: dt.date) -> dt.datetime:
         """Return the first moment of *day*, also where the clock is put forward at midnight."""
         return dt.datetime.combine(day, dt.time(), self.zone).astimezone(dt.UTC)
+
+
+class ClosedSpans(TypedDict):
+    """When the first closed day and month of a period begin and the last ones end: the same where there are none.
+
+    Days and months are those of UTC.
+    """
+
+    day_begin: dt.datetime
+    day_end: dt.datetime
+    month_begin: dt.datetime
+    month_end: dt.datetime
+
+
+def closed_spans(period: Period, closed_until: dt.datetime) -> ClosedSpans:
+    """Return which days and months lie entirely within the period and are closed: their sums are rolled up."""
+    closed = min(period.end, closed_until)
+    day = min(_midnight_from(period.begin), period.end)
+    month = min(_first_of_month_from(day), period.end)
+    return {
+        "day_begin": day,
+        "day_end": max(day, closed.replace(hour=0, minute=0, second=0, microsecond=0)),
+        "month_begin": month,
+        "month_end": max(month, closed.replace(day=1, hour=0, minute=0, second=0, microsecond=0)),
+    }
+
+
+def _midnight_from(moment: dt.datetime) -> dt.datetime:
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight if midnight == moment else midnight + dt.timedelta(days=1)
+
+
+def _first_of_month_from(moment: dt.datetime) -> dt.datetime:
+    midnight = _midnight_from(moment)
+    return midnight if midnight.day == 1 else (midnight.replace(day=28) + dt.timedelta(days=4)).replace(day=1)

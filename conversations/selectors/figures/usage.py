@@ -29,11 +29,11 @@ class OwnConversation:
 
 @dataclass(frozen=True, slots=True)
 class OwnConversations:
-    """The dearest conversations, then the *others* that are there, and *gone*: deleted ones, and what is of none."""
+    """The most expensive conversations, the *rest* that exist, and *gone*: deleted ones, and requests of none."""
 
     rows: list[OwnConversation]
-    others: Totals
-    others_count: int
+    rest: Totals
+    rest_count: int
     gone: Totals
 
 
@@ -45,12 +45,12 @@ def usage_by_conversation(user: User, figures: Figures) -> OwnConversations:
     """Return the conversations of *figures*, which are the person's own, with their titles."""
     table = figures.by_conversation
     rows = _own(user, table.rows)
-    gone = figures.total.without([table.others, *(row.totals for row in rows)])
-    return OwnConversations(rows, table.others, table.others_count, gone)
+    gone = figures.total.without([table.rest, *(row.totals for row in rows)])
+    return OwnConversations(rows, table.rest, table.rest_count, gone)
 
 
 def all_usage_by_conversation(user: User, period: Period) -> OwnConversations:
-    """Return all conversations of the period, without a limit, so that there are no others."""
+    """Return all conversations of the period, without a limit, so that there is no rest."""
     rows = _own(user, list(all_rows(period, own_filters(user), by="conversation")))
     total = read_figures(period, own_filters(user), rows=1).total
     return OwnConversations(rows, Totals(), 0, total.without(row.totals for row in rows))

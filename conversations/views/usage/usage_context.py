@@ -79,8 +79,8 @@ class _RowMaker:
 def _conversations(usage: OwnConversations, row: _RowMaker) -> Iterator[UsageRow]:
     for each in usage.rows:
         yield row(each.title, each.totals, url=reverse("conversations:conversation", args=[each.public_id]))
-    if usage.others_count:
-        yield row(others(usage.others_count), usage.others, is_rest=True)
+    if usage.rest_count:
+        yield row(others(usage.rest_count), usage.rest, is_rest=True)
     if usage.gone.completions:
         yield row(gettext("Deleted, or in no conversation"), usage.gone, is_rest=True)
 
@@ -89,8 +89,8 @@ def _language_models(figures: Figures, row: _RowMaker) -> Iterator[UsageRow]:
     table = figures.by_language_model
     for each in table.rows:
         yield row(each.language_model, each.totals)
-    if table.others_count:
-        yield row(others(table.others_count), table.others, is_rest=True)
+    if table.rest_count:
+        yield row(others(table.rest_count), table.rest, is_rest=True)
 
 
 def memory_in_words(total: Totals) -> str:

@@ -1,4 +1,4 @@
-"""The dearest conversations of a period are found without adding up all of them, and are those that adding up finds."""
+"""The most expensive conversations are found without adding up all of them, and are those that adding up finds."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from django.utils import timezone
 
 from conversations.models import Completion, Conversation, Scenario
 from conversations.selectors.figures import figures
-from conversations.selectors.figures.dearest_conversations_sql import MOST_LOOKED_UP
 from conversations.selectors.figures.figures import read_figures
-from conversations.selectors.figures.figures_sql import LEDGER_SUMS
+from conversations.selectors.figures.most_expensive_conversations import MOST_LOOKED_UP
 from conversations.selectors.figures.period import Period
 from conversations.services.ledger.close_days import close_days
 from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
@@ -72,7 +71,9 @@ def test_they_are_those_that_adding_all_of_them_up_finds(seed):
     )
     for days, rows in ((1, 1), (2, 3), (33, 2), (60, 1), (100, 5), (200, 40)):
         period = last_days(days)
-        found, all_added_up = (read_figures(period, rows=rows, source=source) for source in (None, LEDGER_SUMS))
+        found, all_added_up = (
+            read_figures(period, rows=rows, source=source) for source in (None, "conversations_ledgersum")
+        )
         assert found.by_conversation == all_added_up.by_conversation
 
 
@@ -84,7 +85,7 @@ def test_one_that_cost_most_long_ago_does_not_hide_one_that_cost_most_now():
     store([*long_ago, *lately, spent(new, NOW - dt.timedelta(days=3), Decimal(2))])
     table = read_figures(last_days(7), rows=1).by_conversation
     assert [row.conversation_id for row in table.rows] == [new.pk]
-    assert (table.others_count, table.others.cost_usd) == (11, 11)
+    assert (table.rest_count, table.rest.cost_usd) == (11, 11)
 
 
 def test_one_that_was_active_before_and_after_a_period_only_is_not_counted_in_it():
@@ -94,4 +95,4 @@ def test_one_that_was_active_before_and_after_a_period_only_is_not_counted_in_it
     first = LAST - dt.timedelta(days=30)
     table = read_figures(Period(first, first + dt.timedelta(days=15), dt.UTC)).by_conversation
     assert [row.conversation_id for row in table.rows] == [within.pk]
-    assert table.others_count == 0
+    assert table.rest_count == 0
