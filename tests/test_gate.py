@@ -246,7 +246,7 @@ async def test_the_reply_of_somebody_who_is_shut_out_is_stopped_kept_and_billed(
 async def test_the_reply_of_an_account_that_is_deleted_ends_and_is_billed(worker, conversation):
     await begin_reply(conversation)
     await in_thread(delete)
-    await wait_until(lambda: not worker._making)
+    await wait_until(lambda: not worker._active)
     completion = await in_thread(Completion.objects.get)
     assert completion.ended_at
     assert completion.output_tokens > 0

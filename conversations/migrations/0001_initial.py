@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 from chatsite.postgres.append_only import keep_rows
-from conversations.migrations._holds_given_back import GIVE_BACK, TAKE_BACK
+from conversations.migrations._reservations_released import RELEASE, DO_NOT_RELEASE
 from conversations.migrations._ledger_stays import KEEP, LET_GO
 
 
@@ -733,7 +733,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RunSQL(KEEP, reverse_sql=LET_GO),
-        migrations.RunSQL(GIVE_BACK, reverse_sql=TAKE_BACK),
+        migrations.RunSQL(RELEASE, reverse_sql=DO_NOT_RELEASE),
         keep_rows('conversations_reading', forgets=['reviewer_id', 'conversation_id', 'owner_id']),
         keep_rows('conversations_readingstep'),
         keep_rows('conversations_searchhit', forgets=['conversation_id', 'owner_id']),

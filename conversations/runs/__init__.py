@@ -1,8 +1,13 @@
-"""The run worker: it makes replies, wherever it runs. The code is the same in the web process and on its own.
+"""The run worker makes replies. The code is the same in the web process and in `manage.py run_worker`.
 
-claim → LiveReply → make_reply → end_reply        two tasks per reply: one may be stopped, one ends what was stopped
-ticker    every 50 ms: what is new goes to the pages
-keeper    every 400 ms: all texts are saved with one statement, stops are obeyed
-admission every 750 ms: replies of people who were shut out are stopped
-reaper    every 2 s: leases are prolonged, and what a dead worker left is ended as interrupted
+claim → LiveReply → make_reply → end_reply        two tasks per run: one may be cancelled, one ends what was cancelled
+
+flush     every 50 ms: new text goes to the pages
+render    every 100 ms: finished blocks go to the pages as HTML
+save      every 400 ms: all texts are saved with one statement, stop requests are obeyed
+admission every 750 ms: replies of users who are no longer admitted are stopped
+lease     every 2 s: leases are renewed, and the reaper ends as interrupted what a dead worker left
+tidy      every 5 minutes: deleted and expired rows are swept, days of the ledger are closed
+
+`indexer` works beside it: it parses and embeds documents.
 """

@@ -1,10 +1,10 @@
-"""Take waiting runs, keep them by a lease, save what has come of them. The database's clock counts, not a worker's."""
+"""Claim waiting runs, and keep them by a lease. The database's clock counts, not a worker's."""
 
 from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.db import connection, transaction
@@ -16,11 +16,9 @@ from conversations.live.fanout import publish_frame
 from conversations.models import Run
 from conversations.services.replies.end_reply import SHUT_OUT, end_reply
 
-from .live_reply import StepText
-
 LEASE = dt.timedelta(seconds=10)
 
-# One statement, because every worker asks four times a second. Locked rows are being claimed by somebody else.
+# One statement, because every worker asks four times a second. Locked rows are being claimed by another worker.
 CLAIM = """
 WITH waiting AS (
   SELECT id FROM conversations_run WHERE state = 'waiting' ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
@@ -31,13 +29,6 @@ SET state = 'running', worker = %s, attempt = attempt + 1,
 FROM waiting, conversations_message AS reply, conversations_conversation AS conversation
 WHERE run.id = waiting.id AND reply.id = run.reply_id AND conversation.id = reply.conversation_id
 RETURNING run.id, reply.id, reply.position, conversation.public_id, conversation.owner_id, run.attempt
-"""
-
-# One statement for all replies of a worker: an update for each cost thirty times as much.
-SAVE_TEXTS = """
-UPDATE conversations_message AS message SET content = fresh.content
-FROM unnest(%s::bigint[], %s::int[], %s::text[]) AS fresh (id, position, content)
-WHERE message.id = fresh.id AND message.position = fresh.position AND message.state = 'streaming'
 """
 
 
@@ -54,11 +45,11 @@ class ClaimedRun:
 
 
 def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
-    """Take up to *limit* waiting runs, oldest first. Several workers may ask at once; none gets another's.
+    """Claim up to *limit* waiting runs, oldest first. Several workers may ask at once; none gets another's.
 
-    Replies of people who have been shut out meanwhile end here, before anything is asked of a provider.
+    Replies of users who have lost admission meanwhile end here, before any request to a provider.
     """
-    with transaction.atomic(), connection.cursor() as cursor:  # what can't be asked about is not claimed either
+    with transaction.atomic(), connection.cursor() as cursor:  # without an answer about admission nothing is claimed
         cursor.execute(CLAIM, [limit, worker, LEASE.total_seconds()])
         claimed = sorted(ClaimedRun(*row) for row in cursor.fetchall())
         shut_out = runs_of_shut_out(claimed)
@@ -71,13 +62,13 @@ def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
 
 
 def runs_of_shut_out(runs: Collection[ClaimedRun]) -> set[int]:
-    """Return the ids of those of *runs* whose people may not, or no longer, be in. One statement."""
+    """Return the ids of those of *runs* whose owners are not, or no longer, admitted. One statement."""
     admissions = admissions_of({run.owner_id for run in runs})
     return {run.id for run in runs if admissions[run.owner_id] is not Admission.ADMITTED}
 
 
-def prolong_leases(worker: str, run_ids: Collection[int]) -> set[int]:
-    """Prolong the leases of the worker's runs. Returns those that are no longer its own."""
+def renew_leases(worker: str, run_ids: Collection[int]) -> set[int]:
+    """Renew the leases of the worker's runs. Returns those that are no longer its own."""
     if not run_ids:
         return set()
     mine = Run.objects.filter(pk__in=run_ids, worker=worker, state="running")
@@ -86,16 +77,7 @@ def prolong_leases(worker: str, run_ids: Collection[int]) -> set[int]:
 
 
 def stop_requests(run_ids: Collection[int]) -> set[int]:
-    """Return the runs of *run_ids* that somebody wants stopped."""
+    """Return those of *run_ids* for which a stop has been requested."""
     if not run_ids:
         return set()
     return set(Run.objects.filter(pk__in=run_ids, stop_requested_at__isnull=False).values_list("pk", flat=True))
-
-
-def save_texts(texts: Mapping[int, StepText]) -> None:
-    """Store the texts so far, by reply; one that has ended meanwhile, or is at its next step, keeps what it has."""
-    if not texts:
-        return
-    positions, contents = [text.position for text in texts.values()], [text.text for text in texts.values()]
-    with connection.cursor() as cursor:
-        cursor.execute(SAVE_TEXTS, [list(texts), positions, contents])

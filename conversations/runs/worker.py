@@ -1,4 +1,4 @@
-"""The run worker."""
+"""The run worker: claims runs, makes their replies, and ends them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from conversations.live.database_threads import in_worker_thread
 from conversations.live.fanout import RUNS, Subscriber, subscribe, unsubscribe
 from conversations.providers.clients.client_pool import close_clients, completion_client
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending, end_reply
-from conversations.services.replies.make_reply import Made, make_reply
+from conversations.services.replies.make_reply import ReplyOutcome, make_reply
 
 from .awaiting_approval import park_run
-from .claim import ClaimedRun, claim_runs, prolong_leases, runs_of_shut_out, save_texts, stop_requests
+from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
 from .live_reply import LiveReply, render_lines
 from .reaper import reap_once, tidy_once
+from .save_text import save_texts
 
 logger = logging.getLogger(__name__)
 
@@ -38,18 +39,18 @@ TIDY_SECONDS = 300.0
 # Without a word from `fanout` (another process stored the run) a waiting run is found this late.
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 25.0
-LAST_WORDS_SECONDS = 2.0  # for what is interrupted to be written down
+INTERRUPT_SECONDS = 2.0  # for interrupted replies to be stored
 
 
-class Making:
-    """A reply being made: its run, its text, and why it was cancelled, if it was.
+class ActiveRun:
+    """A run that this worker holds: the text of its reply, and the ending that it was cancelled with, if it was.
 
-    *work* makes it and may be cancelled at any time, also before its first step. *task* waits for that and ends the
-    reply; it is never cancelled.
+    *work* makes the reply and may be cancelled at any time, also before its first step. *end* waits for that and ends
+    the reply; it is never cancelled.
     """
 
-    work: asyncio.Task[Made]
-    task: asyncio.Task[None]
+    work: asyncio.Task[ReplyOutcome]
+    end: asyncio.Task[None]
 
     def __init__(self, run: ClaimedRun) -> None:
         self.run = run
@@ -68,7 +69,7 @@ class Worker:
     def __init__(self, *, at_once: int | None = None) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._at_once = at_once or settings.REPLIES_AT_ONCE
-        self._making: dict[int, Making] = {}  # by reply
+        self._active: dict[int, ActiveRun] = {}  # by reply
         self._work = asyncio.Event()
         self._accepting = True
         self._claiming: asyncio.Task[None] | None = None
@@ -91,31 +92,31 @@ class Worker:
     async def drain(self, *, timeout_seconds: float = DRAIN_SECONDS) -> None:
         """Take no more runs, let the running ones end, and interrupt those that take longer.
 
-        What can't be written down even then, because the database is away, is left to the reaper.
+        What can't be stored even then, because the database is away, is left to the reaper.
         """
         self._accepting = False
         self._work.set()
         if self._subscriber:
             unsubscribe(RUNS, self._subscriber)
-        if self._claiming:  # not cancelled: what it is about to claim would be nobody's
-            await asyncio.wait([self._claiming], timeout=LAST_WORDS_SECONDS)
+        if self._claiming:  # not cancelled: what it is about to claim would have no worker
+            await asyncio.wait([self._claiming], timeout=INTERRUPT_SECONDS)
         await self._wait_for_replies(timeout_seconds)
-        for making in self._making.values():
-            making.cancel(INTERRUPTED)
-        await self._wait_for_replies(LAST_WORDS_SECONDS)
+        for active in self._active.values():
+            active.cancel(INTERRUPTED)
+        await self._wait_for_replies(INTERRUPT_SECONDS)
         for duty in self._duties:
             duty.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
         await close_clients()
 
     async def _wait_for_replies(self, timeout_seconds: float) -> None:
-        if self._making:
-            await asyncio.wait([making.task for making in self._making.values()], timeout=timeout_seconds)
+        if self._active:
+            await asyncio.wait([active.end for active in self._active.values()], timeout=timeout_seconds)
 
     def _hear(self, payload: str) -> None:
         verb, _, reply_id = payload.partition(" ")
-        if verb == "stop" and (making := self._making.get(int(reply_id))):
-            making.cancel(STOPPED)
+        if verb == "stop" and (active := self._active.get(int(reply_id))):
+            active.cancel(STOPPED)
         self._work.set()
 
     async def _claim_for_ever(self) -> None:
@@ -126,60 +127,60 @@ class Worker:
             self._work.clear()
 
     async def _claim(self) -> None:
-        if (free := self._at_once - len(self._making)) <= 0:
+        if (free := self._at_once - len(self._active)) <= 0:
             return
         for run in await in_worker_thread(claim_runs)(self.name, limit=free):
-            making = self._making[run.reply_id] = Making(run)
-            making.work = asyncio.create_task(self._make(making), name=f"reply {run.reply_id}")
-            making.task = asyncio.create_task(self._see_through(making), name=f"end of reply {run.reply_id}")
+            active = self._active[run.reply_id] = ActiveRun(run)
+            active.work = asyncio.create_task(self._make(active), name=f"reply {run.reply_id}")
+            active.end = asyncio.create_task(self._finish(active), name=f"end of reply {run.reply_id}")
 
-    async def _make(self, making: Making) -> Made:
-        return await make_reply(making.run.reply_id, sink=making.live, client=completion_client())
+    async def _make(self, active: ActiveRun) -> ReplyOutcome:
+        return await make_reply(active.run.reply_id, sink=active.live, client=completion_client())
 
-    async def _see_through(self, making: Making) -> None:
-        """Wait for one reply and end it, whatever happens."""
+    async def _finish(self, active: ActiveRun) -> None:
+        """Wait for one reply, then end it or park its run, whatever happens."""
         try:
-            ending = await self._ending_of(making)
-            making.live.flush()
-            run = making.run
+            ending = await self._ending_of(active)
+            active.live.flush()
+            run = active.run
             write = partial(end_reply, run.reply_id, ending) if ending else partial(park_run, run)
-            await self._write_down(making, write)
+            await self._store_end(active, write)
         finally:
-            if self._making.get(making.run.reply_id) is making:  # a reply that was parked may be made again by now
-                del self._making[making.run.reply_id]
+            if self._active.get(active.run.reply_id) is active:  # a parked run may have been claimed again by now
+                del self._active[active.run.reply_id]
             self._work.set()
 
-    async def _ending_of(self, making: Making) -> Ending | None:
-        """Return how the reply ends; None where it has to wait for somebody to allow a call."""
+    async def _ending_of(self, active: ActiveRun) -> Ending | None:
+        """Return how the reply ends; None where a tool call awaits approval."""
         try:
-            made = await making.work
+            outcome = await active.work
         except asyncio.CancelledError:
-            return making.cancelled_as
+            return active.cancelled_as
         except ConversationError as error:
-            logger.warning("reply %d failed: %s %s", making.run.reply_id, error.code, _detail(error))
+            logger.warning("reply %d failed: %s %s", active.run.reply_id, error.code, _detail(error))
             return Ending.failed(error)
         except Exception:
-            logger.exception("reply %d failed", making.run.reply_id)
+            logger.exception("reply %d failed", active.run.reply_id)
             return Ending.failed(ConversationError())
-        return COMPLETE if made is Made.COMPLETE else None
+        return COMPLETE if outcome is ReplyOutcome.COMPLETE else None
 
-    async def _write_down(self, making: Making, write: Callable[..., object]) -> None:
-        """Write the end, and go on trying while the database is away: until then the text is only here."""
+    async def _store_end(self, active: ActiveRun, write: Callable[..., object]) -> None:
+        """Store the end, and go on trying while the database is away: until then the text is only here."""
         while True:
             try:
-                await in_worker_thread(write)(content=making.live.text)
+                await in_worker_thread(write)(content=active.live.text)
                 return
             except (OperationalError, InterfaceError):
-                logger.warning("reply %d could not be ended yet", making.run.reply_id, exc_info=True)
+                logger.warning("reply %d could not be ended yet", active.run.reply_id, exc_info=True)
                 await asyncio.sleep(SAVE_SECONDS)
 
     async def _flush(self) -> None:
-        for making in tuple(self._making.values()):
-            making.live.flush()
+        for active in tuple(self._active.values()):
+            active.live.flush()
 
     async def _render(self) -> None:
-        """Send finished blocks as HTML. Some take long, so they are rendered beside the loop, and no delta waits."""
-        lines = [(making.live, making.live.take_lines()) for making in self._making.values() if making.live.has_lines]
+        """Send finished blocks as HTML. Some take long, so they are rendered in a thread, and no delta waits."""
+        lines = [(active.live, active.live.take_lines()) for active in self._active.values() if active.live.has_lines]
         if lines:
             for live, rendered, blocks in await in_worker_thread(render_lines)(lines):
                 live.send_blocks(rendered, blocks)
@@ -187,8 +188,8 @@ class Worker:
     async def _save(self) -> None:
         if not (held := self._held()):
             return
-        replies = {making.run.reply_id: making for making in held}
-        unsaved = {reply_id: making.live.unsaved() for reply_id, making in replies.items()}
+        replies = {active.run.reply_id: active for active in held}
+        unsaved = {reply_id: active.live.unsaved() for reply_id, active in replies.items()}
         texts = {reply_id: text for reply_id, text in unsaved.items() if text is not None}
         await in_worker_thread(save_texts)(texts)
         for reply_id, text in texts.items():
@@ -196,29 +197,29 @@ class Worker:
         _cancel(held, await in_worker_thread(stop_requests)(_run_ids(held)), STOPPED)
 
     async def _stop_shut_out(self) -> None:
-        """Stop the replies of people who may no longer be in: blocked, deactivated, gone, or the gate has shut."""
+        """Stop the replies of users who are no longer admitted: blocked, deactivated, deleted, or behind the gate."""
         if held := self._held():
-            _cancel(held, await in_worker_thread(runs_of_shut_out)([making.run for making in held]), SHUT_OUT)
+            _cancel(held, await in_worker_thread(runs_of_shut_out)([active.run for active in held]), SHUT_OUT)
 
     async def _keep_leases(self) -> None:
-        """Prolong our leases, then reap: while the database was away, ours may all have run out."""
+        """Renew our leases, then reap: while the database was away, ours may all have run out."""
         if held := self._held():
-            _cancel(held, await in_worker_thread(prolong_leases)(self.name, _run_ids(held)), INTERRUPTED)
+            _cancel(held, await in_worker_thread(renew_leases)(self.name, _run_ids(held)), INTERRUPTED)
         await in_worker_thread(reap_once)()
 
-    def _held(self) -> tuple[Making, ...]:
-        """Return what is made now. While the database is asked about it, a run may be given back and claimed again."""
-        return tuple(self._making.values())
+    def _held(self) -> tuple[ActiveRun, ...]:
+        """Return the runs held now. While the database is asked about them, one may be parked and claimed again."""
+        return tuple(self._active.values())
 
 
-def _run_ids(held: tuple[Making, ...]) -> list[int]:
-    return [making.run.id for making in held]
+def _run_ids(held: tuple[ActiveRun, ...]) -> list[int]:
+    return [active.run.id for active in held]
 
 
-def _cancel(held: tuple[Making, ...], run_ids: set[int], ending: Ending) -> None:
-    for making in held:
-        if making.run.id in run_ids:
-            making.cancel(ending)
+def _cancel(held: tuple[ActiveRun, ...], run_ids: set[int], ending: Ending) -> None:
+    for active in held:
+        if active.run.id in run_ids:
+            active.cancel(ending)
 
 
 async def _every(seconds: float, duty: Callable[[], Awaitable[Any]]) -> None:
@@ -228,7 +229,7 @@ async def _every(seconds: float, duty: Callable[[], Awaitable[Any]]) -> None:
 
 
 async def _survive(duty: Callable[[], Awaitable[Any]]) -> None:
-    """Do *duty*; a database that is away for a moment must not end the worker."""
+    """Do *duty*, and log a failure: a database that is away for a moment must not end the worker."""
     try:
         await duty()
     except Exception:

@@ -20,8 +20,9 @@ from conversations.runs.worker import Worker
 from conversations.selectors.conversations.tool_calls import calls_of_replies
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.replies.approve_tool_call import decide_call
+from conversations.services.replies.make_reply import ToolTime
 from conversations.services.replies.regenerate_reply import regenerate_reply
-from conversations.services.replies.run_tool_calls import Running, run_calls
+from conversations.services.replies.run_tool_calls import ToolRunner, run_calls
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox
@@ -82,7 +83,7 @@ def results_sent(upstream):
 async def test_a_call_that_asks_is_run_once_it_is_allowed_and_no_worker_waits_for_that(worker, talk, notes, upstream):
     reply = await in_thread(talk, [write("Buy milk")])
     [call] = await wait_until(lambda: asking_calls(reply))
-    await wait_until(lambda: not worker._making)
+    await wait_until(lambda: not worker._active)
     assert (notes.lines, len(upstream.log())) == ([], 1)
     await in_thread(decide, call)
     assert (await wait_until(lambda: ended(reply))).state == "complete"
@@ -374,6 +375,6 @@ async def test_a_tool_that_has_begun_to_ask_is_not_run_without_a_consent(transac
 
 async def outcome_of_running(call, tools):
     """Run *call* with the tools as they are now; returns its state, why it failed, and when it was begun."""
-    await run_calls([call], Running(lambda: tools, ToolContext(1, 1, call.reply_id)))
+    await run_calls([call], ToolRunner(lambda: tools, ToolContext(1, 1, call.reply_id), ToolTime().left_seconds))
     await in_thread(call.refresh_from_db)
     return call.state, call.error_code, call.started_at

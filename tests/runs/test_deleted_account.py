@@ -23,7 +23,7 @@ async def test_the_stream_ends_and_its_amounts_stay(worker, provider, upstream, 
         await in_thread(delete_account, alice)
         assert upstream.wait_until_ended()["ended"] == "disconnected"
         completion = await wait_until(Completion.objects.exclude(ended_at=None).first)
-        await wait_until(lambda: not worker._making)
+        await wait_until(lambda: not worker._active)
     assert (completion.user_id, completion.conversation_id, completion.reply_id) == (None, None, None)
     assert completion.cost_usd > 0
     assert await in_thread(LedgerSum.objects.values_list("user", "cost_usd").get) == (None, completion.cost_usd)

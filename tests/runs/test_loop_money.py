@@ -14,7 +14,7 @@ from conversations.models import Completion, LedgerSum, Message, Run, Scenario, 
 from conversations.selectors.conversations.reply_costs import COST_COLUMNS, CostRow, reply_cost, with_reply_cost
 from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums
 from conversations.services.ledger.recompute_spending import recompute_spending
-from conversations.services.ledger.tool_loop_hold import loop_usd, requests_after
+from conversations.services.ledger.reservations import requests_after, worst_loop_usd
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.stop_reply import stop_reply
 from tests.services.spending import PRICES, limit
@@ -61,9 +61,9 @@ def rows_of(reply):
     return list(Completion.objects.filter(reply=reply).order_by("pk").values_list("step", "purpose", "cost_usd"))
 
 
-def worst_loop_usd(step=1):
+def loop_usd(step=1):
     """Return the most that the requests can cost that may follow *step*."""
-    return loop_usd(Scenario(), PRICES, requests=requests_after(step))
+    return worst_loop_usd(Scenario(), PRICES, requests=requests_after(step))
 
 
 def spent_and_held(person):
@@ -109,7 +109,7 @@ async def test_a_model_that_calls_for_ever_has_to_answer_within_the_bound(worker
     rows = await in_thread(rows_of, reply)
     assert (reply.state, [purpose for _, purpose, _ in rows]) == ("complete", [*["tool_step"] * 3, "reply"])
     assert [exchange["body"].get("tool_choice") for exchange in upstream.log()] == [None, None, None, "none"]
-    assert sum(usd for *_, usd in rows) <= await in_thread(worst_loop_usd, 0)
+    assert sum(usd for *_, usd in rows) <= await in_thread(loop_usd, 0)
     await in_thread(check_sums)
 
 
@@ -132,7 +132,7 @@ async def test_exactly_the_money_of_the_whole_loop_is_enough_for_it(
     settings.TOOL_STEPS = 3
     provider("tools-forever")
     first = await in_thread(Completion.objects.get, reply=await answer_to(alice, FOR_EVER), step=1)
-    money_usd = first.reserved_usd + await in_thread(worst_loop_usd) - missing_usd
+    money_usd = first.reserved_usd + await in_thread(loop_usd) - missing_usd
     bob = await in_thread(make_user, "bob")
     await in_thread(limit, bob, money_per_day_usd=money_usd)
     reply = await answer_to(bob, FOR_EVER)
@@ -190,7 +190,7 @@ async def test_of_many_loops_at_once_with_money_for_one_nothing_is_overspent(wor
 async def test_a_loop_that_is_stopped_gives_back_what_it_held(worker, alice, upstream):
     reply = await in_thread(ask, alice, HANGS)
     await wait_until(lambda: len(upstream.log()) == 2)
-    assert (await in_thread(spent_and_held, alice))[1] > await in_thread(worst_loop_usd, 2)
+    assert (await in_thread(spent_and_held, alice))[1] > await in_thread(loop_usd, 2)
     await in_thread(stop_reply, conversation=reply.conversation, reply_id=reply.pk)
     assert (await ended(reply)).state == "stopped"
     assert [step for step, *_ in await in_thread(rows_of, reply)] == [1, 2]
@@ -207,7 +207,7 @@ def _writing(settings, monkeypatch, tmp_path):
 async def test_a_reply_that_waits_for_its_person_holds_its_money_until_it_ends(worker, alice):
     reply = await in_thread(ask, alice, WRITES, "write_down")
     await wait_until(lambda: Run.objects.filter(reply=reply, state="asking").exists())
-    assert (await in_thread(spent_and_held, alice))[1] == await in_thread(worst_loop_usd)
+    assert (await in_thread(spent_and_held, alice))[1] == await in_thread(loop_usd)
     await in_thread(allow, await in_thread(reply.calls.get))
     assert (await ended(reply)).content == "Done."
     await in_thread(check_sums)

@@ -18,7 +18,7 @@ from conversations.models import Conversation, Message, Run
 from conversations.runs.awaiting_approval import end_given_up, given_up, park_run
 from conversations.runs.claim import claim_runs
 from conversations.runs.reaper import reap_once
-from conversations.runs.worker import Making, Worker
+from conversations.runs.worker import ActiveRun, Worker
 from conversations.services.conversations.conversations import delete_conversation
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.replies.approve_tool_call import decide_call
@@ -217,16 +217,16 @@ def park_and_wait(run, held: threading.Event, release: threading.Event) -> None:
 async def test_who_claims_it_again_does_not_lose_it_because_it_was_given_back(transactional_db):
     """The worker asks about the leases of what it made when it asked, and not of what it makes by the answer."""
     _, run = await in_thread(hold_one)
-    worker, parked, again = Worker(), Making(run), Making(run)
+    worker, parked, again = Worker(), ActiveRun(run), ActiveRun(run)
     worker.name = "a worker"
     parked.work, again.work = [asyncio.create_task(asyncio.Event().wait()) for _ in range(2)]
-    worker._making[run.reply_id] = parked
+    worker._active[run.reply_id] = parked
     held, release = threading.Event(), threading.Event()
     parking = asyncio.ensure_future(in_thread(park_and_wait, run, held, release))
     await wait_until(held.is_set)
     keeping = asyncio.ensure_future(worker._keep_leases())
     await in_thread(wait_for_lock_waits, 1)
-    worker._making[run.reply_id] = again
+    worker._active[run.reply_id] = again
     release.set()
     await asyncio.gather(parking, keeping)
     assert (parked.work.cancelling(), again.work.cancelling()) == (1, 0)

@@ -17,11 +17,11 @@ from conversations.runs.claim import claim_runs
 from conversations.runs.reaper import reap_once
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.end_reply import COMPLETE, end_reply
+from conversations.services.replies.make_reply import ToolTime
 from conversations.services.replies.regenerate_reply import regenerate_reply
-from conversations.services.replies.reply_steps import store_step
-from conversations.services.replies.run_tool_calls import Running, run_calls
+from conversations.services.replies.run_tool_calls import ToolRunner, run_calls
 from conversations.services.replies.stop_reply import stop_reply
-from conversations.services.replies.tool_calls import begin_call, calls_of_step
+from conversations.services.replies.tool_calls import begin_call, calls_of_step, store_step
 from conversations.tools.tool import ToolContext
 from tests.support.asking import SIDE_EFFECTS, ask, toolbox
 from tests.support.people import begin, make_user, post
@@ -75,7 +75,9 @@ class Story:
                     *({"note": self.chance.choice(NOTES)} for _ in range(self.chance.randint(1, 3))),
                     step=step,
                 )
-            async_to_sync(run_calls)(calls, Running(toolbox, ToolContext(1, 1, run.reply_id)))
+            async_to_sync(run_calls)(
+                calls, ToolRunner(toolbox, ToolContext(1, 1, run.reply_id), ToolTime().left_seconds)
+            )
             self._go_on(run, step)
 
     def _go_on(self, run, step: int) -> None:

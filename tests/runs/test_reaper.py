@@ -6,9 +6,10 @@ import pytest
 from django.utils import timezone
 
 from conversations.models import Completion, Message, Run
-from conversations.runs.claim import claim_runs, prolong_leases, save_texts
+from conversations.runs.claim import claim_runs, renew_leases
 from conversations.runs.live_reply import StepText
 from conversations.runs.reaper import reap_once
+from conversations.runs.save_text import save_texts
 from conversations.services.replies.end_reply import Ending, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from tests.support.ledger import open_for
@@ -75,7 +76,7 @@ def test_a_lease_that_holds_is_left_alone(abandoned):
 def test_a_prolonged_lease_holds(abandoned):
     expire(abandoned)
     run = Run.objects.get()
-    assert prolong_leases("dead", [run.pk]) == set()
+    assert renew_leases("dead", [run.pk]) == set()
     assert reap_once() == 0
 
 
@@ -83,7 +84,7 @@ def test_a_worker_learns_that_a_run_is_no_longer_its_own(abandoned):
     expire(abandoned)
     reap_once()
     run = Run.objects.get()
-    assert prolong_leases("dead", [run.pk]) == {run.pk}
+    assert renew_leases("dead", [run.pk]) == {run.pk}
 
 
 def test_a_late_worker_cannot_change_a_reply_that_has_ended(abandoned):

@@ -91,14 +91,14 @@ async def test_a_reply_stopped_before_its_first_step_ends_too(worker, provider):
         """Look at every turn of the loop, so that this comes between the claim and the task's first step."""
         reply_id = json.loads(payload).get("reply")
         worker._hear(f"stop {reply_id}")
-        if reply_id not in worker._making:
+        if reply_id not in worker._active:
             loop.call_soon(stop_as_soon_as_it_is_claimed, payload)
 
     conversation = await in_thread(lambda: begin(make_user("alice")))
     subscribe(conversation_topic(conversation.public_id), Subscriber(stop_as_soon_as_it_is_claimed))
     posted = await in_thread(post, conversation, "Hello")
     assert (await ended(posted.reply)).state == "stopped"
-    await wait_until(lambda: not worker._making)
+    await wait_until(lambda: not worker._active)
 
 
 async def test_a_stop_is_no_failure_to_the_ledger(worker, provider):

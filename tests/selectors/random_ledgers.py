@@ -28,7 +28,7 @@ from conversations.models.completion import Purpose
 from conversations.selectors.figures.period import Period
 from conversations.selectors.figures.totals import Totals
 from conversations.services.ledger.close_days import close_days
-from conversations.services.ledger.spending import settle
+from conversations.services.ledger.reservations import settle
 from tests.support.people import make_user
 
 # Clocks are changed by half an hour in Lord Howe, at midnight in Havana; others are not off by whole hours.

@@ -13,8 +13,7 @@ from conversations.models import ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.selectors.conversations.tool_calls import MOST_SHOWN_CHARACTERS, calls_of_replies, earlier_runs
 from conversations.services.replies.end_reply import COMPLETE, end_reply
-from conversations.services.replies.reply_steps import store_step
-from conversations.services.replies.tool_calls import end_call
+from conversations.services.replies.tool_calls import end_call, store_step
 from conversations.templatetags.calls import readable_arguments
 from tests.support.asking import ask
 from tests.support.people import begin, make_user, post

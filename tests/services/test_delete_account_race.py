@@ -27,7 +27,7 @@ from conversations.services.portability import delete_account as deletion
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
-from conversations.services.replies.reply_steps import store_step
+from conversations.services.replies.tool_calls import store_step
 from conversations.services.windows.active_path import lock_streaming
 from tests.support.ledger import open_for
 from tests.support.people import begin, make_user, post

@@ -8,7 +8,7 @@ import datetime as dt
 import pytest
 
 from conversations.core.errors import MoneyUsedUp
-from conversations.services.ledger.provider_attempts import see_through
+from conversations.services.ledger.provider_attempts import finish_before_cancelling
 
 
 async def test_a_stop_wins_over_a_refusal_that_comes_at_the_same_time():
@@ -19,7 +19,7 @@ async def test_a_stop_wins_over_a_refusal_that_comes_at_the_same_time():
         await stopped.wait()
         raise MoneyUsedUp(opens_at=dt.datetime.now(dt.UTC))
 
-    seeing = asyncio.create_task(see_through(refuse_then()))
+    seeing = asyncio.create_task(finish_before_cancelling(refuse_then()))
     await begun.wait()
     seeing.cancel("the reason")
     stopped.set()

@@ -22,9 +22,9 @@ from conversations.runs.claim import claim_runs
 from conversations.services.counting.calibration import learn
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.messages.post_message import post_message
-from conversations.services.replies.complete_step import _Asking, _open
+from conversations.services.replies.complete_step import StepRequest, open_step
 from conversations.services.replies.end_reply import COMPLETE, end_reply
-from conversations.services.replies.make_reply import _begin
+from conversations.services.replies.make_reply import _load_loop
 from conversations.sockets.consumers import _find
 from conversations.tools.toolbox import toolbox_of
 from tests.support.people import begin, make_user
@@ -70,10 +70,10 @@ def talk(conversation) -> Callable[[], Taken]:
         with step(taken, "claim"):
             assert claim_runs("worker", limit=1)
         with step(taken, "begin"):  # with the window: without documents there is nothing to look up
-            loop = _begin(posted.reply.pk, lambda reply: toolbox_of(reply.conversation.scenario))
+            loop = _load_loop(posted.reply.pk, lambda reply: toolbox_of(reply.conversation.scenario))
             assert loop.first
         with step(taken, "open"):
-            completion = _open(_Asking(loop.first, 1, may_call=True))
+            completion = open_step(StepRequest(loop.first), 1)
         with step(taken, "settle"):
             assert settle_completion(completion, ENDED)
         with step(taken, "end"):

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
-from conversations.services.replies.reply_steps import store_step
+from conversations.services.replies.tool_calls import store_step
 
 BUILT_IN = "built-in"
 

@@ -27,12 +27,10 @@ from conversations.providers.clients.embeddings import EmbeddingRequest, Embeddi
 from conversations.services.counting.prices import find_unit_prices
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
-    LONGEST_WAIT_SECONDS,
-    MOST_ATTEMPTS,
-    opened,
-    seconds_until_next,
-    see_through,
-    settled,
+    finish_before_cancelling,
+    open_row,
+    retry_pause_seconds,
+    settle_row,
 )
 
 M = TypeVar("M", bound=models.Model)
@@ -99,8 +97,8 @@ async def _ask_until_answered(
         try:
             return (await _attempt(request, payer, attempt)).vectors
         except CompletionError as error:
-            pause_seconds = seconds_until_next(error, attempt)
-            if not error.retryable or attempt == MOST_ATTEMPTS or pause_seconds > LONGEST_WAIT_SECONDS:
+            pause_seconds = retry_pause_seconds(error, attempt)
+            if pause_seconds is None:
                 raise
         await sleep(pause_seconds)
     raise AssertionError("it counts without an end")
@@ -109,14 +107,14 @@ async def _ask_until_answered(
 async def _attempt(request: EmbeddingRequest, payer: Payer, attempt: int) -> Embeddings:
     """Make one request, with its row of the ledger."""
     client = embedding_client()
-    completion = await opened(partial(_open, request, payer, attempt))
+    completion = await open_row(partial(_open, request, payer, attempt))
     began = time.monotonic()
     try:
         embeddings = await client.embed(request)
     except (CompletionError, asyncio.CancelledError) as ended_by:
-        await see_through(settled(completion, _outcome_of_failure(ended_by, time.monotonic() - began)))
+        await finish_before_cancelling(settle_row(completion, _outcome_of_failure(ended_by, time.monotonic() - began)))
         raise
-    await see_through(settled(completion, _outcome(embeddings, time.monotonic() - began)))
+    await finish_before_cancelling(settle_row(completion, _outcome(embeddings, time.monotonic() - began)))
     return embeddings
 
 

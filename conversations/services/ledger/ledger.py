@@ -25,8 +25,7 @@ from conversations.selectors.figures.spending import MoneyLimits, money_limits
 from conversations.services.counting.calibration import learn
 from conversations.services.counting.prices import price_columns, price_list_column, prices_when_opened
 
-from .spending import Amount, NotCovered, reserve, settle, why_not_covered
-from .tool_loop_hold import LoopNotCovered, move_hold
+from .reservations import Amount, LoopNotCovered, NotCovered, move_loop_reservation, reserve, settle, why_not_covered
 
 WORDS = ("messages", "input")  # of a request's body: the ledger keeps none
 KEPT_ONCE = ("tools",)  # for all requests that share them
@@ -120,7 +119,7 @@ def open_completion(new: NewCompletion) -> Completion:
 def _reserve(completion: Completion, loop_usd: Decimal | None, limits: MoneyLimits) -> None:
     amounts = [Amount(completion.user_id, completion.created_at, completion.reserved_usd or Decimal(0))]
     if loop_usd is not None:
-        amounts += move_hold(completion, loop_usd)
+        amounts += move_loop_reservation(completion, loop_usd)
     reserve(amounts, limits)
 
 

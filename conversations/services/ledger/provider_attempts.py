@@ -1,4 +1,7 @@
-"""What all that goes out shares: nothing leaves without its row, none is left open, and some is tried again."""
+"""One attempt at a provider: its row of the ledger is opened before and settled after, whatever happens in between.
+
+Shared by completions and embeddings, with the rule for which failure is worth another attempt, and after what pause.
+"""
 
 from __future__ import annotations
 
@@ -20,31 +23,31 @@ from .ledger import Outcome, settle_completion
 R = TypeVar("R")
 MOST_ATTEMPTS = 3
 LONGEST_WAIT_SECONDS = 20.0
-DATABASE_AWAY_SECONDS = 0.5  # until it is asked again
+DATABASE_AWAY_SECONDS = 0.5  # before it is asked again
 logger = logging.getLogger(__name__)
 
 
-async def opened(open_row: Callable[[], Completion]) -> Completion:
-    """Write the row of a request that is about to leave; if it may not leave any more, settle it."""
-    opening = asyncio.ensure_future(in_worker_thread(open_row)())
+async def open_row(open_completion: Callable[[], Completion]) -> Completion:
+    """Write the row of a request that is about to leave; cancelled meanwhile, settle it as not billed."""
+    opening = asyncio.ensure_future(in_worker_thread(open_completion)())
     try:
-        return await see_through(opening)
+        return await finish_before_cancelling(opening)
     except asyncio.CancelledError as cancelled:
         outcome = Outcome(not_billed=True, finish_reason="stopped", error_code="".join(cancelled.args))
         if opening.exception() is None:
-            await see_through(settled(opening.result(), outcome))
+            await finish_before_cancelling(settle_row(opening.result(), outcome))
         raise
 
 
-async def settled(completion: Completion, outcome: Outcome) -> None:
-    """Settle the row, whenever that can be done: the request has been made."""
-    await insist(partial(settle_completion, completion, outcome))
+async def settle_row(completion: Completion, outcome: Outcome) -> None:
+    """Settle the row as soon as the database answers: the request has been made."""
+    await retry_while_database_down(partial(settle_completion, completion, outcome))
 
 
-async def insist(work: Callable[[], R]) -> R:
-    """Return what *work* returns, and go on trying while the database is away.
+async def retry_while_database_down(work: Callable[[], R]) -> R:
+    """Return what *work* returns, trying again while the database is away.
 
-    It may be done twice: an answer that was lost does not say whether anything was written.
+    *work* may be done twice: an answer that was lost does not say whether anything was written.
     """
     while True:
         try:
@@ -54,8 +57,8 @@ async def insist(work: Callable[[], R]) -> R:
             await asyncio.sleep(DATABASE_AWAY_SECONDS)
 
 
-async def see_through(work: Awaitable[R]) -> R:
-    """Return what *work* returns; told to stop meanwhile, wait for its end, good or bad, and stop then."""
+async def finish_before_cancelling(work: Awaitable[R]) -> R:
+    """Return what *work* returns. A cancellation meanwhile waits for its end, good or bad, and then goes on."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)
@@ -64,8 +67,14 @@ async def see_through(work: Awaitable[R]) -> R:
         raise
 
 
-def seconds_until_next(error: CompletionError, attempt: int) -> float:
-    """Return how long the provider asks us to wait; without a word of it, twice as long each time, with jitter."""
-    if error.retry_after_seconds is not None:
-        return error.retry_after_seconds
-    return float(2 ** (attempt - 1)) * random.uniform(0.5, 1.0)  # noqa: S311  # not a secret
+def retry_pause_seconds(error: CompletionError, attempt: int, *, most_attempts: int = MOST_ATTEMPTS) -> float | None:
+    """Return how long to wait before the next attempt; None if there should be none.
+
+    The provider says how long. If it does not, the pause doubles with each attempt, with jitter.
+    """
+    if not error.retryable or attempt >= most_attempts:
+        return None
+    pause_seconds = error.retry_after_seconds
+    if pause_seconds is None:
+        pause_seconds = float(2 ** (attempt - 1)) * random.uniform(0.5, 1.0)  # noqa: S311  # not a secret
+    return pause_seconds if pause_seconds <= LONGEST_WAIT_SECONDS else None

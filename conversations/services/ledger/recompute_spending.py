@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from django.db import connection, transaction
 
-from .spending import HAS_SUM, SUMS
+from .reservations import HAS_SUM, SUMS
 
 # Whoever opens or settles a request, or ends a run, waits here, and then adds to what is right.
 LOCK = "LOCK TABLE conversations_spending IN SHARE ROW EXCLUSIVE MODE"

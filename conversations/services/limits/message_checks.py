@@ -36,7 +36,7 @@ from conversations.models import Conversation, Message, Run, Scenario
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.figures.spending import allowances, money_limits
 from conversations.services.counting.model_context import model_context
-from conversations.services.ledger.tool_loop_hold import loop_usd, requests_after
+from conversations.services.ledger.reservations import requests_after, worst_loop_usd
 from conversations.services.windows.build_window import build_window, check_it_fits, draft_message, stored_message
 
 MINUTE = dt.timedelta(minutes=1)
@@ -155,7 +155,9 @@ def worst_reply_cost(record: WindowRecord, scenario: Scenario, *, is_looked_up: 
         output_tokens=record.reply_reserve_tokens,
     )
     has_tools = record.tool_schema_tokens > 0
-    return WorstReplyCost(request_usd, loop_usd(scenario, prices, requests=requests_after(1)) if has_tools else None)
+    return WorstReplyCost(
+        request_usd, worst_loop_usd(scenario, prices, requests=requests_after(1)) if has_tools else None
+    )
 
 
 @dataclass(frozen=True, slots=True)

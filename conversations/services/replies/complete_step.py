@@ -1,7 +1,8 @@
-"""One step of a reply: window, ledger row, completion, ledger row settled.
+"""Complete one step of a reply: choose the window, open its row of the ledger, stream the completion, settle the row.
 
-Before the first token there are at most two retries of what may succeed unchanged, and one with a smaller window if the
-provider finds the prompt too long.
+Before the first token a request that may succeed unchanged is retried at most twice, and once more with a smaller
+window if the provider finds the prompt too long. If the money does not cover the requests that may follow a tool call,
+the step asks for an answer without tools.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import itertools
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
 from typing import Protocol
@@ -31,14 +32,13 @@ from conversations.providers.wire.tool_call_pieces import AskedCalls
 from conversations.services.counting.model_context import model_context
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
-    LONGEST_WAIT_SECONDS,
     MOST_ATTEMPTS,
-    opened,
-    seconds_until_next,
-    see_through,
-    settled,
+    finish_before_cancelling,
+    open_row,
+    retry_pause_seconds,
+    settle_row,
 )
-from conversations.services.ledger.tool_loop_hold import LoopNotCovered, loop_usd, requests_after
+from conversations.services.ledger.reservations import LoopNotCovered, requests_after, worst_loop_usd
 
 from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
 
@@ -56,10 +56,10 @@ class ReplySink(Protocol):
 
 
 @dataclass(slots=True)
-class Progress:
-    """What has come of one attempt so far. Times are seconds of a monotonic clock.
+class StepProgress:
+    """What one attempt has received so far. Times are seconds of a monotonic clock.
 
-    Calls that come though it *may_call* none are not to be run. Its window's budget was divided by *tightening*.
+    Calls that come although *may_call* is false are not run. *tightening* is what the window's budget was divided by.
     """
 
     may_call: bool = True
@@ -76,14 +76,14 @@ class Progress:
         return bool(self.pieces or self.calls)
 
     def add(self, text: str) -> None:
-        self._note_first()
+        self._note_first_token()
         self.pieces.append(text)
 
     def add_call(self, delta: ToolCallDelta) -> None:
-        self._note_first()
+        self._note_first_token()
         self.calls.take(delta)
 
-    def _note_first(self) -> None:
+    def _note_first_token(self) -> None:
         if self.first_token is None:
             self.first_token = time.monotonic()
 
@@ -109,64 +109,18 @@ class Progress:
         )
 
 
-async def complete_step(
-    prepare: Callable[[], Awaitable[PreparedReply]],
-    *,
-    sink: ReplySink,
-    client: CompletionClient,
-    may_call: bool = True,
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-) -> Progress:
-    """Ask the provider for the next step, appending its text to *sink*. Returns what came of it, calls or a reply.
-
-    *prepare* chooses the window. Raises the `ConversationError` that ended it otherwise. A cancellation closes the
-    connection to the provider and settles the ledger before it goes on; its message is the error code, empty if a
-    person stopped the reply.
-    """
-    prepared = await _announced(sink, prepare())
-    tightened = False
-    for attempt in itertools.count(1):
-        asking, completion = await _opened(_Asking(prepared, attempt, may_call), sink)
-        prepared, progress = asking.prepared, Progress(asking.may_call_now, asking.prepared.tightening)
-        try:
-            await _attempt(asking, completion, progress, sink, client)
-            return progress
-        except CompletionError as error:
-            if progress.has_begun:
-                raise
-            if isinstance(error, ContextTooLong) and not tightened:
-                prepared = await _announced(sink, in_worker_thread(prepare_tighter)(prepared, error))
-                tightened = True
-                continue
-            pause_seconds = seconds_until_next(error, attempt)
-            may_help = error.retryable and attempt < MOST_ATTEMPTS + tightened and pause_seconds <= LONGEST_WAIT_SECONDS
-            if not may_help:
-                raise
-        await sleep(pause_seconds)
-    raise AssertionError("the attempts have no end but these")
-
-
-async def _announced(sink: ReplySink, preparing: Awaitable[PreparedReply]) -> PreparedReply:
-    """Wait for a window to be chosen, and say which."""
-    prepared = await preparing
-    sink.record_window(prepared.window.record)
-    return prepared
-
-
 @dataclass(frozen=True, slots=True)
-class _Asking:
-    """One request of a step."""
+class StepRequest:
+    """The request of a step. Tools may be called only if both the step and its window allow it."""
 
     prepared: PreparedReply
-    attempt: int
-    may_call: bool
+    step_may_call: bool = True
 
     @property
-    def may_call_now(self) -> bool:
-        return self.may_call and self.prepared.window.record.may_call
+    def may_call(self) -> bool:
+        return self.step_may_call and self.prepared.window.record.may_call
 
-    @property
-    def request(self) -> CompletionRequest:
+    def completion_request(self) -> CompletionRequest:
         conversation, record = self.prepared.reply.conversation, self.prepared.window.record
         return CompletionRequest(
             language_model=record.language_model,
@@ -174,39 +128,77 @@ class _Asking:
             max_output_tokens=record.reply_reserve_tokens,
             sampling=conversation.scenario.sampling,
             tools=self.prepared.toolbox.schemas,
-            may_call=self.may_call_now,
+            may_call=self.may_call,
             cache_key=str(conversation.public_id),
         )
 
 
-async def _opened(asking: _Asking, sink: ReplySink) -> tuple[_Asking, Completion]:
-    """Open the row of the ledger; where the money does not cover what may follow a call, that of an answer."""
-    try:
-        return asking, await opened(partial(_open, asking))
-    except LoopNotCovered:
-        answer = await _announced(sink, in_worker_thread(prepare_answer)(asking.prepared))
-        asking = replace(asking, prepared=answer)
-        return asking, await opened(partial(_open, asking))
+async def complete_step(
+    prepare: Callable[[], Awaitable[PreparedReply]],
+    *,
+    sink: ReplySink,
+    client: CompletionClient,
+    may_call: bool = True,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> StepProgress:
+    """Ask the provider for the next step, appending its text to *sink*. Returns the answer, or the calls it asks for.
+
+    *prepare* chooses the window. Raises the `ConversationError` that ended the step. A cancellation closes the
+    connection to the provider and settles the ledger before it goes on; its message is the error code, empty if a
+    person stopped the reply.
+    """
+    request = await _plan(sink, prepare(), may_call)
+    tightened = False
+    for attempt in itertools.count(1):
+        try:
+            completion = await open_row(partial(open_step, request, attempt))
+        except LoopNotCovered:  # the money does not cover what may follow a call, but maybe an answer
+            request = await _plan(sink, in_worker_thread(prepare_answer)(request.prepared), may_call)
+            completion = await open_row(partial(open_step, request, attempt))
+        progress = StepProgress(request.may_call, request.prepared.tightening)
+        try:
+            await _attempt(request, completion, progress, sink, client)
+            return progress
+        except CompletionError as error:
+            if progress.has_begun:
+                raise
+            if isinstance(error, ContextTooLong) and not tightened:
+                request = await _plan(sink, in_worker_thread(prepare_tighter)(request.prepared, error), may_call)
+                tightened = True
+                continue
+            pause_seconds = retry_pause_seconds(error, attempt, most_attempts=MOST_ATTEMPTS + tightened)
+            if pause_seconds is None:
+                raise
+        await sleep(pause_seconds)
+    raise AssertionError("the attempts have no end but these")
+
+
+async def _plan(sink: ReplySink, preparing: Awaitable[PreparedReply], step_may_call: bool) -> StepRequest:
+    """Wait until a window is chosen, tell the page which, and return the request that it makes."""
+    prepared = await preparing
+    sink.record_window(prepared.window.record)
+    return StepRequest(prepared, step_may_call)
 
 
 async def _attempt(
-    asking: _Asking, completion: Completion, progress: Progress, sink: ReplySink, client: CompletionClient
+    request: StepRequest, completion: Completion, progress: StepProgress, sink: ReplySink, client: CompletionClient
 ) -> None:
-    """Make the request of an open row of the ledger, and settle that."""
+    """Make the request whose row of the ledger is open, and settle the row."""
     try:
-        await _stream(asking.request, progress, sink, client)
+        await _stream(request.completion_request(), progress, sink, client)
     except (CompletionError, asyncio.CancelledError) as ended_by:
-        await see_through(settled(completion, progress.outcome(ended_by)))
+        await finish_before_cancelling(settle_row(completion, progress.outcome(ended_by)))
         raise
     try:
-        await see_through(settled(completion, progress.outcome()))
+        await finish_before_cancelling(settle_row(completion, progress.outcome()))
     except asyncio.CancelledError:
         if progress.calls:  # a reply that is whole is too late to stop, but not what it would call
             raise
 
 
-def _open(asking: _Asking) -> Completion:
-    prepared = asking.prepared
+def open_step(request: StepRequest, attempt: int) -> Completion:
+    """Open the row of the ledger for a request, with its reservation. Raises `LoopNotCovered`, or an `AccessError`."""
+    prepared = request.prepared
     context = model_context(prepared.reply.conversation.scenario)
     record, prices = prepared.window.record, context.unit_prices(at=timezone.now())
     return open_completion(
@@ -214,14 +206,14 @@ def _open(asking: _Asking) -> Completion:
             purpose=Purpose.REPLY,
             user=prepared.reply.conversation.owner,
             language_model=record.language_model,
-            body=asking.request.to_wire(base_url=context.configured.base_url),
+            body=request.completion_request().to_wire(base_url=context.configured.base_url),
             prices=prices,
             prompt_tokens=record.prompt_tokens,
             most_prompt_tokens=record.most_prompt_tokens,
             max_output_tokens=record.reply_reserve_tokens,
-            loop_usd=_loop_usd(asking, prices),
+            loop_usd=_loop_usd(request, prices),
             step=prepared.step,
-            attempt=asking.attempt,
+            attempt=attempt,
             record=record,
             conversation=prepared.reply.conversation,
             reply=prepared.reply,
@@ -229,16 +221,18 @@ def _open(asking: _Asking) -> Completion:
     )
 
 
-def _loop_usd(asking: _Asking, prices: UnitPrices | None) -> Decimal | None:
-    """Return what the requests may cost that may follow; None where none of the reply ever might."""
-    prepared = asking.prepared
+def _loop_usd(request: StepRequest, prices: UnitPrices | None) -> Decimal | None:
+    """Return what the requests that may follow can cost; None where no step of the reply may call tools."""
+    prepared = request.prepared
     if not prepared.is_of_a_loop:
         return None
-    requests = requests_after(prepared.step) if asking.may_call_now else 0
-    return loop_usd(prepared.reply.conversation.scenario, prices, requests=requests)
+    requests = requests_after(prepared.step) if request.may_call else 0
+    return worst_loop_usd(prepared.reply.conversation.scenario, prices, requests=requests)
 
 
-async def _stream(request: CompletionRequest, progress: Progress, sink: ReplySink, client: CompletionClient) -> None:
+async def _stream(
+    request: CompletionRequest, progress: StepProgress, sink: ReplySink, client: CompletionClient
+) -> None:
     """Follow one completion to its end. Raises `StreamBroken` if it ends without saying why."""
     async with aclosing(client.stream(request)) as events:
         async for event in events:

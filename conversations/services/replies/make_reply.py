@@ -1,9 +1,9 @@
-"""Make one reply: look-up, and then step by step a completion and the tools it calls, until it answers.
+"""Make one reply: look up grounding, then step by step a completion and the tool calls it asks for, until it answers.
 
-    step = window with all steps so far → completion → calls, if it asks for tools → their results, stored as a step
+    step = window with all steps so far → completion → tool calls, if it asks for any → their results, stored as a step
 
-All that a step leaves behind is stored before the next one begins, so a reply goes on where it was after it has waited
-for somebody to allow a call. The worker gives the text a place, and ends the reply by what this returns or raises.
+Each step is stored before the next one begins, so a reply that awaited approval of a call resumes where it was. The
+run worker passes a sink for the text, and ends the reply by what `make_reply` returns or raises.
 """
 
 from __future__ import annotations
@@ -24,42 +24,62 @@ from conversations.models.tool_call import ToolCallState
 from conversations.providers.clients.completions import CompletionClient
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.look_up import LookedUp, look_up, looked_up_before
-from conversations.services.ledger.provider_attempts import insist, see_through
+from conversations.services.ledger.provider_attempts import finish_before_cancelling, retry_while_database_down
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox, toolbox_of
 from conversations.tools.withdrawn_tools import withdrawn_tools
 
-from .complete_step import Progress, ReplySink, complete_step
+from .complete_step import ReplySink, StepProgress, complete_step
 from .prepare_reply import TO_BE_MADE, PreparedReply, prepare_reply
-from .reply_steps import as_asked, store_step
-from .run_tool_calls import Running, run_calls
-from .tool_calls import calls_of_step, store_calls
-from .tool_time import ToolTime
+from .run_tool_calls import ToolRunner, run_calls
+from .tool_calls import calls_of_step, sent_call, store_calls, store_step
 
 FindTools = Callable[[Message], Toolbox]
 
 
-class Made(Enum):
-    """What became of a reply: it is complete, or a call of it asks the person first."""
+class ReplyOutcome(Enum):
+    """How `make_reply` ended: the reply is complete, or a tool call of it awaits approval."""
 
     COMPLETE = auto()
-    ASKING = auto()
+    AWAITING_APPROVAL = auto()
+
+
+@dataclass(slots=True)
+class ToolTime:
+    """How long the language model and the tools have worked on one reply, before it awaited approval and since.
+
+    The clock stands still while approval is awaited: what was used until then is stored with the run.
+    """
+
+    used_before_seconds: float = 0.0
+    clock: Callable[[], float] = time.monotonic
+    began: float | None = None
+
+    def begin(self, clock: Callable[[], float]) -> None:
+        self.clock, self.began = clock, clock()
+
+    @property
+    def used_seconds(self) -> float:
+        return self.used_before_seconds + (self.clock() - self.began if self.began is not None else 0.0)
+
+    def left_seconds(self) -> float:
+        return max(0.0, settings.TOOL_SECONDS - self.used_seconds)
 
 
 @dataclass(slots=True)
 class _Loop:
-    """The steps of one reply while it is made: the one it is *at*, with what has come of its calls so far.
+    """The steps of one reply while it is made: the current *step*, its *text* and its *calls* so far.
 
-    *reply* is as it was read before the first request; *position* is where it is now. Of the *told* tools, which go
-    with each request, those in the *toolbox* may be called, as long as there is *time*. What a step learned about the
-    window of a provider that names no limit holds for those after it: *tightening*. Where nothing is to be looked up,
-    the *first* window is chosen as soon as the reply is read.
+    *reply* is as it was read before the first request; *position* is where it is now. *advertised_tools* go with each
+    request; those in the *toolbox* may be called, as long as there is *time*. What a step learned about the window of a
+    provider that names no limit holds for those after it: *tightening*. Where nothing is to be looked up, *first* is
+    the first window, chosen as soon as the reply is read.
     """
 
     reply: Message
     toolbox: Toolbox
-    told: Toolbox
-    at: int
+    advertised_tools: Toolbox
+    step: int
     position: int
     text: str
     calls: list[ToolCall]
@@ -73,13 +93,13 @@ class _Loop:
         return ToolContext(owner.pk, self.reply.conversation_id, self.reply.pk, owner.time_zone, embed_texts)
 
     @property
-    def goes_on(self) -> bool:
-        """Whether there was a request for the reply before, after which it had to wait."""
+    def is_resumed(self) -> bool:
+        """Whether the reply awaited approval before: there was a request for it."""
         return bool(self.calls)
 
     @property
     def may_call(self) -> bool:
-        return bool(self.toolbox.tools) and self.at <= settings.TOOL_STEPS and self.time.left_seconds > 0
+        return bool(self.toolbox.tools) and self.step <= settings.TOOL_STEPS and self.time.left_seconds() > 0
 
 
 async def make_reply(
@@ -90,27 +110,27 @@ async def make_reply(
     find_tools: FindTools | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
-) -> Made:
-    """Make the reply, appending to *sink*, or go on with it. *find_tools* takes the scenario's place.
+) -> ReplyOutcome:
+    """Make the reply, or resume it, appending its text to *sink*. *find_tools* replaces the scenario's tools.
 
-    Raises the `ConversationError` that ended it otherwise. A cancellation stops the running calls, closes the
-    connection to the provider and settles the ledger before it goes on; its message is the error code, empty if a
-    person stopped the reply.
+    Raises the `ConversationError` that ended it. A cancellation stops the running calls, closes the connection to the
+    provider and settles the ledger before it goes on; its message is the error code, empty if a person stopped the
+    reply.
     """
-    find_tools = find_tools or _scenarios_tools
-    loop = await insist(partial(_begin, reply_id, find_tools))
-    running = Running(partial(_tools_of_now, reply_id, find_tools), loop.context, loop.time)
-    looked_up = await _looked_up(loop)
+    find_tools = find_tools or _scenario_tools
+    loop = await retry_while_database_down(partial(_load_loop, reply_id, find_tools))
+    runner = ToolRunner(partial(_current_tools, reply_id, find_tools), loop.context, loop.time.left_seconds)
+    grounding = await _look_up(loop)
     loop.time.begin(clock)
-    sink.begin_step(loop.at, position=loop.position, text=loop.text)
+    sink.begin_step(loop.step, position=loop.position, text=loop.text)
     while True:
-        if loop.calls and not await _end_step(loop, running, sink):
-            await insist(partial(_keep, loop))
-            return Made.ASKING
-        prepare = partial(_prepare, loop, looked_up)
+        if loop.calls and not await _finish_calls(loop, runner, sink):
+            await retry_while_database_down(partial(_save_loop, loop))
+            return ReplyOutcome.AWAITING_APPROVAL
+        prepare = partial(_choose_window, loop, grounding)
         progress = await complete_step(prepare, sink=sink, client=client, may_call=loop.may_call, sleep=sleep)
         if _is_answer(progress):
-            return Made.COMPLETE
+            return ReplyOutcome.COMPLETE
         if not progress.may_call:
             raise ToolStepsUsedUp
         loop.tightening = progress.tightening
@@ -118,87 +138,94 @@ async def make_reply(
         sink.show_calls()
 
 
-def _begin(reply_id: int, find_tools: FindTools) -> _Loop:
-    """Return the loop of a reply as it is stored: at its first step, or where it had to wait. Raises `PromptError`."""
+def _load_loop(reply_id: int, find_tools: FindTools) -> _Loop:
+    """Return the loop of a stored reply: at its first step, or where it awaited approval. Raises `PromptError`."""
     reply = TO_BE_MADE.get(reply_id)
     toolbox = find_tools(reply)
-    loop = _Loop(reply, toolbox, told=toolbox, at=1, position=reply.position, text=reply.content, calls=[])
+    loop = _Loop(
+        reply, toolbox, advertised_tools=toolbox, step=1, position=reply.position, text=reply.content, calls=[]
+    )
     if reply.has_called:  # type: ignore[attr-defined]  # annotated
-        loop.at += reply.steps.filter(role="assistant").count()
-        loop.calls = calls_of_step(reply_id, loop.at)
-        loop.time.used_before_seconds, loop.tightening = _kept(reply_id)
-        if not toolbox.tools:  # somebody has taken them away while it waited
-            loop.told = withdrawn_tools(call.name for call in map(as_asked, loop.calls))
+        loop.step += reply.steps.filter(role="assistant").count()
+        loop.calls = calls_of_step(reply_id, loop.step)
+        loop.time.used_before_seconds, loop.tightening = _saved_loop(reply_id)
+        if not toolbox.tools:  # they have been removed from the scenario while approval was awaited
+            loop.advertised_tools = withdrawn_tools(call.name for call in map(sent_call, loop.calls))
     elif not reply.may_be_looked_up:  # type: ignore[attr-defined]  # annotated
         loop.first = prepare_reply(reply_id, toolbox=toolbox, reply=reply)
     return loop
 
 
-def _kept(reply_id: int) -> tuple[float, Decimal]:
-    """Return what `_keep` has written down of a reply that had to wait."""
+def _saved_loop(reply_id: int) -> tuple[float, Decimal]:
+    """Return the seconds and the tightening that `_save_loop` has stored."""
     return Run.objects.values_list("tool_seconds", "tightening").get(reply_id=reply_id)
 
 
-def _keep(loop: _Loop) -> None:
+def _save_loop(loop: _Loop) -> None:
     Run.objects.filter(reply_id=loop.reply.pk).update(tool_seconds=loop.time.used_seconds, tightening=loop.tightening)
 
 
-def _scenarios_tools(reply: Message) -> Toolbox:
+def _scenario_tools(reply: Message) -> Toolbox:
     return toolbox_of(reply.conversation.scenario)
 
 
-def _tools_of_now(reply_id: int, find_tools: FindTools) -> Toolbox:
-    """Return the tools, read anew: while a reply is made some may be taken away, or a server be put out of use."""
+def _current_tools(reply_id: int, find_tools: FindTools) -> Toolbox:
+    """Return the tools, read again: while a reply is made some may be removed, or a server disabled."""
     scenario = "conversation__scenario"
     replies = Message.objects.select_related(scenario).only(f"{scenario}__tools", f"{scenario}__owner")
     return find_tools(replies.get(pk=reply_id))
 
 
-async def _looked_up(loop: _Loop) -> LookedUp | None:
-    """Return what was looked up for the question; None where there was nothing to look in."""
+async def _look_up(loop: _Loop) -> LookedUp | None:
+    """Return the grounding of the question; None where there are no documents to look in."""
     if loop.first:
         return None
-    if loop.goes_on:
-        return await insist(partial(looked_up_before, loop.reply.pk))
+    if loop.is_resumed:
+        return await retry_while_database_down(partial(looked_up_before, loop.reply.pk))
     return await look_up(loop.reply.pk)
 
 
-async def _prepare(loop: _Loop, looked_up: LookedUp | None) -> PreparedReply:
-    """Choose the window of a step, unless that has been done."""
+async def _choose_window(loop: _Loop, grounding: LookedUp | None) -> PreparedReply:
+    """Choose the window of the current step, unless that has been done."""
     first, loop.first = loop.first, None
     if first:
         return first
-    return await insist(partial(prepare_reply, loop.reply.pk, looked_up, toolbox=loop.told, tightening=loop.tightening))
+    prepare = partial(prepare_reply, toolbox=loop.advertised_tools, tightening=loop.tightening)
+    return await retry_while_database_down(partial(prepare, loop.reply.pk, grounding))
 
 
-def _is_answer(progress: Progress) -> bool:
-    """Tell whether nothing is asked for. Some call tools where they may not, and answer all the same."""
+def _is_answer(progress: StepProgress) -> bool:
+    """Tell whether the step is the final one. Some models call tools although told not to; their text still counts."""
     return not progress.calls or (not progress.may_call and bool("".join(progress.pieces).strip()))
 
 
-async def _store_calls(loop: _Loop, progress: Progress) -> None:
+async def _store_calls(loop: _Loop, progress: StepProgress) -> None:
     is_cut = progress.end is not None and progress.end.finish_reason in ("length", "content_filter")
-    asked = progress.calls.calls(step=loop.at, is_cut=is_cut)
-    store = partial(store_calls, loop.reply.pk, step=loop.at, calls=asked, toolbox=loop.toolbox)
-    loop.text, loop.calls = "".join(progress.pieces), await insist(store)
+    calls = progress.calls.calls(step=loop.step, is_cut=is_cut)
+    store = partial(store_calls, loop.reply.pk, step=loop.step, calls=calls, toolbox=loop.toolbox)
+    loop.text, loop.calls = "".join(progress.pieces), await retry_while_database_down(store)
 
 
-async def _end_step(loop: _Loop, running: Running, sink: ReplySink) -> bool:
-    """Run what may be run of the calls. Once all have ended, the step is stored and the next begins."""
+async def _finish_calls(loop: _Loop, runner: ToolRunner, sink: ReplySink) -> bool:
+    """Run the calls of the step that may be run. Once all have ended, store the step and begin the next.
+
+    Returns False if a call awaits approval.
+    """
     while any(call.state == ToolCallState.READY for call in loop.calls):  # some are allowed while others run
-        await run_calls(loop.calls, running)
-        loop.calls = await insist(partial(calls_of_step, loop.reply.pk, loop.at))
+        await run_calls(loop.calls, runner)
+        loop.calls = await retry_while_database_down(partial(calls_of_step, loop.reply.pk, loop.step))
     if any(call.state == ToolCallState.ASKS for call in loop.calls):
         sink.show_calls()
         return False
     if not all(call.has_ended for call in loop.calls):
         raise RuntimeError(f"calls of reply {loop.reply.pk} have not ended")
-    await see_through(_next_step(loop, sink))
+    await finish_before_cancelling(_begin_next_step(loop, sink))
     return True
 
 
-async def _next_step(loop: _Loop, sink: ReplySink) -> None:
+async def _begin_next_step(loop: _Loop, sink: ReplySink) -> None:
     """Store the step and begin the next. Stopped in between, the reply would end with the text of a step before it."""
-    loop.position = await insist(partial(store_step, loop.reply.pk, step=loop.at, text=loop.text))
-    loop.at, loop.calls, loop.text = loop.at + 1, [], ""
-    sink.begin_step(loop.at, position=loop.position, text="")
+    store = partial(store_step, loop.reply.pk, step=loop.step, text=loop.text)
+    loop.position = await retry_while_database_down(store)
+    loop.step, loop.calls, loop.text = loop.step + 1, [], ""
+    sink.begin_step(loop.step, position=loop.position, text="")

@@ -1,4 +1,4 @@
-"""Prepare a reply: choose its window, and once more a smaller one if the provider finds the prompt too long."""
+"""Prepare a step of a reply: choose its window, or a smaller one if the provider finds the prompt too long."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from conversations.core.errors import ContextTooLong, PromptError
 from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.calibration import RefusedPrompt
 from conversations.core.window.compute_window import Window
+from conversations.core.window.history import HistoryMessage
 from conversations.core.window.window_record import Withheld
 from conversations.models import Conversation, Document, Message, Scenario, ToolCall
 from conversations.providers.wire.context_length import is_about_context
+from conversations.selectors.conversations.history import HistoryRow
 from conversations.selectors.conversations.sent_request import passage_of
 from conversations.services.counting.calibration import learn_limit
-from conversations.services.counting.model_context import effective_policy, model_context
+from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
 from conversations.services.grounding.look_up import LookedUp
-from conversations.services.windows.build_window import build_window, stored_message
+from conversations.services.windows.build_window import StoredCounts, build_window, stored_message
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, toolbox_of
-
-from .reply_steps import steps_of
 
 logger = logging.getLogger(__name__)
 CALLS = ToolCall.objects.filter(reply=OuterRef("pk"))
 DOCUMENTS = Document.objects.filter(
     Q(conversation=OuterRef("conversation")) | Q(scenario=OuterRef("conversation__scenario"))
 )
-# A reply by its id, with all that its windows are made of, and what its making begins with.
+# A reply by its id, with everything that its windows and its first step need.
 TO_BE_MADE = Prepared(
     Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").annotate(
         has_called=Exists(CALLS), may_be_looked_up=Exists(DOCUMENTS)
@@ -42,9 +42,9 @@ TO_BE_MADE = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class PreparedReply:
-    """A reply to be made, with the window whose prompt asks for it, and what was looked up for its question.
+    """A reply to be made, with the window of its current *step*, and what was looked up for its question.
 
-    The *toolbox* goes with it, and the number of the *step* that the reply is at. *tightening* divides its budget.
+    The *toolbox* is sent with the prompt. *tightening* divides the budget.
     """
 
     reply: Message
@@ -56,7 +56,7 @@ class PreparedReply:
 
     @property
     def is_of_a_loop(self) -> bool:
-        """Whether its reply calls tools, or might have: money may be held back for it."""
+        """Whether its reply calls tools, or might have: there may be a reservation for the requests that follow."""
         return bool(self.toolbox.tools or self.step > 1 or self.window.record.tools_withheld)
 
 
@@ -71,13 +71,13 @@ def prepare_reply(
 ) -> PreparedReply:
     """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`.
 
-    Without a *toolbox* its tools are the scenario's of now. *reply*, from `TO_BE_MADE`, spares reading it.
+    Without a *toolbox* its tools are those that the scenario has now. *reply*, from `TO_BE_MADE`, saves a query.
     """
     reply = reply or TO_BE_MADE.get(reply_id)
     newest, conversation = reply.answered_message, reply.conversation
     context = model_context(conversation.scenario)
     toolbox = toolbox or toolbox_of(conversation.scenario)
-    steps = steps_of(reply, context)
+    steps = _load_steps(reply, context)
     window = build_window(
         conversation,
         stored_message(newest, context),
@@ -91,13 +91,48 @@ def prepare_reply(
     _move_anchor(conversation, window)
     if tools_withheld:
         window = replace(window, record=replace(window.record, tools_withheld=tools_withheld))
-    return PreparedReply(reply, window, looked_up, toolbox, steps.at, tightening)
+    return PreparedReply(reply, window, looked_up, toolbox, steps.current, tightening)
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredSteps:
+    """The stored steps of a reply as *messages*, oldest first, and the number of the *current* step, from 1."""
+
+    messages: tuple[HistoryMessage, ...]
+    current: int
+
+
+def _load_steps(reply: Message, context: ModelContext) -> _StoredSteps:
+    """Return the tool calls of *reply* and their results so far."""
+    if reply.position == reply.first_position:
+        return _StoredSteps((), 1)
+    rows = [
+        HistoryRow(
+            id=row.pk,
+            position=row.position,
+            role=row.role,
+            content=row.content,
+            content_tokens=row.content_tokens,
+            encoding=row.encoding,
+            tool_calls=_as_json(row.tool_calls),
+            tool_call_id=row.tool_call_id,
+        )
+        for row in reply.steps.order_by("position")
+    ]
+    counts = StoredCounts(context)
+    messages = tuple(counts.of(rows))
+    counts.store()
+    return _StoredSteps(messages, 1 + sum(bool(message.message.tool_calls) for message in messages))
+
+
+def _as_json(tool_calls: list[dict[str, object]]) -> str | None:
+    return json.dumps(tool_calls) if tool_calls else None
 
 
 def prepare_answer(refused: PreparedReply) -> PreparedReply:
-    """Choose the window of a reply that has to answer now, because the money does not cover what calls would cost.
+    """Choose the window of a reply that has to answer now, because the money does not cover the cost of tool calls.
 
-    Before the first call no tools are sent at all; after it providers want to know those that the prompt has calls of.
+    Before the first call no tools are sent at all; after it providers need the schemas of those called in the prompt.
     """
     return prepare_reply(
         refused.reply.pk,
@@ -109,9 +144,9 @@ def prepare_answer(refused: PreparedReply) -> PreparedReply:
 
 
 def _candidates(question: Message, looked_up: LookedUp | None) -> list[Passage]:
-    """Return what may be sent with the question: what it was posted with, and then what was looked up now, best first.
+    """Return what may be sent with the question: what it was posted with, then what was looked up, best first.
 
-    Read from the message as it is in this moment, in which a document that was deleted since has no words any more.
+    Read from the message as it is now: of a document that has been deleted since, it has no text any more.
     """
     stored = [replace(passage_of(entry), number=number) for number, entry in enumerate(question.grounding, start=1)]
     given = [passage for passage, entry in zip(stored, question.grounding, strict=True) if not entry.get("document")]
@@ -123,7 +158,7 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
     """Choose a smaller window than that of *refused*, by the numbers that the provider named.
 
     Raises `PromptError` if they leave no room for what must be sent. Where they are missing or explain nothing, by how
-    much it is too long is a guess that nobody should be told: then the provider's own *error* is raised.
+    much it is too long would be a guess, not fit to be shown: then the provider's own *error* is raised.
     """
     scenario = refused.reply.conversation.scenario
     record = refused.window.record
@@ -147,9 +182,9 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
 
 
 def _may_be_quoted(refused: PreparedReply) -> bool:
-    """Tell whether the request itself has words that name a limit.
+    """Tell whether the request itself contains text that names a limit.
 
-    Providers quote what they can't make sense of, and the limit holds for everybody: nobody may choose it.
+    Providers quote what they can't make sense of, and a learned limit holds for all users: none of them may choose it.
     """
     sampling = json.dumps(refused.reply.conversation.scenario.sampling, ensure_ascii=False)
     return any(map(is_about_context, (sampling, *(message.content for message in refused.window.prompt))))
@@ -165,7 +200,7 @@ def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, boo
 
 
 def _move_anchor(conversation: Conversation, window: Window) -> None:
-    """Let the next window begin where this one does; without an anchor it begins with the conversation anyway."""
+    """Store where this window begins for the next one; without an anchor it begins with the conversation anyway."""
     if (conversation.anchor_position or 0) != window.record.first_position:
         Conversation.objects.filter(pk=conversation.pk).update(anchor_position=window.record.first_position)
 

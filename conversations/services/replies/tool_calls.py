@@ -1,10 +1,13 @@
-"""Tool calls as they are stored: before they are run, while they run, and until their step is whole.
+"""Store the tool calls of a reply: before they are run, while they run, and as messages once their step has ended.
 
-store_calls ──▶ rows that ask, are ready, or have ended at once because they can't be run
-begin_call  ──▶ running: one statement, so that nothing is ever run twice; or the result of the same call before
-end_call    ──▶ its result, cut to what is kept
+store_calls ──▶ rows that await approval, are ready, or have ended at once because they can't be run
+begin_call  ──▶ running: one statement, so that no call is ever run twice; or the result of the same call before
+end_call    ──▶ its result, truncated to what is kept
+store_step  ──▶ messages before the reply on the path, all of them `step_of` the reply, which moves behind each step:
 
-All but `begin_call` may be done twice, by somebody who did not hear whether it was done.
+    user · [assistant with calls · result · result …] · [assistant with calls · result …] · the reply
+
+All but `begin_call` may be done twice, because the answer of the database may be lost.
 """
 
 from __future__ import annotations
@@ -13,16 +16,18 @@ import logging
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from conversations.core.errors import ToolError, TooManyCalls
+from conversations.core.errors import ReplyInterrupted, ToolError, TooManyCalls
+from conversations.core.prompt.messages import PromptMessage
 from conversations.core.prompt.messages import ToolCall as AskedCall
 from conversations.core.text.storable_text import UNSTORABLE
-from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE
-from conversations.models import ToolCall
+from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE, TOOL_NAME, is_object
+from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
+from conversations.services.counting.model_context import ModelContext, model_context
 from conversations.services.windows.active_path import lock_streaming
 from conversations.tools.toolbox import Toolbox
 
@@ -31,18 +36,19 @@ LONGEST_NAME_CHARACTERS = 100
 LONGEST_ARGUMENTS_CHARACTERS = 100_000
 LONGEST_RESULT_CHARACTERS = 200_000
 REPEATED_CHARACTERS = 200
+UNNAMED = "unknown"
 SAME_AS_BEFORE = "This is the same call as before, so it was not run again, and its result is the same:"
 SHORTENED = "\n… (the tool answered with more, which was not kept)"
 
 
 def store_calls(reply_id: int, *, step: int, calls: Sequence[AskedCall], toolbox: Toolbox) -> list[ToolCall]:
-    """Write down what the language model asks for, before any of it is run. What can't be run has ended already.
+    """Store the calls that the language model asks for, before any is run. Those that can't be run have ended already.
 
     Of calls above the limit, one row says how many were left out. Raises `ReplyInterrupted` if the reply has ended.
     """
-    rows = [_row_of(call, toolbox) for call in calls[:MOST_CALLS_AT_ONCE]]
+    rows = [_checked_row(call, toolbox) for call in calls[:MOST_CALLS_AT_ONCE]]
     if left_out := len(calls) - len(rows):
-        rows.append(_row_of_left_out(_unchecked_row(calls[len(rows)], toolbox), left_out))
+        rows.append(_left_out_row(_unchecked_row(calls[len(rows)], toolbox), left_out))
     for index, row in enumerate(rows):
         row.reply_id, row.step, row.index = reply_id, step, index
     with transaction.atomic():
@@ -50,7 +56,7 @@ def store_calls(reply_id: int, *, step: int, calls: Sequence[AskedCall], toolbox
         return calls_of_step(reply_id, step) or ToolCall.objects.bulk_create(rows)
 
 
-def _row_of(call: AskedCall, toolbox: Toolbox) -> ToolCall:
+def _checked_row(call: AskedCall, toolbox: Toolbox) -> ToolCall:
     row = _unchecked_row(call, toolbox)
     try:
         tool = toolbox.find(call.name)
@@ -58,7 +64,7 @@ def _row_of(call: AskedCall, toolbox: Toolbox) -> ToolCall:
         row.digest = tool.spec.digest_of_call(row.arguments)
     except ToolError as error:
         return _failed(row, error)
-    except Exception as error:  # whatever is wrong with a tool, the reply goes on
+    except Exception as error:  # the reply goes on despite any fault of a tool
         logger.exception("the arguments of the tool %s could not be checked", call.name)
         return _failed(row, ToolError(detail=type(error).__name__))
     row.asked = tool.spec.asks
@@ -66,14 +72,14 @@ def _row_of(call: AskedCall, toolbox: Toolbox) -> ToolCall:
     return row
 
 
-def _row_of_left_out(first: ToolCall, count: int) -> ToolCall:
-    """Return *first*, the first call that was one too many. It stands for all of them: nobody reads hundreds."""
+def _left_out_row(first: ToolCall, count: int) -> ToolCall:
+    """Return the first call above the limit, which stands for all of them: hundreds would be of no use to read."""
     limit = f"At most {MOST_CALLS_AT_ONCE} may be called at once; {count} were left out."
     return _failed(first, TooManyCalls(detail=limit))
 
 
 def _unchecked_row(call: AskedCall, toolbox: Toolbox) -> ToolCall:
-    """Return the row of a call, without a source if there is no such tool. Arguments that are cut are JSON no more."""
+    """Return the row of a call, without a source if there is no such tool. Truncated arguments are no longer JSON."""
     tool = toolbox.tools.get(call.name)
     return ToolCall(
         call_id=call.id,
@@ -94,9 +100,9 @@ def calls_of_step(reply_id: int, step: int) -> list[ToolCall]:
 
 
 def begin_call(call: ToolCall) -> bool:
-    """Say that the call is run now. False if that has been done before, or may not be, or need not.
+    """Mark the call as running. False if it has been run before, or may not be, or need not.
 
-    It need not where the same was called before in the same reply, and nothing asks: then it ends as that one did.
+    It need not if the same was called before in the same reply without approval: then it ends as that one did.
     """
     if before := _same_before(call):
         end_call(call.pk, before.state, result=_repeated(before), error_code=before.error_code)
@@ -119,7 +125,7 @@ def _same_before(call: ToolCall) -> ToolCall | None:
 
 
 def _repeated(before: ToolCall) -> str:
-    """Return what came of a call in short: it is in the window already."""
+    """Return the result of an earlier call, shortened: it is in the window already."""
     result = before.message.content if before.message else before.result
     if before.state != ToolCallState.SUCCEEDED:
         return result
@@ -128,7 +134,7 @@ def _repeated(before: ToolCall) -> str:
 
 
 def end_call(call_id: int, state: ToolCallState | str, *, result: str = "", error_code: str = "") -> None:
-    """Write down what came of a call, unless it has ended before."""
+    """Store how a call ended, unless it has ended before."""
     running = ToolCall.objects.filter(pk=call_id).exclude(state__in=ENDED)
     running.update(state=state, result=_kept(result), error_code=error_code, ended_at=Now())
 
@@ -138,3 +144,60 @@ def _kept(result: str) -> str:
     if len(result) <= LONGEST_RESULT_CHARACTERS:
         return cleaned
     return cleaned[:LONGEST_RESULT_CHARACTERS] + SHORTENED
+
+
+def store_step(reply_id: int, *, step: int, text: str) -> int:
+    """Put the calls of *step*, all ended, and their results on the path, with the *text* that came before them.
+
+    The reply moves behind them with empty content; returns its position. Raises `ReplyInterrupted` if it has ended.
+    """
+    reply = _streaming(reply_id).first()
+    calls = calls_of_step(reply_id, step)
+    if reply is None or not calls:
+        raise ReplyInterrupted
+    if calls[0].message_id is not None:
+        return reply.position
+    messages = _step_messages(reply, calls, text)  # counted before anything is locked: results may be long
+    with transaction.atomic():
+        lock_streaming(reply_id)
+        position = reply.position + len(messages)
+        Message.objects.filter(pk=reply_id).update(position=position, content="")
+        _, *results = Message.objects.bulk_create(messages)
+        for call, result in zip(calls, results, strict=True):
+            call.message, call.result = result, ""
+        ToolCall.objects.bulk_update(calls, ["message", "result"])
+    return position
+
+
+def _streaming(reply_id: int) -> QuerySet[Message]:
+    return Message.objects.select_related("conversation__scenario").filter(pk=reply_id, state="streaming")
+
+
+def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str) -> list[Message]:
+    """Return a step as messages in the reply's place: one with the calls, and one for the result of each."""
+    context = model_context(reply.conversation.scenario)
+    called = PromptMessage("assistant", text, tool_calls=tuple(map(sent_call, calls)))
+    results = [PromptMessage("tool", call.result, tool_call_id=call.call_id) for call in calls]
+    placed = enumerate([called, *results], start=reply.position)
+    return [_step_row(reply, message, position, context) for position, message in placed]
+
+
+def sent_call(call: ToolCall) -> AskedCall:
+    """Return the call as it is sent in prompts: providers refuse invalid names, and arguments that are no object."""
+    name = call.tool if TOOL_NAME.fullmatch(call.tool) else UNNAMED
+    return AskedCall(call.call_id, name, call.arguments if is_object(call.arguments) else "{}")
+
+
+def _step_row(reply: Message, message: PromptMessage, position: int, context: ModelContext) -> Message:
+    return Message(
+        conversation_id=reply.conversation_id,
+        parent_id=reply.parent_id,
+        step_of=reply,
+        position=position,
+        role=message.role,
+        content=message.content,
+        tool_calls=[call.to_wire() for call in message.tool_calls],
+        tool_call_id=message.tool_call_id or "",
+        content_tokens=context.content_tokens(message),
+        encoding=context.language_model.encoding,
+    )

@@ -11,7 +11,7 @@ from conversations.services.replies import make_reply, run_tool_calls
 from .tools import NotedTool, call, script
 
 
-@pytest.mark.parametrize("lost", ["_begin", "store_calls", "calls_of_step", "store_step", "prepare_reply"])
+@pytest.mark.parametrize("lost", ["_load_loop", "store_calls", "calls_of_step", "store_step", "prepare_reply"])
 async def test_what_was_written_without_an_answer_is_written_once(talk, monkeypatch, lost):
     monkeypatch.setattr(provider_attempts, "DATABASE_AWAY_SECONDS", 0)
     monkeypatch.setattr(make_reply, lost, losing_answers(getattr(make_reply, lost)))

@@ -11,8 +11,8 @@ from django.db import transaction
 
 from conversations.models import Completion, Message
 from conversations.providers.wire.completion_events import CompletionEnd
-from conversations.runs.claim import save_texts
 from conversations.runs.live_reply import StepText
+from conversations.runs.save_text import save_texts
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import post
 from tests.support.waiting import in_thread, wait_for_lock_waits

@@ -1,10 +1,18 @@
-"""Hold money back for a request before it leaves, and give it back when the request has ended.
+"""Reserve money for a request before it leaves, and settle it when the request has ended.
 
-Each request belongs to the day and the month (UTC) in which its row of the ledger was written, of its person and of the
-whole site: four sums, or two where it has no person. So does what is held back for the requests that may follow it
-(`loop_hold`). All of them are changed by one statement and always in the same order, so that no two requests wait for
-each other in a circle. Everybody's requests meet in the site's rows: nothing else may be done in a transaction once it
-has touched them.
+Each request belongs to the day and the month (UTC) in which its row of the ledger was written, of its user and of the
+whole site: four sums, or two where it has no user. All of them are changed by one statement and always in the same
+order, so that no two requests wait for each other in a circle. The requests of all users meet in the site's rows:
+nothing else may be done in a transaction once it has touched them.
+
+A reply that calls tools reserves money before its first request for all requests that may follow:
+
+    reservation = requests that may follow · (largest prompt · dearest input price + reply reserve · output price)
+
+It is stored with the reply's run, beside what the running request reserves itself. Each later request takes its own
+worst case out of it, in the transaction that writes its row of the ledger. It moves to the day and the month of that
+row, so a loop that goes on over midnight needs the new day's money. When the run ends, however it ends, a trigger of
+the database releases what is left (`migrations/_reservations_released.py`).
 """
 
 from __future__ import annotations
@@ -14,12 +22,15 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from django.conf import settings
 from django.db import connection
 
 from conversations.core.errors import AccessError, MoneyHeldBack, SiteMoneyHeldBack
-from conversations.core.money.allowance import Period, Whose, refusal_of
-from conversations.models import Completion
+from conversations.core.money.allowance import Period, Whose, refusal_of, worst_case_usd
+from conversations.core.money.usage import UnitPrices
+from conversations.models import Completion, Run, Scenario
 from conversations.selectors.figures.spending import MoneyLimits, allowances
+from conversations.services.counting.model_context import effective_policy, model_context
 
 from .ledger_sums import ADD_TO_LEDGER_SUMS, AS_LEDGER_SUMS, ON_CONFLICT_ADD
 
@@ -31,10 +42,10 @@ CROSS JOIN LATERAL (
          (3, NULL, 'day', today), (4, NULL, 'month', date_trunc('month', today)::date)
 ) AS sum (place, user_id, period, begins_on)
 """
-# A person who was deleted meanwhile has no sums any more; the site has.
+# A user who was deleted meanwhile has no sums any more; the site has.
 HAS_SUM = "(sum.user_id IS NOT NULL OR sum.place > 2)"
 
-# What becomes no more is covered always.
+# What does not add to a sum is always covered.
 RESERVE = f"""
 WITH change AS (
   SELECT sum.place, sum.user_id, sum.period, sum.begins_on, sum(amount.usd) AS usd
@@ -57,7 +68,7 @@ WITH change AS (
 SELECT (SELECT count(*) FROM changed) = (SELECT count(*) FROM change)
 """  # noqa: S608  # constants of this file
 
-# The site's rows, in which everybody meets, are locked last.
+# The site's rows, in which all requests meet, are locked last.
 SETTLE = f"""
 WITH completion AS (
   UPDATE conversations_completion SET {{assignments}}, ended_at = statement_timestamp()
@@ -82,11 +93,15 @@ WITHOUT_LIMIT = Decimal("Infinity")
 
 
 class NotCovered(Exception):
-    """At least one of the sums does not cover the amounts; none may be changed."""
+    """At least one of the sums does not cover the amounts; none of them may be changed."""
+
+
+class LoopNotCovered(Exception):
+    """The money does not cover the requests that may follow; the reply has to do without them."""
 
 
 class Amount(NamedTuple):
-    """US dollars that are held back from now on, or no longer if negative, in the sums of *user_id* at that time."""
+    """US dollars to reserve, or to release if negative, in the sums of *user_id* at that time."""
 
     user_id: int | None
     at: dt.datetime
@@ -96,7 +111,7 @@ class Amount(NamedTuple):
 def reserve(amounts: Iterable[Amount], limits: MoneyLimits) -> None:
     """Add the amounts to all of their sums. Raises `NotCovered`: then roll the transaction back.
 
-    It has to be the last statement before the transaction's end. What costs nothing is covered always.
+    It has to be the last statement before the transaction's end. What costs nothing is always covered.
     """
     users, times, usd = zip(*amounts, strict=True)
     most = [limits.by_row.get(place, WITHOUT_LIMIT) for place in PLACES]
@@ -108,11 +123,11 @@ def reserve(amounts: Iterable[Amount], limits: MoneyLimits) -> None:
 
 
 def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
-    """Return what to tell the person whose request has just been refused by `reserve`."""
+    """Return the error for a request that `reserve` has just refused."""
     read = allowances(completion.user, limits, at=completion.created_at)
     if error := refusal_of(read, completion.reserved_usd):
         return error
-    # What stood in the way has ended since: it was held back for others.
+    # What stood in the way has ended since: it was reserved for other requests.
     persons = any(each.whose == "person" for each in read)
     return MoneyHeldBack() if persons else SiteMoneyHeldBack()
 
@@ -120,10 +135,43 @@ def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
 def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:
     """Write *columns* into the row of a request that has ended, and bring all sums up to it.
 
-    What was held back goes out of the running sums, its cost goes into them, and all of it into the ledger's sums. One
+    Its reservation goes out of the running sums, its cost goes into them, and all of it into the ledger's sums. One
     statement, so all of it or nothing. Returns False, and changes nothing, if that has been done before.
     """
     assignments = ", ".join(f"{name} = %({name})s" for name in columns)
     with connection.cursor() as cursor:
         cursor.execute(SETTLE.format(assignments=assignments), {**columns, "id": completion_id})
         return bool(cursor.rowcount)
+
+
+def worst_loop_usd(scenario: Scenario, prices: UnitPrices | None, *, requests: int) -> Decimal | None:
+    """Return the most that so many *requests* of a reply can cost, or None where a price is unknown."""
+    language_model, policy = model_context(scenario).language_model, effective_policy(scenario)
+    worst_usd = worst_case_usd(
+        prices,
+        input_tokens=policy.budget_tokens(language_model),  # not calibrated: what the provider may count
+        output_tokens=policy.reply_reserve_tokens or language_model.reply_reserve_tokens,
+    )
+    return None if worst_usd is None else requests * worst_usd
+
+
+def requests_after(step: int) -> int:
+    """Return how many requests may follow that of *step* if it may call tools: the further steps, then an answer."""
+    return max(settings.TOOL_STEPS + 1 - step, 0)
+
+
+def move_loop_reservation(completion: Completion, reserved_usd: Decimal) -> list[Amount]:
+    """Set what the run of the completion's reply reserves to *reserved_usd*, and return the amounts that this changes.
+
+    A run that has ended meanwhile reserves nothing: it would never be released.
+    """
+    running = Run.objects.select_for_update().exclude(state="ended")
+    if (run := running.filter(reply_id=completion.reply_id).first()) is None:
+        return []
+    Run.objects.filter(pk=run.pk).update(
+        payer=completion.user_id, reserved_usd=reserved_usd, reserved_at=completion.created_at
+    )
+    reserved = Amount(completion.user_id, completion.created_at, reserved_usd)
+    if run.reserved_usd is None or run.reserved_at is None:
+        return [reserved]
+    return [Amount(run.payer_id, run.reserved_at, -run.reserved_usd), reserved]

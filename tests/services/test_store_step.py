@@ -7,7 +7,7 @@ import threading
 import pytest
 from django.db import connection, transaction
 
-from conversations.services.replies.reply_steps import store_step
+from conversations.services.replies.tool_calls import store_step
 from conversations.services.windows.active_path import lock_conversation
 from tests.support.people import begin, make_user, post
 from tests.support.tool_steps import add_call

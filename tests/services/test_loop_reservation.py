@@ -12,7 +12,7 @@ from conversations.core.errors import MoneyHeldBack, MoneyUsedUp
 from conversations.models import Completion, Run, Scenario, Spending
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.ledger.recompute_spending import recompute_spending
-from conversations.services.ledger.tool_loop_hold import LoopNotCovered, loop_usd, requests_after
+from conversations.services.ledger.reservations import LoopNotCovered, requests_after, worst_loop_usd
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, STOPPED, end_reply
 from tests.services.spending import PRICES, everywhere, limit, open_row, settle_at, sums
 from tests.support.crowds import at_once
@@ -226,16 +226,16 @@ def test_it_is_the_largest_request_for_each_that_may_follow(settings, reply):
     settings.OPENAI_API_KEY = "x"
     scenario = Scenario(language_model="letters")
     each_usd = 1 + Decimal("0.2")
-    assert loop_usd(scenario, PRICES, requests=requests_after(1)) == 3 * each_usd
-    assert loop_usd(scenario, PRICES, requests=requests_after(3)) == each_usd
-    assert loop_usd(scenario, None, requests=1) is None
+    assert worst_loop_usd(scenario, PRICES, requests=requests_after(1)) == 3 * each_usd
+    assert worst_loop_usd(scenario, PRICES, requests=requests_after(3)) == each_usd
+    assert worst_loop_usd(scenario, None, requests=1) is None
 
 
 def test_a_smaller_window_of_the_scenario_is_a_smaller_bound(settings):
     settings.LANGUAGE_MODELS = "letters context_window=1100000 reply_reserve=100000 encoding=o200k_base"
     settings.OPENAI_API_KEY = "x"
     scenario = Scenario(language_model="letters", cap_tokens=500_000, reply_reserve_tokens=50_000)
-    assert loop_usd(scenario, PRICES, requests=1) == Decimal("0.6")
+    assert worst_loop_usd(scenario, PRICES, requests=1) == Decimal("0.6")
 
 
 # At the same moment

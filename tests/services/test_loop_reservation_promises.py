@@ -14,7 +14,7 @@ from conversations.core.money.usage import Usage
 from conversations.models import Completion, Run, Spending
 from conversations.services.ledger.ledger import Outcome, settle_abandoned, settle_completion
 from conversations.services.ledger.recompute_spending import recompute_spending
-from conversations.services.ledger.tool_loop_hold import LoopNotCovered
+from conversations.services.ledger.reservations import LoopNotCovered
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, STOPPED, end_reply
 from tests.services.spending import limit, open_row
 from tests.support.hypothesis_profile import count_cases
