@@ -30,7 +30,7 @@ from conversations.core.tools.tool_schemas import Flaw
 from conversations.models import McpServer
 from conversations.services.scenarios.mcp_servers import list_tools
 from conversations.templatetags import figures
-from conversations.tools.mcp_tools import McpTool, tools_of
+from conversations.tools.mcp_tools import McpTool, server_tools
 
 LIST_TOOLS = "conversations_mcpserver_list_tools"
 STATES = Colours({"failed": "danger", "not listed": "info"})
@@ -55,7 +55,7 @@ class ShownServer:
 
     @property
     def tools(self) -> list[McpTool]:
-        return tools_of(self.server)
+        return server_tools(self.server)
 
     @property
     def rows(self) -> list[tuple[McpTool, str]]:

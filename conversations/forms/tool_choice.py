@@ -17,8 +17,8 @@ from conversations.core.tools.tool_spec import BUILT_IN, OWN
 from conversations.models import Scenario
 from conversations.providers.tokens.prompt_tokens import count_tool_schemas
 from conversations.services.counting.model_context import model_context
-from conversations.tools.mcp_tools import key_of_all
-from conversations.tools.toolbox import OfferedTool, offered_tools, toolbox_of
+from conversations.tools.mcp_tools import all_tools_key
+from conversations.tools.toolbox import OfferedTool, offered_tools, scenario_toolbox
 from conversations.wording.tool_labels import words_of
 
 GROUPS = {BUILT_IN: _("Built in"), OWN: _("Of this site")}
@@ -88,7 +88,7 @@ def boxes_for(scenario: Scenario) -> Iterable[ToolCheckbox]:
 
 def chosen_tools(scenario: Scenario) -> list[ToolCheckbox]:
     """Return those tools of the scenario that are there."""
-    specs = [tool.spec for tool in toolbox_of(scenario).tools.values()]
+    specs = [tool.spec for tool in scenario_toolbox(scenario).tools.values()]
     if not specs:
         return []
     language_model = model_context(scenario).language_model
@@ -106,7 +106,7 @@ def _box(tool: OfferedTool, *, tokens: int) -> ToolCheckbox:
 def _box_of_all(boxes: Sequence[ToolCheckbox]) -> ToolCheckbox:
     """Return the box of all tools of an MCP server, of which there may be others tomorrow."""
     return ToolCheckbox(
-        key_of_all(boxes[0].key),
+        all_tools_key(boxes[0].key),
         gettext("All its tools"),
         gettext("Also those that it offers later."),
         boxes[0].source,

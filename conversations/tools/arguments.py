@@ -1,4 +1,4 @@
-"""The arguments of a call, as a language model wrote them: JSON text that may be anything."""
+"""Arguments of a tool call: JSON text from a language model, parsed and checked before any tool gets it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
 
-from .schema_checks import SchemaUnusable, mistakes_in
+from .schema_checks import UnusableSchema, find_mistakes
 
 LONGEST_ARGUMENTS = 200_000  # characters
 DEEPEST_ARGUMENTS = 50  # objects and lists inside one another
@@ -16,14 +16,14 @@ LONGEST_DETAIL = 1_000
 
 
 def check_arguments(arguments: str, schema: Any) -> dict[str, Any]:
-    """Return *arguments* as an object that fits *schema*, which may be anybody's. Raises as `parse_arguments` does.
+    """Return *arguments* as an object that fits *schema*, which is not trusted. Raises as `parse_arguments` does.
 
-    Patterns are not tried, nor what else would take a hostile schema's own time: whoever offers the tool checks those.
+    Patterns, and all else with which a hostile schema could take time, are not checked here but by the tool's server.
     """
     value = parse_arguments(arguments)
     try:
-        mistakes = mistakes_in(value, schema)
-    except SchemaUnusable as error:
+        mistakes = find_mistakes(value, schema)
+    except UnusableSchema as error:
         raise ArgumentsUnfit(detail=f"They can't be checked: {error}.") from error
     if mistakes:
         raise ArgumentsUnfit(detail=" ".join(mistakes)[:LONGEST_DETAIL])
@@ -36,7 +36,7 @@ def parse_arguments(arguments: str) -> dict[str, Any]:
         raise ArgumentsUnfit(detail=f"They are longer than {LONGEST_ARGUMENTS} characters.")
     try:
         value = json.loads(
-            arguments, object_pairs_hook=_without_duplicates, parse_constant=_refuse_constant, parse_float=_finite
+            arguments, object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant, parse_float=_finite
         )
     except RecursionError as error:
         raise ArgumentsUnfit(detail=_TOO_DEEP) from error
@@ -44,14 +44,14 @@ def parse_arguments(arguments: str) -> dict[str, Any]:
         raise ArgumentsBroken(detail=f"{error}."[:LONGEST_DETAIL]) from error
     if not isinstance(value, dict):
         raise ArgumentsUnfit(detail="They have to be one object: {…}.")
-    _require_sound(value)
+    _require_safe(value)
     return value
 
 
 _TOO_DEEP = f"They are nested more than {DEEPEST_ARGUMENTS} deep."
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         names = [name for name, _ in pairs]
@@ -70,14 +70,14 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _require_sound(value: dict[str, Any]) -> None:
-    """Refuse what would break whoever works with it: depth, and halves of characters."""
+def _require_safe(value: dict[str, Any]) -> None:
+    """Refuse what would break the code that handles it: depth, and lone surrogates."""
     ahead: list[tuple[Any, int]] = [(value, 1)]
     while ahead:
         part, depth = ahead.pop()
         if depth > DEEPEST_ARGUMENTS + 1:
             raise ArgumentsUnfit(detail=_TOO_DEEP)
-        if isinstance(part, str) and not _is_whole(part):
+        if isinstance(part, str) and not _has_no_lone_surrogate(part):
             raise ArgumentsBroken(detail="A text has half of a character (a lone surrogate) in it.")
         if isinstance(part, dict):
             ahead.extend((each, depth + 1) for pair in part.items() for each in pair)
@@ -85,7 +85,7 @@ def _require_sound(value: dict[str, Any]) -> None:
             ahead.extend((each, depth + 1) for each in part)
 
 
-def _is_whole(text: str) -> bool:
+def _has_no_lone_surrogate(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

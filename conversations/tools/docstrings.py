@@ -1,4 +1,4 @@
-"""What a function's docstring says of it and of its parameters, in Google's, NumPy's and Sphinx' style."""
+"""Docstrings parsed into descriptions of a function and its parameters: Google, NumPy and Sphinx style."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from griffe import parse as parse_in_style
 LONGEST_DESCRIPTION = 1024  # characters that OpenAI takes: https://platform.openai.com/docs/api-reference, 2026-11-21
 
 
-class Docs(NamedTuple):
+class FunctionDocs(NamedTuple):
     """*description* is all that comes before the first section; *parameters* name → description."""
 
     description: str
     parameters: Mapping[str, str]
 
 
-def docs_of(function: Callable[..., Any]) -> Docs:
-    """Return what is told of *function*, blank where it has no docstring."""
+def parse_docstring(function: Callable[..., Any]) -> FunctionDocs:
+    """Return the description of *function* and of its parameters, blank without a docstring."""
     sections = _sections(inspect.getdoc(function) or "")
     text = next((section.value for section in sections if isinstance(section, DocstringSectionText)), "")
     lists = (section.value for section in sections if isinstance(section, DocstringSectionParameters))
-    told = {parameter.name.lstrip("*"): _one_line(parameter.description) for items in lists for parameter in items}
-    return Docs(text.strip()[:LONGEST_DESCRIPTION], told)
+    parameters = {
+        parameter.name.lstrip("*"): _one_line(parameter.description) for items in lists for parameter in items
+    }
+    return FunctionDocs(text.strip()[:LONGEST_DESCRIPTION], parameters)
 
 
 def _sections(text: str) -> list[DocstringSection]:

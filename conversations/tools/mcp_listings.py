@@ -1,4 +1,4 @@
-"""The listings of MCP servers, as they are kept, and the way to a server."""
+"""Stored listings of MCP servers' tools, and how to connect to a server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_REFUSED = 100  # that are kept by name
 
 
 def connection_to(server: McpServer) -> McpConnection:
-    """Raises `ToolUnreachable` where the authorization was sealed with another key."""
+    """Return the connection to *server*. Raises `ToolUnreachable` if its authorization was sealed with another key."""
     authorization = unseal_or_none(server.sealed_authorization) if server.sealed_authorization else ""
     if authorization is None:
         words = gettext_noop("Its authorization can't be read any more. An admin has to write it again.")
@@ -27,10 +27,10 @@ def connection_to(server: McpServer) -> McpConnection:
     )
 
 
-def keep_listing(server: McpServer, listing: Listing) -> None:
-    """Keep what was taken of what *server* has listed just now, and what was not."""
+def store_listing(server: McpServer, listing: Listing) -> None:
+    """Store the tools that *server* has just listed, accepted and refused."""
     now = timezone.now()
-    _still(server).update(
+    _if_unchanged(server).update(
         tools=[tool.to_json() for tool in listing.kept],
         refused_tools=[tool._asdict() for tool in listing.refused[:MOST_REFUSED]],
         listed_at=now,
@@ -40,12 +40,14 @@ def keep_listing(server: McpServer, listing: Listing) -> None:
     )
 
 
-def keep_error(server: McpServer, error: ToolError) -> None:
-    """Keep what went wrong, and the former listing."""
+def store_listing_error(server: McpServer, error: ToolError) -> None:
+    """Store the error, and keep the former listing."""
     longest = McpServer._meta.get_field("list_error_detail").max_length
-    _still(server).update(tried_at=timezone.now(), list_error=error.code, list_error_detail=error.detail[:longest])
+    _if_unchanged(server).update(
+        tried_at=timezone.now(), list_error=error.code, list_error_detail=error.detail[:longest]
+    )
 
 
-def _still(server: McpServer) -> QuerySet[McpServer]:
+def _if_unchanged(server: McpServer) -> QuerySet[McpServer]:
     """Return the row, unless an admin has sent it elsewhere or renamed it since it was asked."""
     return McpServer.objects.filter(pk=server.pk, url=server.url, name=server.name)

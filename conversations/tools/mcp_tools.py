@@ -1,4 +1,4 @@
-"""Tools of MCP servers, as scenarios name them and as they are called."""
+"""Tools of MCP servers: found by the keys that scenarios keep, and called through a session."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from conversations.models import McpServer, Scenario
 from conversations.providers.mcp import open_session
 
 from .arguments import check_arguments
-from .mcp_listings import connection_to, keep_listing
+from .mcp_listings import connection_to, store_listing
 from .tool import ToolContext
 
 SEPARATOR = "__"
-ALL = "*"
+ALL_TOOLS = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """A tool as its *server* listed it, which it has to be still when it is called."""
+    """A tool as its *server* listed it, and must still list it when it is called."""
 
     server: McpServer
     listed: ListedTool
@@ -35,9 +35,9 @@ class McpTool:
             name=name_for_models(self.server.name, self.listed.name),
             description=self.listed.description,
             parameters=self.listed.parameters,
-            source=source_of(self.server),
+            source=mcp_source(self.server),
             asks=not (self.listed.read_only and self.server.believes_read_only),
-            address=_address_of(self.server),
+            address=_address(self.server),
         )
 
     @property
@@ -45,32 +45,32 @@ class McpTool:
         return self.server.timeout_seconds
 
     def check(self, arguments: str) -> None:
-        """Raises `ArgumentsBroken`, `ArgumentsUnfit`."""
+        """Raise `ArgumentsBroken` or `ArgumentsUnfit` unless *arguments* fits the listed schema."""
         check_arguments(arguments, self.listed.parameters)
 
     async def run(self, arguments: str, context: ToolContext) -> str:
         """Call the tool, if it is still the one that was listed. Raises a `ToolError`."""
-        # Somebody else's schema may take a second, and that must not be everybody's.
+        # A foreign schema may take a second to check, in which the event loop must not stand still.
         values = await asyncio.to_thread(check_arguments, arguments, self.listed.parameters)
         async with open_session(connection_to(self.server)) as session:
             listing = await session.tools(server=self.server.name)
-            if self.listed not in listing.kept:  # consent was given to what the server said of it before
-                await in_worker_thread(keep_listing)(self.server, listing)
+            if self.listed not in listing.kept:  # approval was given to the tool as it was listed before
+                await in_worker_thread(store_listing)(self.server, listing)
                 raise ToolChanged
             return await session.call(self.listed.name, values)
 
 
-def source_of(server: McpServer) -> str:
-    """Return what people are told of where a call goes: consent is given to the host, too."""
+def mcp_source(server: McpServer) -> str:
+    """Return the server's name and host, as pages show them: approval is given to the host, too."""
     return f"{server.name} ({urlsplit(server.url).netloc})"[:100]
 
 
-def _address_of(server: McpServer) -> str:
+def _address(server: McpServer) -> str:
     """Return the whole address without what comes after the path: some put secrets there."""
     return urlsplit(server.url)._replace(query="", fragment="").geturl()
 
 
-def tools_of(server: McpServer) -> list[McpTool]:
+def server_tools(server: McpServer) -> list[McpTool]:
     """Return the tools that *server* listed last."""
     return [McpTool(server, ListedTool(**each)) for each in server.tools]
 
@@ -79,8 +79,8 @@ def mcp_tools(scenario: Scenario) -> Iterator[McpTool]:
     """Yield the tools of MCP servers that *scenario* names, as far as they are there and it may have them."""
     named = set(_named(scenario.tools))
     if named:
-        for tool in offered_mcp_tools(is_the_sites=scenario.owner_id is None, names={name for name, _ in named}):
-            if {(tool.server.name, ALL), (tool.server.name, tool.spec.name)} & named:
+        for tool in offered_mcp_tools(is_site_owned=scenario.owner_id is None, names={name for name, _ in named}):
+            if {(tool.server.name, ALL_TOOLS), (tool.server.name, tool.spec.name)} & named:
                 yield tool
 
 
@@ -89,23 +89,23 @@ def _named(keys: Iterable[object]) -> Iterator[tuple[str, str]]:
     for key in keys:
         server, separator, tool = str(key).partition(SEPARATOR)
         if separator:
-            yield server, ALL if tool == ALL else str(key)
+            yield server, ALL_TOOLS if tool == ALL_TOOLS else str(key)
 
 
-def key_of_all(key: str) -> str:
-    """Return what means all tools of the server that *key* names a tool of."""
-    return f"{key.partition(SEPARATOR)[0]}{SEPARATOR}{ALL}"
+def all_tools_key(key: str) -> str:
+    """Return the key for all tools of the server that *key* names a tool of."""
+    return f"{key.partition(SEPARATOR)[0]}{SEPARATOR}{ALL_TOOLS}"
 
 
-def offered_mcp_tools(*, is_the_sites: bool, names: Iterable[str] | None = None) -> Iterator[McpTool]:
+def offered_mcp_tools(*, is_site_owned: bool, names: Iterable[str] | None = None) -> Iterator[McpTool]:
     """Yield the tools that a scenario may have: of all servers in use for the site's, of offered ones for people's.
 
-    *names* are the servers to look for, all without.
+    *names* are the servers to look for; None is all.
     """
     servers = McpServer.objects.filter(enabled=True)
-    if not is_the_sites:
+    if not is_site_owned:
         servers = servers.filter(offered=True)
     if names is not None:
         servers = servers.filter(name__in=names)
     for server in servers.order_by("name"):
-        yield from tools_of(server)
+        yield from server_tools(server)

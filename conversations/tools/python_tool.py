@@ -1,4 +1,4 @@
-"""A tool that is a Python function of this site."""
+"""Tools that are Python functions, built-in or the site's own."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from django.conf import settings
 
 from conversations.core.tools.tool_spec import ToolSpec
 
-from .function_signatures import Signature
+from .function_signatures import FunctionSignature
 from .tool import ToolContext
 
 
-class Place(Protocol):
-    """Where a function runs."""
+class FunctionRunner(Protocol):
+    """Runs a function and returns its result as text."""
 
     async def run(self, work: Callable[[], Any], *, timeout_seconds: float) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class PythonTool:
-    """*own_timeout_seconds* is None for one that takes the site's."""
+    """A function as a tool. Without *own_timeout_seconds* the setting `TOOL_CALL_SECONDS` bounds its calls."""
 
     spec: ToolSpec
     function: Callable[..., Any]
-    signature: Signature
-    place: Place
+    signature: FunctionSignature
+    runner: FunctionRunner
     own_timeout_seconds: float | None = None
 
     @property
@@ -36,13 +36,13 @@ class PythonTool:
         return self.own_timeout_seconds or settings.TOOL_CALL_SECONDS
 
     def check(self, arguments: str) -> None:
-        """Raises `ArgumentsBroken`, `ArgumentsUnfit`."""
-        self.signature.read(arguments)
+        """Raise `ArgumentsBroken` or `ArgumentsUnfit` unless *arguments* fits the signature."""
+        self.signature.parse(arguments)
 
     async def run(self, arguments: str, context: ToolContext) -> str:
         """Return what the function returns, as text. Raises a `ToolError`, whatever the function does."""
         call = partial(self._call, arguments, context)
-        return await self.place.run(call, timeout_seconds=self.timeout_seconds)
+        return await self.runner.run(call, timeout_seconds=self.timeout_seconds)
 
     def _call(self, arguments: str, context: ToolContext) -> Any:
-        return self.signature.call(self.function, self.signature.read(arguments), context)
+        return self.signature.call(self.function, self.signature.parse(arguments), context)

@@ -1,4 +1,4 @@
-"""Python functions as tools: declared with a decorator, found in the modules that the settings name.
+"""The registry of Python functions as tools: declared with a decorator, found in the modules that the settings name.
 
     @tool
     def weather(city: str, days: int = 1) -> str:
@@ -8,7 +8,7 @@
             city: Its name in English.
         \"""
 
-A function may be async, may raise, and may have a parameter of the type `ToolContext`, which tells for whom it runs.
+A function may be async, may raise, and may have a parameter of the type `ToolContext`, which says whom it runs for.
 What can't be a tool is a problem that the checks name; the others are there all the same.
 """
 
@@ -26,11 +26,10 @@ from django.conf import settings
 
 from conversations.core.tools.tool_spec import BUILT_IN, OWN, TOOL_NAME, ToolSpec
 
-from .docstrings import docs_of
-from .function_signatures import SignatureUnfit, signature_of
-from .function_threads import OwnThreads
+from .docstrings import parse_docstring
+from .function_runners import LoopRunner, ThreadRunner
+from .function_signatures import UnfitSignature, read_signature
 from .python_tool import PythonTool
-from .site_loop import SiteLoop
 
 logger = logging.getLogger(__name__)
 BUILT_IN_MODULE = "conversations.tools.built_in"
@@ -77,7 +76,7 @@ def tool(
 ) -> Any:
     """Declare a function to be a tool; it stays the function that it is.
 
-    One that *asks* may change something: the person allows each call of it. *name* is the function's own if blank, and
+    One that *asks* may change something: its owner approves each call of it. *name* is the function's own if blank, and
     *timeout_seconds* the setting `TOOL_CALL_SECONDS`.
     """
 
@@ -108,7 +107,7 @@ def _registry_of(own_modules: tuple[str, ...]) -> Registry:
         for each in declared:
             try:
                 _add(each, tools)
-            except SignatureUnfit as error:
+            except UnfitSignature as error:
                 problems.append(f"the tool {each.name!r} of {module}: {error}")
     return Registry(tools, tuple(problems))
 
@@ -118,10 +117,10 @@ def _is_in(declared: _Declared, module: str) -> bool:
 
 
 def _add(declared: _Declared, tools: dict[str, PythonTool]) -> None:
-    """Raises `SignatureUnfit`."""
+    """Add a declared tool. Raises `UnfitSignature`."""
     if problem := next(_problems_of(declared, tools), None):
-        raise SignatureUnfit(problem)
-    tools[declared.name] = _made(declared)
+        raise UnfitSignature(problem)
+    tools[declared.name] = _build_tool(declared)
 
 
 def _problems_of(declared: _Declared, tools: Mapping[str, PythonTool]) -> Iterator[str]:
@@ -135,17 +134,17 @@ def _problems_of(declared: _Declared, tools: Mapping[str, PythonTool]) -> Iterat
         yield "it yields, and a tool returns"
 
 
-def _made(declared: _Declared) -> PythonTool:
-    """Raises `SignatureUnfit`."""
-    signature = signature_of(declared.function)
+def _build_tool(declared: _Declared) -> PythonTool:
+    """Return the tool that was declared. Raises `UnfitSignature`."""
+    signature = read_signature(declared.function)
     is_built_in = _is_in(declared, BUILT_IN_MODULE)
     spec = ToolSpec(
         name=declared.name,
-        description=docs_of(declared.function).description,
+        description=parse_docstring(declared.function).description,
         parameters=signature.schema,
         source=BUILT_IN if is_built_in else OWN,
         asks=declared.asks,
     )
     is_ours = is_built_in and iscoroutinefunction(declared.function)
-    place = SiteLoop() if is_ours else OwnThreads(declared.name)
-    return PythonTool(spec, declared.function, signature, place, declared.timeout_seconds)
+    runner = LoopRunner() if is_ours else ThreadRunner(declared.name)
+    return PythonTool(spec, declared.function, signature, runner, declared.timeout_seconds)

@@ -1,8 +1,8 @@
-"""Check a value against a JSON schema of somebody who is not trusted, with bounded work.
+"""Check a value against a JSON schema that is not trusted, with bounded work.
 
-A schema can name itself for ever, double at every level, fetch other schemas, or hold a pattern that never ends. So
+A schema can refer to itself for ever, double at every level, fetch other schemas, or hold a pattern that never ends. So
 steps and time are counted, nothing is fetched, and the keywords whose own work can't be bounded are left out: what
-passes here may still be refused by whoever made the schema.
+passes here may still be refused by the server that the schema came from.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ NOT_CHECKED: Final = frozenset(
 )
 
 
-class SchemaUnusable(Exception):
-    """Nothing can be checked against this schema."""
+class UnusableSchema(Exception):
+    """No value can be checked against this schema; the message says why."""
 
 
-class _Work:
-    """The work of one check, counted."""
+class _WorkLimit:
+    """Counts the work of one check and bounds it."""
 
     def __init__(self) -> None:
         self._steps = 0
         self._depth = 0
         self._until = time.monotonic() + MOST_SECONDS
 
-    def take(self, steps: int) -> None:
+    def spend(self, steps: int) -> None:
         self._steps += steps
         if self._steps > MOST_STEPS or time.monotonic() > self._until:
-            raise SchemaUnusable("the schema of this tool takes too much work")
+            raise UnusableSchema("the schema of this tool takes too much work")
 
     @contextmanager
     def one_deeper(self) -> Iterator[None]:
         if self._depth == MOST_DEPTH:
-            raise SchemaUnusable("the schema of this tool is too deep, or goes round in circles")
+            raise UnusableSchema("the schema of this tool is too deep, or goes round in circles")
         self._depth += 1
         try:
             yield
@@ -69,22 +69,22 @@ class _Work:
             self._depth -= 1
 
 
-_work: ContextVar[_Work] = ContextVar("work")
+_work: ContextVar[_WorkLimit] = ContextVar("work")
 
 
-def mistakes_in(value: Any, schema: Any) -> list[str]:
-    """Return what is wrong with *value*, a sentence each, none if it fits. Raises `SchemaUnusable`."""
-    token = _work.set(_Work())
+def find_mistakes(value: Any, schema: Any) -> list[str]:
+    """Return what is wrong with *value*, a sentence each, none if it fits. Raises `UnusableSchema`."""
+    token = _work.set(_WorkLimit())
     try:
         draft = validator_for(schema, default=Draft202012Validator)
         validator = _counting(draft)(schema, registry=Registry())
-        return list(map(_told, islice(validator.iter_errors(value), MOST_MISTAKES)))
-    except SchemaUnusable:
+        return list(map(_mistake_text, islice(validator.iter_errors(value), MOST_MISTAKES)))
+    except UnusableSchema:
         raise
     except RecursionError as error:
-        raise SchemaUnusable("the schema of this tool goes round in circles") from error
-    except Exception as error:  # whatever a schema is made of
-        raise SchemaUnusable("the schema of this tool can't be read") from error
+        raise UnusableSchema("the schema of this tool goes round in circles") from error
+    except Exception as error:  # a schema may be made of anything
+        raise UnusableSchema("the schema of this tool can't be read") from error
     finally:
         _work.reset(token)
 
@@ -100,7 +100,7 @@ def _counting(draft: Any) -> Any:
 def _counted(keyword: Keyword) -> Keyword:
     def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
         work = _work.get()
-        work.take(1 + (len(value) if isinstance(value, list | dict) else 0))
+        work.spend(1 + (len(value) if isinstance(value, list | dict) else 0))
         with work.one_deeper():
             yield from keyword(validator, value, instance, schema) or ()
 
@@ -121,7 +121,7 @@ def _additional_properties(draft: Any) -> Keyword:
     return check
 
 
-def _told(error: ValidationError) -> str:
+def _mistake_text(error: ValidationError) -> str:
     """Return where the mistake is and what: of a long one the end, since the beginning only repeats the value."""
     message = error.message
     if len(message) > LONGEST_MISTAKE:

@@ -1,4 +1,4 @@
-"""What every tool is, wherever it runs."""
+"""The interface of tools, and the context that a call gets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conversations.grounding.retrieve import Embed
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """For whom a tool runs. A tool sees nothing but what belongs to this conversation and its owner.
+    """The user and conversation that a tool runs for; it sees nothing that belongs to others.
 
     *time_zone* is the owner's, an IANA name; blank where it is not known. *embed* turns texts into vectors, at the
     owner's expense; None where there is nothing to do it with.

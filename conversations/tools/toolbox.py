@@ -1,20 +1,20 @@
-"""The tools of a scenario: built-in ones, the site's own, and those of MCP servers, by the names that models call."""
+"""The toolbox of a scenario: built-in tools, the site's own, and those of MCP servers, by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any
+from typing import Any, NoReturn
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ToolUnknown
 from conversations.core.tools.tool_spec import BUILT_IN, OWN, ToolSpec
 from conversations.models import Scenario
 
-from .mcp_tools import key_of_all, mcp_tools, offered_mcp_tools
+from .mcp_tools import all_tools_key, mcp_tools, offered_mcp_tools
 from .registry import registry
-from .tool import Tool
+from .tool import Tool, ToolContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class Toolbox:
 
     @property
     def schemas(self) -> tuple[dict[str, Any], ...]:
-        """Return what goes with a request, in an order that stays the same for a provider's cache."""
+        """Return the schemas that go with a request, in an order that stays the same for a provider's cache."""
         return tuple(self.tools[name].spec.schema for name in sorted(self.tools))
 
     def find(self, name: str) -> Tool:
-        """Raises `ToolUnknown`, which names those that there are."""
+        """Return the tool of that name. Raises `ToolUnknown`, which lists the names that exist."""
         if (tool := self.tools.get(name)) is None:
             raise ToolUnknown(detail=f"There are: {', '.join(sorted(self.tools)) or 'none'}.")
         return tool
@@ -48,10 +48,11 @@ class OfferedTool:
 
 
 NO_TOOLS = Toolbox()
-THE_SITES = (BUILT_IN, OWN)
+SOURCES_OF_FUNCTIONS = (BUILT_IN, OWN)
+NO_PARAMETERS = {"type": "object", "properties": {}}
 
 
-def toolbox_of(scenario: Scenario) -> Toolbox:
+def scenario_toolbox(scenario: Scenario) -> Toolbox:
     """Return the tools that *scenario* allows, as far as they are there. Asks the database only for MCP servers' tools.
 
     `Scenario.tools` is a list of names: those of built-in tools and of the site's own, such as `calculator`, and of MCP
@@ -67,14 +68,42 @@ def toolbox_of(scenario: Scenario) -> Toolbox:
 def offered_tools(owner: User | None) -> list[OfferedTool]:
     """Return the tools that may be chosen for a scenario of *owner*: built-in ones, the site's own, and MCP servers'.
 
-    Those are the tools of all servers where nobody owns it but the site, and of those that are offered to people else.
+    A scenario of the site (*owner* None) may have the tools of all servers; a user's those of servers that are offered.
     """
     offered = [OfferedTool(name, tool.spec) for name, tool in registry().tools.items()]
-    remote = (tool.spec for tool in offered_mcp_tools(is_the_sites=owner is None))
+    remote = (tool.spec for tool in offered_mcp_tools(is_site_owned=owner is None))
     return [*offered, *(OfferedTool(spec.name, spec) for spec in remote)]
 
 
 def offered_keys(owner: User | None) -> set[str]:
-    """Return what a scenario of *owner* may name: each of `offered_tools`, and all that a server offers at once."""
+    """Return the keys that a scenario of *owner* may keep: each offered tool's, and `server__*` for all of a server."""
     tools = offered_tools(owner)
-    return {tool.key for tool in tools} | {key_of_all(tool.key) for tool in tools if tool.spec.source not in THE_SITES}
+    return {tool.key for tool in tools} | {
+        all_tools_key(tool.key) for tool in tools if tool.spec.source not in SOURCES_OF_FUNCTIONS
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawnTool:
+    """A tool that is gone: only its *name* is known, and it can't be called."""
+
+    name: str
+    timeout_seconds: float = 0.0
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(self.name, "", NO_PARAMETERS)
+
+    def check(self, arguments: str) -> NoReturn:
+        raise ToolUnknown
+
+    async def run(self, arguments: str, context: ToolContext) -> NoReturn:
+        raise ToolUnknown
+
+
+def withdrawn_tools(names: Iterable[str]) -> Toolbox:
+    """Return a toolbox with nothing but names, for a prompt with calls of tools that are gone.
+
+    Many providers refuse a prompt with tool calls unless tools go with the request.
+    """
+    return Toolbox.of(map(WithdrawnTool, names))

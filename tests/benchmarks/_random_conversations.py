@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from conversations.core.prompt.grounding_text import Passage
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policy import WindowPolicy
@@ -80,7 +80,7 @@ class RandomConversation:
         """Return calls of tools with all their results, beginning *offset* behind the history's end."""
         most_tokens = self.budget_tokens * self.randomly.choice((0.02, 0.05, 0.1, 1.5))
         calls = tuple(
-            ToolCall(f"call_{self.randomly.randrange(10**9)}", self._text(4), json.dumps({"q": self._text(20)}))
+            PromptToolCall(f"call_{self.randomly.randrange(10**9)}", self._text(4), json.dumps({"q": self._text(20)}))
             for _ in range(self.randomly.randint(1, 3))
         )
         content = self._text(10) if self.randomly.random() < 0.3 else ""

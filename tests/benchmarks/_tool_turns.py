@@ -6,7 +6,7 @@ import json
 
 from django.db import connection
 
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from tests.benchmarks._long_conversations import LongConversation
 
 # Questions have even positions and replies odd ones: of every six messages the last four are one turn from now on.
@@ -21,7 +21,7 @@ WHERE conversation_id = %(conversation)s AND position %% %(turn)s = %(place)s
 def call_tools(conversation: LongConversation, result: str) -> None:
     """Let every second reply have called a tool, which answered with *result*."""
     conversation.offer_tools("current_time")
-    call = ToolCall("call_1_0", "current_time", '{"place": "Lisbon"}')
+    call = PromptToolCall("call_1_0", "current_time", '{"place": "Lisbon"}')
     messages = {
         CALL: PromptMessage("assistant", "", tool_calls=(call,)),
         RESULT: PromptMessage("tool", result, tool_call_id=call.id),

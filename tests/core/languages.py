@@ -3,7 +3,7 @@
 import math
 import re
 
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import ChatFormat, LanguageModel, content_tokens
 from conversations.core.window.history import HistoryMessage
 
@@ -41,7 +41,7 @@ def message(position, content="", *, role=None, count_text=by_character, chat_fo
 
 
 def tool_call(position, *, ids=("a",), arguments="{}", **fields):
-    calls = tuple(ToolCall(call_id, "f", arguments) for call_id in ids)
+    calls = tuple(PromptToolCall(call_id, "f", arguments) for call_id in ids)
     return message(position, role="assistant", tool_calls=calls, **fields)
 
 

@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import ChatFormat, LanguageModel, budget_tokens, content_tokens, message_tokens
 
 from .languages import by_character, language_model
@@ -51,7 +51,7 @@ def test_a_name_counts():
 
 def test_a_tool_call_counts_with_its_arguments():
     """A well-known fault: counting the function's name and not its arguments."""
-    message = PromptMessage("assistant", "", tool_calls=(ToolCall("id", "find", '{"a": 1}'),) * 2)
+    message = PromptMessage("assistant", "", tool_calls=(PromptToolCall("id", "find", '{"a": 1}'),) * 2)
     assert content_tokens(message, count_text=by_character, chat_format=OPENAI) == 2 * (2 + 4 + 8 + 3)
 
 

@@ -1,6 +1,6 @@
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 
-CALL = ToolCall("id", "find", '{"a": 1}')
+CALL = PromptToolCall("id", "find", '{"a": 1}')
 
 
 def test_a_message_travels_without_empty_fields():
@@ -18,4 +18,4 @@ def test_a_tool_call_and_its_result_travel_in_openais_form():
 
 
 def test_a_tool_call_comes_back_as_it_was():
-    assert ToolCall.from_wire(CALL.to_wire()) == CALL
+    assert PromptToolCall.from_wire(CALL.to_wire()) == CALL

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.core.errors import InvalidHistory
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.prompt.openai_messages import read_messages
 
 USER = {"role": "user", "content": "How warm is it?"}
@@ -34,7 +34,7 @@ def test_the_system_message_stands_apart():
 
 def test_calls_and_their_results_are_kept_in_any_order():
     read = read_messages([USER, calling(call("c1"), call("c2")), result("c2"), result("c1", name="weather"), REPLY])
-    assert read.messages[1].tool_calls == (ToolCall("c1", "weather", "{}"), ToolCall("c2", "weather", "{}"))
+    assert read.messages[1].tool_calls == (PromptToolCall("c1", "weather", "{}"), PromptToolCall("c2", "weather", "{}"))
     assert [message.tool_call_id for message in read.messages] == [None, None, "c2", "c1", None]
 
 
@@ -50,7 +50,7 @@ def test_nul_and_lone_surrogates_are_taken_out_of_every_text():
     dirty = calling(call("c\x001", name="wea\ud800ther", arguments='"\x00"'))
     read = read_messages([{"role": "user", "content": "a\x00b\udfff"}, dirty, result("c1\x00", content="\x00")])
     assert read.messages[0].content == "ab"
-    assert read.messages[1].tool_calls == (ToolCall("c1", "weather", '""'),)
+    assert read.messages[1].tool_calls == (PromptToolCall("c1", "weather", '""'),)
     assert read.messages[2] == PromptMessage("tool", "", None, (), "c1")
 
 

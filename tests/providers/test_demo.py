@@ -10,7 +10,7 @@ from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.demo import DEMO_BASE_URL, DEMO_LANGUAGE_MODELS, demo_http_client
 from conversations.providers.tokens.prompt_tokens import count_prompt
 from conversations.providers.tokens.tokenizer import count_text
-from conversations.providers.wire.completion_requests import CompletionRequest
+from conversations.providers.wire.completion_request import CompletionRequest
 
 DEMO = DEMO_LANGUAGE_MODELS[0]
 

@@ -1,14 +1,14 @@
 import pytest
 
 from conversations.core.errors import CallRefused, ToolTimedOut
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.truncation import CUT_MARK
 from conversations.providers.demo.answer import answer
 from conversations.providers.demo.demo_prompt import DemoPrompt
 
 
 def told(tool, text, *, question="What is it?", arguments="{}"):
-    call = ToolCall("1", tool, arguments)
+    call = PromptToolCall("1", tool, arguments)
     steps = PromptMessage("assistant", "", None, (call,)), PromptMessage("tool", text, tool_call_id="1")
     return answer(DemoPrompt((PromptMessage("user", question), *steps), 9))
 
@@ -51,7 +51,7 @@ def test_it_says_that_nothing_came():
 
 
 def test_results_of_an_earlier_question_answer_no_other():
-    call = ToolCall("1", "current_time", "{}")
+    call = PromptToolCall("1", "current_time", "{}")
     earlier = PromptMessage("assistant", "", None, (call,)), PromptMessage("tool", "10:00", tool_call_id="1")
     messages = PromptMessage("user", "?"), *earlier, PromptMessage("assistant", "10:00"), PromptMessage("user", "hello")
 

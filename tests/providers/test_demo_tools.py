@@ -3,7 +3,7 @@ import json
 import pytest
 
 from conversations.core.prompt.grounding_text import Passage, render_question
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.providers.demo.choose_tools import choose_tools
 from conversations.providers.demo.demo_prompt import DemoPrompt
 from tests.support.cpu_time import cpu_time_under
@@ -141,7 +141,7 @@ def test_nothing_is_called_that_is_not_offered(question):
 
 
 def test_it_never_calls_again():
-    call = ToolCall("1", "calculator", '{"expression": "1 + 1"}')
+    call = PromptToolCall("1", "calculator", '{"expression": "1 + 1"}')
     steps = PromptMessage("assistant", "", None, (call,)), PromptMessage("tool", "2", tool_call_id="1")
 
     assert called("What is 1 + 1?", after=steps) == []

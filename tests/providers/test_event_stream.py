@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.providers.wire.event_stream import EventReader
+from conversations.providers.wire.completion_stream import EventReader
 
 STREAM = (
     b': hold on\r\n\r\ndata: {"a": 1}\n\nevent: x\nid: 7\ndata:two\r\n\r\n'

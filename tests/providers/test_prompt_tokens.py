@@ -1,6 +1,6 @@
 import pytest
 
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import ChatFormat, LanguageModel
 from conversations.providers.tokens import prompt_tokens
 from conversations.providers.tokens.prompt_tokens import chat_format, count_prompt, count_tool_schemas
@@ -172,7 +172,7 @@ def test_an_open_models_tools_are_counted_as_json():
 
 def test_a_tool_calls_arguments_are_counted():
     def prompt(arguments):
-        call = ToolCall("call_1", "get_current_weather", arguments)
+        call = PromptToolCall("call_1", "get_current_weather", arguments)
         return (
             PromptMessage("assistant", "", tool_calls=(call,)),
             PromptMessage("tool", "12 °C", tool_call_id="call_1"),

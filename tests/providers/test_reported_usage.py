@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.core.money.usage import Usage
-from conversations.providers.wire.reported_usage import MOST_TOKENS, read_usage
+from conversations.providers.wire.reported_usage import MOST_TOKENS, parse_usage
 
 
 def usage(prompt, completion, total=None, **more):
@@ -92,24 +92,24 @@ NO_NUMBERS = [-1, -0.5, 2.5, True, False, "5", "many", "", [], {}, 2**31, 10**40
 
 @pytest.mark.parametrize(("reported", "read"), AS_PROVIDERS_SAY_IT.values(), ids=AS_PROVIDERS_SAY_IT)
 def test_usage_is_read_as_each_provider_reports_it(reported, read):
-    assert read_usage(reported) == read
+    assert parse_usage(reported) == read
 
 
 @pytest.mark.parametrize("reported", NOT_TO_BE_BELIEVED.values(), ids=NOT_TO_BE_BELIEVED)
 def test_what_contradicts_itself_is_no_usage(reported):
-    assert read_usage(reported) is None
+    assert parse_usage(reported) is None
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
 @pytest.mark.parametrize("name", ["prompt_tokens", "completion_tokens", "total_tokens", "prompt_cache_hit_tokens"])
 def test_what_is_no_number_of_tokens_is_no_usage(name, value):
-    assert read_usage(usage(5, 2, 7) | {name: value}) is None
+    assert parse_usage(usage(5, 2, 7) | {name: value}) is None
 
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
 def test_details_that_are_no_numbers_are_no_usage(value):
-    assert read_usage(usage(5, 2, 7, **cached(value))) is None
-    assert read_usage(usage(5, 2, 7, **reasoned(value))) is None
+    assert parse_usage(usage(5, 2, 7, **cached(value))) is None
+    assert parse_usage(usage(5, 2, 7, **reasoned(value))) is None
 
 
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.lists(st.integers())
@@ -132,7 +132,7 @@ DETAILS = st.fixed_dictionaries(
 
 @given(st.dictionaries(NAMES, FEW | ANYTHING), DETAILS)
 def test_whatever_is_reported_the_parts_are_parts(plain, details):
-    read = read_usage(plain | details)
+    read = parse_usage(plain | details)
     if read is not None:
         assert 0 < read.input_tokens <= MOST_TOKENS
         assert 0 <= read.cached_input_tokens + read.cache_write_tokens <= read.input_tokens

@@ -6,13 +6,13 @@ from itertools import islice
 
 import pytest
 
-from conversations.core.prompt.messages import ToolCall
+from conversations.core.prompt.messages import PromptToolCall
 from conversations.models import Conversation, Message
 from conversations.selectors.conversations.history import FIRST_CHUNK_ROWS, read_history
 from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db
-CALL = ToolCall("call_1", "get_time", '{"city": "Paris"}')
+CALL = PromptToolCall("call_1", "get_time", '{"city": "Paris"}')
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import ChatFormat, LanguageModel
 from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
@@ -72,7 +72,7 @@ def test_every_mark_has_a_label():
 
 def tool_turn(position, tokens):
     """Return a call, its result and the answer, newest first."""
-    call = HistoryMessage(position, PromptMessage("assistant", "", tool_calls=(ToolCall("a", "f", "{}"),)), 5)
+    call = HistoryMessage(position, PromptMessage("assistant", "", tool_calls=(PromptToolCall("a", "f", "{}"),)), 5)
     result = HistoryMessage(position + 1, PromptMessage("tool", "x" * tokens, tool_call_id="a"), tokens)
     return [stored(position + 2), result, call]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chatsite.accounts.models import User
 from conversations.core.errors import InvalidHistory, NothingToRetry, ReplyInProgress, ScenarioNotFound
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.conversations.conversations import default_scenario
 from conversations.services.counting.model_context import model_context
@@ -203,7 +203,7 @@ def test_a_tool_turn_is_one_path(alice):
 def test_what_is_taken_over_is_counted_with_its_calls(alice):
     conversation = of(alice, TOOL_TURN).conversation
     context = model_context(conversation.scenario)
-    call = ToolCall("c1", "weather", '{"city": "Oslo"}')
+    call = PromptToolCall("c1", "weather", '{"city": "Oslo"}')
     stored = conversation.messages.get(position=1)
     assert stored.content_tokens == context.content_tokens(PromptMessage("assistant", "", tool_calls=(call,))) > 0
     assert stored.encoding == context.language_model.encoding
@@ -238,7 +238,7 @@ def test_what_is_refused_leaves_nothing(alice):
 
 def test_a_tool_turn_can_be_added_step_by_step(alice):
     history = of(alice, TOOL_TURN[:1])
-    history.add("assistant", "", tool_calls=[ToolCall("c1", "weather", '{"city": "Oslo"}')])
+    history.add("assistant", "", tool_calls=[PromptToolCall("c1", "weather", '{"city": "Oslo"}')])
     history.add("tool", "12", tool_call_id="c1")
     history.add("assistant", "12 degrees.")
     assert history.to_openai() == TOOL_TURN
@@ -246,7 +246,7 @@ def test_a_tool_turn_can_be_added_step_by_step(alice):
 
 def test_an_open_call_is_never_sent_without_its_result(alice):
     history = of(alice, GREETING)
-    history.add("assistant", "", tool_calls=[ToolCall("c1", "weather", "{}")])
+    history.add("assistant", "", tool_calls=[PromptToolCall("c1", "weather", "{}")])
     assert history.to_openai() == GREETING
     assert prompt_after(history, "Well?")[:-1] == GREETING
 
@@ -264,7 +264,7 @@ def test_an_open_call_is_never_sent_without_its_result(alice):
 )
 def test_what_can_not_follow_an_open_call_is_refused(alice, role, content, fields, words):
     history = of(alice, TOOL_TURN[:1])
-    history.add("assistant", "", tool_calls=[ToolCall("c1", "weather", "{}")])
+    history.add("assistant", "", tool_calls=[PromptToolCall("c1", "weather", "{}")])
     with pytest.raises(InvalidHistory, match=words):
         history.add(role, content, **fields)
     assert len(history.messages()) == 2

@@ -26,7 +26,7 @@ from conversations.services.replies.complete_step import StepRequest, open_step
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.make_reply import _load_loop
 from conversations.sockets.consumers import _find
-from conversations.tools.toolbox import toolbox_of
+from conversations.tools.toolbox import scenario_toolbox
 from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -70,7 +70,7 @@ def talk(conversation) -> Callable[[], Taken]:
         with step(taken, "claim"):
             assert claim_runs("worker", limit=1)
         with step(taken, "begin"):  # with the window: without documents there is nothing to look up
-            loop = _load_loop(posted.reply.pk, lambda reply: toolbox_of(reply.conversation.scenario))
+            loop = _load_loop(posted.reply.pk, lambda reply: scenario_toolbox(reply.conversation.scenario))
             assert loop.first
         with step(taken, "open"):
             completion = open_step(StepRequest(loop.first), 1)

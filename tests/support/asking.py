@@ -9,7 +9,7 @@ from typing import Any
 from django.test import override_settings
 
 from chatsite.accounts.models import User
-from conversations.core.prompt.messages import ToolCall as AskedCall
+from conversations.core.prompt.messages import PromptToolCall
 from conversations.models import Conversation, Message, ToolCall
 from conversations.runs.awaiting_approval import park_run
 from conversations.runs.claim import ClaimedRun, claim_runs
@@ -43,7 +43,7 @@ def ask_about_calls(reply: Message, *arguments: Mapping[str, Any], step: int = 1
 
 def ask(reply: Message, *arguments: Mapping[str, Any], step: int = 1) -> list[ToolCall]:
     """Store a call of `write_down` with each of *arguments*, as the worker does that makes *reply*."""
-    asked = [AskedCall(f"call_{n}", "write_down", json.dumps(each)) for n, each in enumerate(arguments)]
+    asked = [PromptToolCall(f"call_{n}", "write_down", json.dumps(each)) for n, each in enumerate(arguments)]
     calls = store_calls(reply.pk, step=step, calls=asked, toolbox=toolbox())
     for call in calls:
         call.reply = reply

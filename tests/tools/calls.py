@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from conversations.core.tools.tool_spec import ToolSpec
-from conversations.tools.function_signatures import signature_of
-from conversations.tools.function_threads import OwnThreads
+from conversations.tools.function_runners import ThreadRunner
+from conversations.tools.function_signatures import read_signature
 from conversations.tools.python_tool import PythonTool
 from conversations.tools.registry import registry
 from conversations.tools.tool import Tool, ToolContext
@@ -17,9 +17,9 @@ ALICE = ToolContext(1, 2, 3)
 
 
 def python_tool(function: Callable[..., Any], *, timeout_seconds: float | None = None) -> PythonTool:
-    signature = signature_of(function)
+    signature = read_signature(function)
     spec = ToolSpec(function.__name__, "", signature.schema)
-    return PythonTool(spec, function, signature, OwnThreads(spec.name), timeout_seconds)
+    return PythonTool(spec, function, signature, ThreadRunner(spec.name), timeout_seconds)
 
 
 async def call(tool: Tool | str, context: ToolContext = ALICE, **arguments: Any) -> str:

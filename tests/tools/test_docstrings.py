@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.tools.docstrings import LONGEST_DESCRIPTION, docs_of
+from conversations.tools.docstrings import LONGEST_DESCRIPTION, parse_docstring
 
 GOOGLE = """Tell the weather.
 
@@ -51,7 +51,7 @@ def documented(docstring: str | None):
     def weather(city: str, days: int = 1): ...
 
     weather.__doc__ = docstring
-    return docs_of(weather)
+    return parse_docstring(weather)
 
 
 @pytest.mark.parametrize("docstring", STYLES.values(), ids=STYLES)

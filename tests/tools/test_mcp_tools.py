@@ -10,7 +10,7 @@ from chatsite.accounts.second_factors.secret_encryption import seal
 from conversations.core import errors
 from conversations.models import McpServer, Scenario
 from conversations.services.scenarios.mcp_servers import list_tools
-from conversations.tools.toolbox import offered_tools, toolbox_of
+from conversations.tools.toolbox import offered_tools, scenario_toolbox
 from tests.support.mcp_server import NUMBERS, add, serve_tools
 from tests.support.people import make_user
 from tests.support.waiting import in_thread
@@ -33,11 +33,11 @@ def store(server, name="sums", **fields):
 
 
 def names_for(*keys, owner=None):
-    return sorted(toolbox_of(Scenario(owner=owner, tools=list(keys))).tools)
+    return sorted(scenario_toolbox(Scenario(owner=owner, tools=list(keys))).tools)
 
 
 def tool(name="sums__add"):
-    return toolbox_of(Scenario(tools=[name])).find(name)
+    return scenario_toolbox(Scenario(tools=[name])).find(name)
 
 
 async def run(found, **arguments):
@@ -82,7 +82,7 @@ class TestWhichAScenarioHas:
     def test_a_tool_named_like_a_built_in_takes_nobodys_place(self, server):
         server.offer("calculator", description="Better.")
         store(server)
-        box = toolbox_of(Scenario(tools=["calculator", "sums__*"]))
+        box = scenario_toolbox(Scenario(tools=["calculator", "sums__*"]))
         assert box.find("calculator").spec.source == "built-in"
         assert box.find("sums__calculator").spec.description == "Better."
 

@@ -17,7 +17,7 @@ from asgiref.sync import sync_to_async
 from django.db import connection
 
 from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit, ToolBusy, ToolError, ToolTimedOut
-from conversations.tools.function_threads import LONGEST_MESSAGE, MOST_LEFT_ALONE
+from conversations.tools.function_runners import LONGEST_MESSAGE, MOST_ABANDONED
 from tests.support.isolation import PROJECT
 from tests.support.waiting import wait_until
 
@@ -256,7 +256,7 @@ async def test_a_call_that_is_stopped_is_not_waited_for(gate):
 
 async def test_too_many_hung_calls_make_a_tool_busy_until_they_end(gate):
     tool = hanging(gate)
-    for _ in range(MOST_LEFT_ALONE):
+    for _ in range(MOST_ABANDONED):
         with pytest.raises(ToolTimedOut):
             await call(tool)
     with pytest.raises(ToolBusy):

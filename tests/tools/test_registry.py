@@ -8,7 +8,7 @@ from conversations.checks import check_tools
 from conversations.core.errors import ToolUnknown
 from conversations.models import Scenario
 from conversations.tools.registry import registry
-from conversations.tools.toolbox import offered_tools, toolbox_of
+from conversations.tools.toolbox import offered_tools, scenario_toolbox
 from tests.support.people import make_user
 
 from .calls import call
@@ -112,7 +112,7 @@ def test_a_module_that_is_not_named_has_no_say(own):
 @pytest.mark.django_db
 def test_a_scenario_has_the_tools_that_it_names_as_far_as_they_are_there(own):
     own("good")
-    toolbox = toolbox_of(Scenario(tools=["weather", "calculator", "gone", "gone__tool"]))
+    toolbox = scenario_toolbox(Scenario(tools=["weather", "calculator", "gone", "gone__tool"]))
     assert set(toolbox.tools) == {"weather", "calculator"}
     assert [schema["function"]["name"] for schema in toolbox.schemas] == ["calculator", "weather"]
     with pytest.raises(ToolUnknown) as raised:

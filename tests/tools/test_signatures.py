@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
 from conversations.tools.arguments import check_arguments
-from conversations.tools.function_signatures import SignatureUnfit, signature_of
+from conversations.tools.function_signatures import UnfitSignature, read_signature
 from conversations.tools.tool import ToolContext
 from tests.support.hypothesis_profile import count_cases
 
@@ -141,8 +141,8 @@ ALICE = ToolContext(1, 2, 3)
 def called(signature: str, arguments: object):
     """Return what a function of *signature* gets for *arguments*."""
     function = function_of(signature)
-    read = signature_of(function)
-    return read.call(function, read.read(json.dumps(arguments)), ALICE)
+    parsed = read_signature(function)
+    return parsed.call(function, parsed.parse(json.dumps(arguments)), ALICE)
 
 
 @pytest.mark.parametrize(("signature", "properties"), SIGNATURES.items(), ids=SIGNATURES)
@@ -150,22 +150,22 @@ def test_a_signature_is_told_as_a_schema(signature, properties):
     parameters = inspect.signature(function_of(signature)).parameters.values()
     required = [each.name for each in parameters if each.default is each.empty and each.name != "context"]
     expected = {"type": "object", "properties": properties, "additionalProperties": False}
-    assert signature_of(function_of(signature)).schema == expected | ({"required": required} if required else {})
+    assert read_signature(function_of(signature)).schema == expected | ({"required": required} if required else {})
 
 
 @pytest.mark.parametrize("signature", [*SIGNATURES, "(tree: Node)"])
 @settings(max_examples=count_cases(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_what_the_schema_asks_for_is_taken_and_stays_the_same(signature, data):
-    read = signature_of(function_of(signature))
-    arguments = json.dumps(data.draw(values_of(read.schema)))
-    check_arguments(arguments, read.schema)
-    values = read.read(arguments)
-    assert read.read(read.adapter.dump_json(values).decode()) == values
+    parsed = read_signature(function_of(signature))
+    arguments = json.dumps(data.draw(values_of(parsed.schema)))
+    check_arguments(arguments, parsed.schema)
+    values = parsed.parse(arguments)
+    assert parsed.parse(parsed.adapter.dump_json(values).decode()) == values
 
 
 def test_what_holds_itself_keeps_a_definition():
-    schema = signature_of(function_of("(tree: Node)")).schema
+    schema = read_signature(function_of("(tree: Node)")).schema
     assert schema["properties"] == {"tree": {"$ref": "#/$defs/Node"}}
     assert schema["$defs"]["Node"]["properties"]["children"] == {"type": "array", "items": {"$ref": "#/$defs/Node"}}
 
@@ -240,7 +240,7 @@ def test_a_class_that_refuses_in_its_own_way_is_a_mistake_in_the_arguments():
 
 def test_arguments_that_are_not_json_are_broken():
     with pytest.raises(ArgumentsBroken):
-        signature_of(function_of("(n: int)")).read('{"n": 1')
+        read_signature(function_of("(n: int)")).parse('{"n": 1')
 
 
 @pytest.mark.parametrize(
@@ -256,9 +256,9 @@ def test_arguments_that_are_not_json_are_broken():
     ],
 )
 def test_a_signature_without_a_schema_is_refused_with_the_reason(signature, reason):
-    with pytest.raises(SignatureUnfit, match=reason):
-        signature_of(function_of(signature))
+    with pytest.raises(UnfitSignature, match=reason):
+        read_signature(function_of(signature))
 
 
 def test_a_type_of_the_result_is_not_asked_for():
-    assert signature_of(function_of("(n: int) -> OnlyForCheckers")).schema["required"] == ["n"]
+    assert read_signature(function_of("(n: int) -> OnlyForCheckers")).schema["required"] == ["n"]

@@ -10,7 +10,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class PromptToolCall:
     """A function that the language model asks for. *arguments* is JSON text exactly as the model wrote it."""
 
     id: str
@@ -25,7 +25,7 @@ class ToolCall:
         }
 
     @classmethod
-    def from_wire(cls, call: Mapping[str, Any]) -> ToolCall:
+    def from_wire(cls, call: Mapping[str, Any]) -> PromptToolCall:
         return cls(call["id"], call["function"]["name"], call["function"]["arguments"])
 
 
@@ -35,7 +35,7 @@ class PromptMessage(NamedTuple):
     role: Role
     content: str
     name: str | None = None
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[PromptToolCall, ...] = ()
     tool_call_id: str | None = None
 
     def to_wire(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from conversations.core.errors import InvalidHistory
 from conversations.core.text.storable_text import UNSTORABLE
 
-from .messages import PromptMessage, ToolCall
+from .messages import PromptMessage, PromptToolCall
 
 MOST_ID_CHARACTERS = 100
 ROLES = ("system", "user", "assistant", "tool")
@@ -90,7 +90,9 @@ def _refuse_system_message(has_system_prompt: bool) -> None:
 
 def clean_message(message: PromptMessage) -> PromptMessage:
     """Return *message* fit to be stored. Raises `InvalidHistory` if it says nothing, or its ids can't be kept."""
-    calls = tuple(ToolCall(_clean(call.id), _clean(call.name), _clean(call.arguments)) for call in message.tool_calls)
+    calls = tuple(
+        PromptToolCall(_clean(call.id), _clean(call.name), _clean(call.arguments)) for call in message.tool_calls
+    )
     call_id = None if message.tool_call_id is None else _clean(message.tool_call_id)
     cleaned = message._replace(content=_clean(message.content), tool_calls=calls, tool_call_id=call_id)
     if not (cleaned.content.strip() or calls or message.role == "tool"):
@@ -127,7 +129,7 @@ def _read_message(given: Any) -> PromptMessage:
     )
 
 
-def _content(given: Mapping[str, Any], calls: Sequence[ToolCall]) -> str:
+def _content(given: Mapping[str, Any], calls: Sequence[PromptToolCall]) -> str:
     content = given.get("content")
     if content is None and calls:  # whoever calls tools need not say anything
         return ""
@@ -142,9 +144,9 @@ def _list(calls: Any) -> list[Any]:
     return calls or []
 
 
-def _read_call(given: Any) -> ToolCall:
+def _read_call(given: Any) -> PromptToolCall:
     try:
-        call = ToolCall.from_wire(given)
+        call = PromptToolCall.from_wire(given)
     except (KeyError, TypeError):
         raise InvalidHistory(reason="a tool call is not a function with its arguments") from None
     if not all(isinstance(each, str) for each in (call.id, call.name, call.arguments)):

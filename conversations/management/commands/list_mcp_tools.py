@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from conversations.core.errors.stored_errors import sentence_for
 from conversations.models import McpServer
 from conversations.services.scenarios.mcp_servers import list_tools
-from conversations.tools.mcp_tools import tools_of
+from conversations.tools.mcp_tools import server_tools
 
 
 class Command(BaseCommand):
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         list_tools(server)
         if server.list_error:
             raise CommandError(f"{sentence_for(server.list_error)} {server.list_error_detail}".strip())
-        for tool in tools_of(server):
+        for tool in server_tools(server):
             self.stdout.write(f"{tool.spec.name}  {'asks' if tool.spec.asks else 'runs at once'}")
         for refused in server.refused_tools:
             self.stdout.write(f"not taken: {refused['name']}  {refused['reason']}")

@@ -1,0 +1,1 @@
+"""The models that the settings name, with windows and prices. Begin with `language_models`."""

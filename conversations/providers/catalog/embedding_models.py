@@ -18,7 +18,7 @@ from decimal import Decimal
 from django.conf import settings
 
 from conversations.core.money.usage import UnitPrices
-from conversations.providers.wire.dialects import OPENAI_BASE_URL
+from conversations.providers.wire.completion_request import OPENAI_BASE_URL
 
 from .language_models import demo_is_used
 from .model_settings import NamedModel, named_models, setting_error

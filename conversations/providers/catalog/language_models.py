@@ -25,7 +25,7 @@ from conversations.core.money.usage import PRICE_NAMES, UnitPrices
 from conversations.core.window.budget import LanguageModel
 from conversations.providers.demo import DEMO_LANGUAGE_MODELS, DEMO_PRICES
 from conversations.providers.tokens.prompt_tokens import chat_format
-from conversations.providers.wire.dialects import OPENAI_BASE_URL
+from conversations.providers.wire.completion_request import OPENAI_BASE_URL
 
 from .model_settings import NamedModel, named_models, setting_error
 from .published_prices import known_context_window, unit_prices

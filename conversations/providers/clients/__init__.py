@@ -1,0 +1,1 @@
+"""The clients that ask providers for completions and embeddings. Begin with `completions`."""

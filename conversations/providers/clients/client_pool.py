@@ -1,4 +1,4 @@
-"""Clients of the providers that the settings name: one for each event loop, because its connections belong to it."""
+"""The pool of provider clients: one per event loop, because connections belong to their loop."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ from .embeddings import EmbeddingClient
 
 
 class Client(Protocol):
+    """A client that can be closed."""
+
     async def aclose(self) -> None: ...
 
 
-C = TypeVar("C", bound=Client)
+ClientType = TypeVar("ClientType", bound=Client)
 
 
-class _OfEachLoop(Generic[C]):
+class _PerLoop(Generic[ClientType]):
     """The running event loop's client, made by *make* when it is first asked for."""
 
-    def __init__(self, make: Callable[[], C]) -> None:
+    def __init__(self, make: Callable[[], ClientType]) -> None:
         self._make = make
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, C] = WeakKeyDictionary()
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, ClientType] = WeakKeyDictionary()
 
-    def get(self) -> C:
+    def get(self) -> ClientType:
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
             self._clients[loop] = self._make()
@@ -54,7 +56,7 @@ def embedding_client() -> EmbeddingClient:
 
 
 async def close_clients() -> None:
-    """Close the running event loop's clients; the next ones asked for are new ones, by the settings of then."""
+    """Close the running event loop's clients; the next calls make new ones, by the settings of that time."""
     await _completion_clients.close()
     await _embedding_clients.close()
 
@@ -80,5 +82,5 @@ def _timeouts() -> Timeouts:
     )
 
 
-_completion_clients = _OfEachLoop(_make_completion_client)
-_embedding_clients = _OfEachLoop(_make_embedding_client)
+_completion_clients = _PerLoop(_make_completion_client)
+_embedding_clients = _PerLoop(_make_embedding_client)

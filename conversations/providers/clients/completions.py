@@ -1,6 +1,6 @@
-"""One attempt at a completion, streamed.
+"""The client for completions: one attempt, streamed.
 
-Retrying is a decision of the service, which writes a row of the ledger for every attempt. Chunks stay plain objects:
+Retrying is decided by the service, which writes a row of the ledger for every attempt. Chunks stay plain objects:
 building the package's typed ones was measured at 178 µs a chunk, handing the objects on at 0.2 µs.
 """
 
@@ -15,19 +15,17 @@ from typing import Final
 import httpx2
 
 from conversations.core.errors import CompletionError, MalformedStream, StreamBroken
-from conversations.providers.wire.completion_events import CompletionEvent, CompletionReader
-from conversations.providers.wire.completion_requests import CompletionRequest
-from conversations.providers.wire.dialects import OPENAI_BASE_URL
-from conversations.providers.wire.event_stream import EventReader
-from conversations.providers.wire.provider_connection import KNOWN_ERRORS, ProviderConnection, request_id_of
-from conversations.providers.wire.provider_errors import refusal_error, refusal_inside
-from conversations.providers.wire.stream_timeout import Patience, Timeouts
+from conversations.providers.wire.completion_request import OPENAI_BASE_URL, CompletionRequest
+from conversations.providers.wire.completion_stream import CompletionEvent, CompletionReader, EventReader
+from conversations.providers.wire.provider_connection import KNOWN_ERRORS, ProviderConnection, provider_request_id
+from conversations.providers.wire.provider_errors import find_refusal, refusal_error
+from conversations.providers.wire.stream_timeout import StreamTimeout, Timeouts
 
 LAST_BYTE_SECONDS: Final = 0.5  # between the last event and the end of the stream
 
 
 class CompletionClient:
-    """A provider at *base_url*. Belongs to one event loop; *http_client* replaces the way to the network."""
+    """A provider at *base_url*. Belongs to one event loop; *http_client* replaces the network."""
 
     def __init__(
         self,
@@ -49,39 +47,39 @@ class CompletionClient:
         Closing the iterator, or cancelling the task that is in it, closes the connection to the provider.
         Raises a `CompletionError`, before the first piece or after it.
         """
-        with closing(Patience(self.timeouts)) as patience:
+        with closing(StreamTimeout(self.timeouts)) as waits:
             body = request.to_wire(base_url=self.base_url)
-            with self._connection.translated_errors(), patience:
+            with self._connection.translated_errors(), waits:
                 stream = await self._connection.open_stream("/chat/completions", body)
             reader = CompletionReader()
             try:
                 with self._connection.translated_errors(in_stream=True):
-                    async with aclosing(_events(stream.response, patience)) as events:
+                    async with aclosing(_events(stream.response, waits)) as events:
                         async for data in events:
                             for event in reader.read(_chunk(data)):
                                 yield event
                 if not reader.has_begun:
-                    raise _nothing_came(stream.response)
+                    raise _error_of_empty_stream(stream.response)
             except CompletionError:
                 # Only the usage comes after a finish reason: a reply that is whole stays whole.
                 if reader.finish_reason is None:
                     raise
             finally:
                 await stream.close()
-        yield reader.end(request_id=request_id_of(stream.response))
+        yield reader.end(request_id=provider_request_id(stream.response))
 
     async def aclose(self) -> None:
         """Close all connections."""
         await self._connection.aclose()
 
 
-async def _events(response: httpx2.Response, patience: Patience) -> AsyncGenerator[str]:
+async def _events(response: httpx2.Response, waits: StreamTimeout) -> AsyncGenerator[str]:
     """Yield the data of each event up to `[DONE]`."""
     # Streams are rarely compressed, and looking for what to decompress in every piece takes as long as reading it.
     pieces = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
     reader = EventReader()
     while True:
-        with patience:
+        with waits:
             piece = await anext(pieces, None)
         if piece is None:
             return
@@ -89,29 +87,31 @@ async def _events(response: httpx2.Response, patience: Patience) -> AsyncGenerat
             if data.startswith(b"[DONE]"):
                 await _read_to_end(pieces)
                 return
-            patience.chunk_came()
+            waits.restart()
             yield data.decode()
 
 
 def _chunk(data: str) -> object:
-    """Return the chunk as the object that its JSON is. Raises the `CompletionError` that was sent in its place."""
+    """Return the chunk's JSON as an object. Raises the `CompletionError` that was sent in its place."""
     chunk: object = json.loads(data)
-    if refusal := refusal_inside(chunk):
+    if refusal := find_refusal(chunk):
         raise refusal_error(refusal)
     return chunk
 
 
 async def _read_to_end(pieces: AsyncIterator[bytes]) -> None:
-    """Leave a connection that can be used again; who does not end the stream at once gets a new one."""
+    """Read on, so that the connection can be used again; one that does not end at once is given up."""
     with suppress(*KNOWN_ERRORS):
         async with asyncio.timeout(LAST_BYTE_SECONDS):
             async for _ in pieces:
                 pass
 
 
-def _nothing_came(response: httpx2.Response) -> CompletionError:
-    """Return the error of a stream without one chunk: cut if it was a stream at all, else a page or plain JSON."""
+def _error_of_empty_stream(response: httpx2.Response) -> CompletionError:
+    """Return the error of a stream without any chunk: broken if it was a stream at all, else malformed."""
     content_type = response.headers.get("content-type", "")
     if content_type.startswith("text/event-stream"):
-        return StreamBroken(detail="the stream ended before its first chunk", request_id=request_id_of(response))
-    return MalformedStream(detail=f"the answer is {content_type!r}, not a stream", request_id=request_id_of(response))
+        return StreamBroken(detail="the stream ended before its first chunk", request_id=provider_request_id(response))
+    return MalformedStream(
+        detail=f"the answer is {content_type!r}, not a stream", request_id=provider_request_id(response)
+    )

@@ -1,4 +1,4 @@
-"""Vectors of texts: what is asked of an embeddings endpoint, one request, and what is believed of its answer."""
+"""The client for embeddings: requests of bounded size, one attempt each, and answers that are checked."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from conversations.providers.catalog.embedding_models import MOST_DIMENSIONS, Co
 from conversations.providers.egress.destinations import named_destination
 from conversations.providers.egress.transport import EgressTransport
 from conversations.providers.tokens.tokenizer import count_text, is_counted_exactly
-from conversations.providers.wire.provider_connection import ProviderConnection, request_id_of
-from conversations.providers.wire.provider_errors import refusal_error, refusal_inside
-from conversations.providers.wire.reported_usage import read_usage
+from conversations.providers.wire.provider_connection import ProviderConnection, provider_request_id
+from conversations.providers.wire.provider_errors import find_refusal, refusal_error
+from conversations.providers.wire.reported_usage import parse_usage
 
 # Small: the JSON of a batch is read in one go, and nothing else runs in the process meanwhile.
 MOST_TEXTS = 32
@@ -58,7 +58,7 @@ class EmbeddingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The vector of each text, in the order of the texts and all of one length. Without *usage* none was reported."""
+    """The vector of each text, in the order of the texts and all of one length; *usage* if it was reported."""
 
     vectors: list[Vector]
     usage: Usage | None = None
@@ -68,7 +68,7 @@ class Embeddings:
 def embedding_requests(
     texts: Sequence[str], model: ConfiguredEmbeddingModel, *, longest_tokens: int
 ) -> Iterator[EmbeddingRequest]:
-    """Yield the requests for *texts*, in their order. What is above *longest_tokens* is cut, for its vector alone."""
+    """Yield the requests for *texts*, in order. A text above *longest_tokens* is truncated, for its vector alone."""
     count = count_text(model.encoding)
     batch: list[str] = []
     tokens = 0
@@ -98,12 +98,12 @@ class EmbeddingClient:
         )
 
     async def embed(self, request: EmbeddingRequest) -> Embeddings:
-        """Make one attempt. Raises a `CompletionError`: `MalformedEmbeddings` for what is no vector for each text."""
+        """Make one attempt. Raises a `CompletionError`: `MalformedEmbeddings` unless each text got a vector."""
         try:
             with self._connection.translated_errors():
                 async with asyncio.timeout(self._timeout_seconds):
                     response = await self._connection.post("/embeddings", request.to_wire())
-                return await asyncio.to_thread(read_embeddings, response, count=len(request.texts))
+                return await asyncio.to_thread(parse_embeddings, response, count=len(request.texts))
         except MalformedStream as error:
             raise MalformedEmbeddings(detail=error.detail) from error
         except RecursionError as error:
@@ -114,21 +114,21 @@ class EmbeddingClient:
         await self._connection.aclose()
 
 
-def read_embeddings(response: httpx2.Response, *, count: int) -> Embeddings:
+def parse_embeddings(response: httpx2.Response, *, count: int) -> Embeddings:
     """Return the vectors of *count* texts. Raises `ValueError` or a `CompletionError`."""
     answer = json.loads(response.content)
-    request_id = request_id_of(response)
-    if refusal := refusal_inside(answer):
+    request_id = provider_request_id(response)
+    if refusal := find_refusal(answer):
         raise refusal_error(refusal)
     vectors = _vectors(answer, count)
-    if any(map(_is_wrong, vectors)) or len({len(vector) for vector in vectors}) != 1:
+    if any(map(_is_unusable, vectors)) or len({len(vector) for vector in vectors}) != 1:
         detail = f"{count} texts have got vectors that are empty, too long, uneven, or not of finite numbers"
         raise MalformedEmbeddings(detail=detail, request_id=request_id)
     return Embeddings(vectors, _usage(answer), request_id)
 
 
 def _vectors(answer: object, count: int) -> list[Any]:
-    """Return what stands where the vectors should, in the order of the texts. Raises `ValueError`."""
+    """Return the vectors as they were sent, unchecked, in the order of the texts. Raises `ValueError`."""
     try:
         data = answer["data"]  # type: ignore[index]
         by_index = {each["index"]: each["embedding"] for each in data}
@@ -139,8 +139,8 @@ def _vectors(answer: object, count: int) -> list[Any]:
     raise ValueError(f"{count} texts have not got one vector each")
 
 
-def _is_wrong(vector: object) -> bool:
-    """Tell whether *vector* can't be kept, or has no direction."""
+def _is_unusable(vector: object) -> bool:
+    """Tell whether *vector* can't be stored, or has no direction."""
     if not isinstance(vector, list) or len(vector) > MOST_DIMENSIONS or not NUMBERS.issuperset(map(type, vector)):
         return True
     try:
@@ -150,6 +150,6 @@ def _is_wrong(vector: object) -> bool:
 
 
 def _usage(answer: Mapping[str, Any]) -> Usage | None:
-    """Return the tokens that are reported. Nothing is written, so nobody says how many tokens of output there were."""
+    """Return the tokens that are reported. There is no output, so its tokens are not reported."""
     reported = answer.get("usage")
-    return read_usage({"completion_tokens": 0, **reported}) if isinstance(reported, Mapping) else None
+    return parse_usage({"completion_tokens": 0, **reported}) if isinstance(reported, Mapping) else None

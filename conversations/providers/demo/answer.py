@@ -59,7 +59,8 @@ NUMBERS_PER_LINE = 10
 RECITAL_ROUNDS = 40
 LONGEST_RESULT_CHARACTERS = 1_200
 _FOR_MACHINES = re.compile(r" \(\d{4}-\d\d-\d\dT[^)]{0,40}\)$")
-_FAILURES = tuple(error.template for error in (ToolError, *ToolError.__subclasses__()))
+_TOOL_ERRORS: list[type[ToolError]] = [ToolError, *ToolError.__subclasses__()]
+_FAILURES = tuple(error.template for error in _TOOL_ERRORS)
 
 
 def answer(prompt: DemoPrompt) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from conversations.core.prompt.messages import ToolCall
+from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.text.digest import digest_of_text
 
 from .demo_prompt import DemoPrompt
@@ -102,13 +102,13 @@ class RequestedTool(NamedTuple):
     arguments: str
 
 
-def choose_tools(prompt: DemoPrompt) -> tuple[ToolCall, ...]:
+def choose_tools(prompt: DemoPrompt) -> tuple[PromptToolCall, ...]:
     """Return the tool calls that the newest question makes the demo model ask for: none once there are results."""
     if prompt.results or not prompt.tools:
         return ()
     requested = list(dict.fromkeys(_requested(prompt)))[:MOST_CALLS]
     digest = digest_of_text(str(prompt.messages))[:12]  # of a call its own, and the same for the same prompt
-    return tuple(ToolCall(f"call_{digest}_{place}", *each) for place, each in enumerate(requested))
+    return tuple(PromptToolCall(f"call_{digest}_{place}", *each) for place, each in enumerate(requested))
 
 
 def asks_for_time(question: str) -> bool:

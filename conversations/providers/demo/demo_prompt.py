@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from conversations.core.prompt.grounding_text import GROUNDING_HEADER, LIKE_OURS, QUESTION_HEADER, QUOTED
-from conversations.core.prompt.messages import Prompt, ToolCall
+from conversations.core.prompt.messages import Prompt, PromptToolCall
 from conversations.core.window.truncation import CUT_MARK
 
 from .phrases import CHINESE, ENGLISH
@@ -122,7 +122,7 @@ class Sentence:
 class ToolResult(NamedTuple):
     """A tool *call* with its result, as they stand in the prompt."""
 
-    call: ToolCall
+    call: PromptToolCall
     text: str
 
 

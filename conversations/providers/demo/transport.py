@@ -19,7 +19,7 @@ import httpx2
 from django.utils.translation import gettext_noop
 
 from conversations.core.money.usage import UnitPrices
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import LanguageModel
 from conversations.providers.tokens.prompt_tokens import count_prompt
 from conversations.providers.tokens.tokenizer import count_text
@@ -139,7 +139,7 @@ def _saying(text: str) -> Iterator[_Piece]:
         yield _Piece(piece, {"content": piece})
 
 
-def _calling(calls: Sequence[ToolCall]) -> Iterator[_Piece]:
+def _calling(calls: Sequence[PromptToolCall]) -> Iterator[_Piece]:
     """Yield each call: first its id and name, then its arguments bit by bit."""
     for index, call in enumerate(calls):
         function = {"name": call.name, "arguments": ""}
@@ -167,7 +167,7 @@ def _that_fit(pieces: list[_Piece], tokens: list[int], limit_tokens: int) -> lis
 
 
 def _message(wire: Mapping[str, Any]) -> PromptMessage:
-    calls = tuple(ToolCall.from_wire(call) for call in wire.get("tool_calls", ()))
+    calls = tuple(PromptToolCall.from_wire(call) for call in wire.get("tool_calls", ()))
     return PromptMessage(wire["role"], wire.get("content") or "", wire.get("name"), calls, wire.get("tool_call_id"))
 
 

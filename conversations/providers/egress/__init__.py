@@ -1,0 +1,1 @@
+"""Outgoing requests to addresses that operators and admins name, guarded. Begin with `destinations`."""

@@ -1,0 +1,1 @@
+"""OpenAI's wire format and its variants: requests, streams, usage, errors. Begin with `completion_stream`."""

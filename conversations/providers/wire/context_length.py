@@ -1,4 +1,4 @@
-"""What a provider says of a context that is too long: that it is, its limit, and its count of the prompt.
+"""Provider errors about a context that is too long: how to recognise them, the limit and the count that they state.
 
 The wordings are those of OpenAI, vLLM, llama.cpp, Ollama, LM Studio, Anthropic, Gemini, Mistral, xAI, TGI, Groq and
 OpenRouter, checked 2026-11-21; each stands in a test.
@@ -60,17 +60,17 @@ class StatedLengths(NamedTuple):
     prompt_tokens: int | None
 
 
-def is_about_context(message: str) -> bool:
+def says_context_too_long(message: str) -> bool:
     """Tell whether *message* says that the context is too long."""
     return any(wording.search(message) for wording in _LIMIT_WORDINGS)
 
 
 def stated_lengths(message: str, body: object) -> StatedLengths:
-    """Return what the *message* or the error object *body* names."""
+    """Return the lengths that the *message* or the error object *body* states."""
     fields = body if isinstance(body, Mapping) else {}
     return StatedLengths(
-        _field(fields, _LIMIT_FIELDS) or _worded(message, _LIMIT_WORDINGS),
-        _field(fields, _PROMPT_FIELDS) or _worded(message, _PROMPT_WORDINGS),
+        _field(fields, _LIMIT_FIELDS) or _number_worded(message, _LIMIT_WORDINGS),
+        _field(fields, _PROMPT_FIELDS) or _number_worded(message, _PROMPT_WORDINGS),
     )
 
 
@@ -78,7 +78,7 @@ def _field(body: Mapping[str, Any], names: Iterable[str]) -> int | None:
     return next((body[name] for name in names if type(body.get(name)) is int), None)
 
 
-def _worded(message: str, wordings: Iterable[re.Pattern[str]]) -> int | None:
+def _number_worded(message: str, wordings: Iterable[re.Pattern[str]]) -> int | None:
     """Return the number of the first wording that *message* has."""
     match = next((match for wording in wordings if (match := wording.search(message))), None)
     stated = match.groupdict().get("tokens") if match else None

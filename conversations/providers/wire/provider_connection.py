@@ -1,4 +1,4 @@
-"""Requests to a provider and what can go wrong with them. The only importer of openai."""
+"""The connection to a provider, and its errors translated into our own. The only importer of openai."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _WITHOUT_REFUSAL: Final = (openai.APIConnectionError, openai.APIResponseValidati
 
 
 class ProviderConnection:
-    """The way to a provider at *base_url*; *http_client* replaces the way to the network. Nothing is tried twice."""
+    """A connection to the provider at *base_url*; *http_client* replaces the network. Nothing is retried."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class ProviderConnection:
             base_url=base_url,
             api_key=self._api_key,
             max_retries=0,
-            # Whoever asks keeps the other times: the transport's would start anew at every comment line.
+            # Callers bound the other waits: the transport's timer would start again at every comment line.
             timeout=httpx2.Timeout(None, connect=connect_seconds, pool=connect_seconds),
             http_client=http_client or _http_client(),
         )
@@ -107,37 +107,37 @@ class ProviderConnection:
 
 
 def to_completion_error(exc: Exception, *, in_stream: bool = False) -> CompletionError:
-    """Return the error of our tree that *exc* amounts to; *in_stream* when the provider had already accepted."""
+    """Return the error of our tree for *exc*; *in_stream* when the provider had already accepted the request."""
     if isinstance(exc, openai.APIStatusError):
-        return refusal_error(_refusal_of(exc))
+        return refusal_error(_refusal(exc))
     if isinstance(exc, openai.APIError) and not isinstance(exc, _WITHOUT_REFUSAL):
         return refusal_error(Refusal(exc.message, body=exc.body))
-    cause = _cause_of(exc)
+    cause = _innermost_cause(exc)
     error = next(error for known, error in _ERRORS.items() if isinstance(cause, known))
     if in_stream and error is ProviderUnavailable:
         error = StreamBroken
     return error(detail=redact(f"{type(cause).__name__}: {str(cause) or 'nothing came in time'}"))
 
 
-def _cause_of(exc: Exception) -> Exception:
-    """Return what lies at the bottom: the transport calls a reset connection a timeout, its cause does not."""
+def _innermost_cause(exc: Exception) -> Exception:
+    """Return the innermost cause: the transport calls a reset connection a timeout, its cause does not."""
     cause = exc
     while isinstance(below := cause.__cause__, KNOWN_ERRORS):
         cause = below
     return cause
 
 
-def _refusal_of(exc: openai.APIStatusError) -> Refusal:
+def _refusal(exc: openai.APIStatusError) -> Refusal:
     return Refusal(
         exc.message,
         status_code=exc.status_code,
         body=exc.body,
         retry_after_seconds=retry_after_seconds(exc.response.headers, now=dt.datetime.now(dt.UTC)),
-        request_id=request_id_of(exc.response),
+        request_id=provider_request_id(exc.response),
     )
 
 
-def request_id_of(response: httpx2.Response) -> str:
+def provider_request_id(response: httpx2.Response) -> str:
     return response.headers.get("x-request-id") or response.headers.get("request-id") or ""
 
 

@@ -1,4 +1,8 @@
-"""What a provider says instead of a reply, sorted into our own tree of errors. Knows no client package."""
+"""Errors of providers, sorted into our own tree of errors by status, code and wording. Knows no client package.
+
+The wordings of refused tools are those of Ollama, OpenAI, Azure, OpenRouter, vLLM, llama.cpp, DeepSeek, DeepInfra,
+SiliconFlow and Alibaba, from their users' public reports, checked 2026-11-21; each stands in a test.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +27,7 @@ from conversations.core.errors import (
     ToolsNotSupported,
 )
 
-from .context_length import CONTEXT_CODES, is_about_context, stated_lengths
-from .tools_refused import is_about_tools
+from .context_length import CONTEXT_CODES, says_context_too_long, stated_lengths
 
 DETAIL_CHARACTERS = 500
 READ_CHARACTERS = 4_000  # of a provider's message; what it says stands at its beginning
@@ -43,7 +46,7 @@ _BY_STATUS: dict[int, type[CompletionError]] = {
 }
 
 # Codes and types inside the error object, which is all that an error in the middle of a stream has.
-_BY_WORD: dict[str, type[CompletionError]] = {
+_BY_CODE: dict[str, type[CompletionError]] = {
     "insufficient_quota": QuotaExhausted,
     "billing_hard_limit_reached": QuotaExhausted,
     "billing_error": QuotaExhausted,
@@ -66,6 +69,18 @@ _SECRETS = re.compile(
     re.IGNORECASE,
 )
 
+_TOOLS = r"(?:tools?|tool[ _]use|tool[ _-]?call(?:s|ing)?|functions?|function[ _-]?call(?:s|ing)?)"
+_TOOLS_WORDINGS = [
+    re.compile(wording, re.IGNORECASE)
+    for wording in (
+        rf"does(?: not|n't) support (?:the )?{_TOOLS}\b",  # Ollama, DeepSeek
+        rf"\b{_TOOLS} (?:is|are) not (?:supported|enabled)\b",  # OpenAI, Azure, DeepInfra, SiliconFlow, Alibaba
+        r"no endpoints found that support (?:tool use|the provided 'tool_choice')",  # OpenRouter
+        r"tool choice requires --enable-auto-tool-choice",  # vLLM
+        r"tools param requires --jinja|unsupported param: tools\b",  # llama.cpp
+    )
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -79,19 +94,22 @@ class Refusal:
 
 
 def refusal_error(refusal: Refusal) -> CompletionError:
-    """Return the error of our tree that *refusal* amounts to, its detail without keys."""
+    """Return the error of our tree for *refusal*, without keys in its detail."""
     status = refusal.status_code or _status_inside(refusal.body)
-    words = _words(refusal.body)
-    detail = redact(f"{status or 'stream'} {'/'.join(sorted(words))}: {refusal.message}")
-    if _is_context_too_long(refusal, words):
+    codes = _codes(refusal.body)
+    detail = redact(f"{status or 'stream'} {'/'.join(sorted(codes))}: {refusal.message}")
+    if _is_context_too_long(refusal, codes):
         stated = stated_lengths(refusal.message[:READ_CHARACTERS], refusal.body)
         return ContextTooLong(**stated._asdict(), detail=detail, request_id=refusal.request_id)
-    error = ToolsNotSupported if _is_about_tools(refusal, status) else _class_of(status, words)
+    error = ToolsNotSupported if _is_about_tools(refusal, status) else _error_class(status, codes)
     return error(detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id)
 
 
-def refusal_inside(chunk: object) -> Refusal | None:
-    """Return the refusal that is sent as a chunk: `{"error": {"message": …}}` or, by older vLLM, the error itself."""
+def find_refusal(chunk: object) -> Refusal | None:
+    """Return the refusal sent in place of a chunk or an answer, None if there is none.
+
+    It is `{"error": {"message": …}}` or, by older vLLM, the error itself.
+    """
     if not isinstance(chunk, Mapping):
         return None
     error = chunk.get("error") or (chunk if "error" in (chunk.get("object"), chunk.get("type")) else None)
@@ -122,31 +140,32 @@ def redact(text: str) -> str:
     return _SECRETS.sub("…", text[:READ_CHARACTERS])[:DETAIL_CHARACTERS]
 
 
-def _class_of(status: int | None, words: set[str]) -> type[CompletionError]:
+def _error_class(status: int | None, codes: set[str]) -> type[CompletionError]:
     # The quota has to be looked for first: it comes with the status of a rate limit, which is worth a retry.
-    by_word = [_BY_WORD[word] for word in sorted(words) if word in _BY_WORD]
-    if QuotaExhausted in by_word:
+    by_code = [_BY_CODE[code] for code in sorted(codes) if code in _BY_CODE]
+    if QuotaExhausted in by_code:
         return QuotaExhausted
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     if status is not None:
         return ProviderUnavailable if status >= 500 else ProviderRejected
-    return by_word[0] if by_word else ProviderUnavailable
+    return by_code[0] if by_code else ProviderUnavailable
 
 
-def _is_context_too_long(refusal: Refusal, words: set[str]) -> bool:
+def _is_context_too_long(refusal: Refusal, codes: set[str]) -> bool:
     if refusal.status_code in (401, 402, 403, 404):
         return False
-    if refusal.status_code == 413 or words & CONTEXT_CODES:
+    if refusal.status_code == 413 or codes & CONTEXT_CODES:
         return True
-    return is_about_context(refusal.message[:READ_CHARACTERS])
+    return says_context_too_long(refusal.message[:READ_CHARACTERS])
 
 
 def _is_about_tools(refusal: Refusal, status: int | None) -> bool:
-    return status not in (401, 402, 403, 429) and is_about_tools(refusal.message[:READ_CHARACTERS])
+    message = refusal.message[:READ_CHARACTERS]
+    return status not in (401, 402, 403, 429) and any(wording.search(message) for wording in _TOOLS_WORDINGS)
 
 
-def _words(body: object) -> set[str]:
+def _codes(body: object) -> set[str]:
     if not isinstance(body, Mapping):
         return set()
     return {str(body[field]).lower() for field in ("code", "type") if body.get(field)}

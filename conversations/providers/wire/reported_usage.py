@@ -1,4 +1,4 @@
-"""The tokens of a request as a provider reports them: the *usage* of OpenAI's wire format, and what others make of it.
+"""Usage as providers report it: the *usage* object of OpenAI's wire format, and other providers' variants of it.
 
     {"prompt_tokens", "completion_tokens", "total_tokens",
      "prompt_tokens_details": {"cached_tokens", "cache_write_tokens"},
@@ -21,7 +21,7 @@ from typing import Any
 from conversations.core.money.usage import Usage
 
 MOST_TOKENS = 2**31 - 1  # what the ledger's columns hold
-# The same number under the names of several houses: it is counted once, whoever names it twice.
+# The same number under the names of several providers: it is counted once, even if one answer has two of them.
 CACHED = (
     ("prompt_tokens_details", "cached_tokens"),
     ("prompt_cache_hit_tokens",),  # DeepSeek
@@ -35,17 +35,17 @@ WRITTEN = (
 REASONING = (("completion_tokens_details", "reasoning_tokens"), ("reasoning_tokens",))
 
 
-def read_usage(reported: object) -> Usage | None:
-    """Return the tokens that a provider reports, or None where they can't be believed."""
+def parse_usage(reported: object) -> Usage | None:
+    """Return the tokens that a provider reports, or None where they can't be trusted."""
     if not isinstance(reported, Mapping):
         return None
     try:
-        return _read(reported)
+        return _parse(reported)
     except ValueError:
         return None
 
 
-def _read(reported: Mapping[str, Any]) -> Usage:
+def _parse(reported: Mapping[str, Any]) -> Usage:
     prompt, completion, total = (_number(reported.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
     cached, written, reasoning = (_named(reported, *names) for names in (CACHED, WRITTEN, REASONING))
     if not prompt or (completion is None and not total):

@@ -1,4 +1,4 @@
-"""How long a provider is waited for."""
+"""Timeouts of a stream: how long to wait for a provider."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Timeouts:
     total_seconds: float = 900
 
 
-class Patience:
-    """Bounds the waits of one attempt, which begins when this is made: `with patience: piece = await …`.
+class StreamTimeout:
+    """Bounds the waits of one attempt, which begins when this is made: `with waits: piece = await …`.
 
-    The wait that takes too long raises `TimeoutError`, as within `asyncio.timeout`. Only time that is waited counts: a
-    reply may be slow to be used. But one timer serves all waits and looks, when it goes off, how much time there is by
-    then: one for each was a tenth of what a streamed reply costs.
+    A wait that takes too long raises `TimeoutError`, as within `asyncio.timeout`. Only time spent
+    waiting counts: a reply may be slow to be used. One timer serves all waits and checks, when it goes off, how much
+    time is left: a timer for each wait was a tenth of what a streamed reply costs.
     """
 
     def __init__(self, timeouts: Timeouts) -> None:
@@ -35,10 +35,10 @@ class Patience:
         self._waiting_since = 0.0
         self._cancelled_before = 0
         self._is_over = False
-        self._look_again_in(min(timeouts.first_byte_seconds, timeouts.total_seconds))
+        self._schedule_check(min(timeouts.first_byte_seconds, timeouts.total_seconds))
 
-    def chunk_came(self) -> None:
-        """Begin to wait for the next. What only keeps the connection open, such as a comment, does not count."""
+    def restart(self) -> None:
+        """A chunk has come: begin to wait for the next. A comment, which only keeps the line open, is no chunk."""
         self._allowed_seconds, self._waited_seconds = self._idle_seconds, 0.0
 
     def close(self) -> None:
@@ -57,11 +57,11 @@ class Patience:
         if self._is_over and waited and waited.uncancel() <= self._cancelled_before and kind is asyncio.CancelledError:
             raise TimeoutError from error
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if self._waiting is None:
-            self._look_again_in(self._idle_seconds)
+            self._schedule_check(self._idle_seconds)
         elif (left_seconds := self._left_seconds(self._loop.time())) > 0:
-            self._look_again_in(left_seconds)
+            self._schedule_check(left_seconds)
         else:
             self._is_over = True
             self._waiting.cancel()
@@ -70,5 +70,5 @@ class Patience:
         waited_seconds = self._waited_seconds + now - self._waiting_since
         return min(self._allowed_seconds - waited_seconds, self._end_at - now)
 
-    def _look_again_in(self, seconds: float) -> None:
-        self._timer = self._loop.call_later(seconds, self._look)
+    def _schedule_check(self, seconds: float) -> None:
+        self._timer = self._loop.call_later(seconds, self._check)

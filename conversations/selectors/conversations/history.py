@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.history import HistoryMessage
 
 # A window rarely needs more rows than the first chunk; reading a little too much is cheaper than a second query.
@@ -37,7 +37,7 @@ class HistoryRow(NamedTuple):
 
     def to_history(self) -> HistoryMessage:
         id_, position, role, content, content_tokens, _, tool_calls, tool_call_id, excluded, _ = self
-        calls = tuple(map(ToolCall.from_wire, json.loads(tool_calls))) if tool_calls else ()
+        calls = tuple(map(PromptToolCall.from_wire, json.loads(tool_calls))) if tool_calls else ()
         # The database holds no other roles.
         message = PromptMessage(role, content, None, calls, tool_call_id or None)  # type: ignore[arg-type]
         return HistoryMessage(position, message, content_tokens, id_, excluded)

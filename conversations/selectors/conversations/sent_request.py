@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conversations.core.prompt.grounding_text import Passage, render_question
-from conversations.core.prompt.messages import PromptMessage, ToolCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.text.digest import digest_of
 from conversations.core.window.truncation import cut_text
 from conversations.core.window.window_record import GroundingRecord, WindowRecord
@@ -61,7 +61,7 @@ def prompt_message(message: Message) -> PromptMessage:
         message.role,  # type: ignore[arg-type]  # the database holds no other roles
         message.content,
         None,
-        tuple(map(ToolCall.from_wire, message.tool_calls)),
+        tuple(map(PromptToolCall.from_wire, message.tool_calls)),
         message.tool_call_id or None,
     )
 

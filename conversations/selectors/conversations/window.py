@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models.functions import Left
 
 from conversations.core.errors import ConversationNotFound
-from conversations.core.prompt.messages import ToolCall
+from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.window.window_record import LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message
 
@@ -178,7 +178,7 @@ def _words(record: WindowRecord) -> dict[int | None, _StoredWords]:
 
 
 def _calls(tool_calls: list[dict[str, Any]]) -> str:
-    return excerpt_of("; ".join(f"{call.name}({call.arguments})" for call in map(ToolCall.from_wire, tool_calls)))
+    return excerpt_of("; ".join(f"{call.name}({call.arguments})" for call in map(PromptToolCall.from_wire, tool_calls)))
 
 
 def excerpt_of(content: str) -> str:

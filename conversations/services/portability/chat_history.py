@@ -20,8 +20,7 @@ from django.utils import timezone
 from chatsite.accounts.models import User
 from conversations.access import require_admitted
 from conversations.core.errors import InvalidHistory, ReplyInProgress
-from conversations.core.prompt.messages import PromptMessage, Role
-from conversations.core.prompt.messages import ToolCall as AskedCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall, Role
 from conversations.core.prompt.openai_messages import ROLES, ToolTurns, clean_message, read_messages
 from conversations.core.window.history import HistoryMessage, sendable
 from conversations.models import Conversation, Message, Scenario, ToolCall
@@ -67,7 +66,7 @@ class ChatHistory:
         return [prompt_message(row) for row in rows if row.content or row.tool_calls or row.role == "tool"]
 
     def add(
-        self, role: Role, content: str, *, tool_calls: Sequence[AskedCall] = (), tool_call_id: str | None = None
+        self, role: Role, content: str, *, tool_calls: Sequence[PromptToolCall] = (), tool_call_id: str | None = None
     ) -> Message:
         """Store the next message. Raises `InvalidHistory` if it can't follow the last one, `ReplyInProgress`."""
         if role not in ROLES:

@@ -26,9 +26,14 @@ from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
-from conversations.providers.wire.completion_events import CompletionEnd, ReasoningDelta, TextDelta, ToolCallDelta
-from conversations.providers.wire.completion_requests import CompletionRequest
-from conversations.providers.wire.tool_call_pieces import AskedCalls
+from conversations.providers.wire.completion_request import CompletionRequest
+from conversations.providers.wire.completion_stream import (
+    CompletionEnd,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallCollector,
+    ToolCallDelta,
+)
 from conversations.services.counting.model_context import model_context
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
@@ -67,7 +72,7 @@ class StepProgress:
     started: float = field(default_factory=time.monotonic)
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
-    calls: AskedCalls = field(default_factory=AskedCalls)
+    calls: ToolCallCollector = field(default_factory=ToolCallCollector)
     first_token: float | None = None
     end: CompletionEnd | None = None
 

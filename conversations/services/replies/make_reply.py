@@ -26,8 +26,7 @@ from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.look_up import LookedUp, look_up, looked_up_before
 from conversations.services.ledger.provider_attempts import finish_before_cancelling, retry_while_database_down
 from conversations.tools.tool import ToolContext
-from conversations.tools.toolbox import Toolbox, toolbox_of
-from conversations.tools.withdrawn_tools import withdrawn_tools
+from conversations.tools.toolbox import Toolbox, scenario_toolbox, withdrawn_tools
 
 from .complete_step import ReplySink, StepProgress, complete_step
 from .prepare_reply import TO_BE_MADE, PreparedReply, prepare_reply
@@ -166,7 +165,7 @@ def _save_loop(loop: _Loop) -> None:
 
 
 def _scenario_tools(reply: Message) -> Toolbox:
-    return toolbox_of(reply.conversation.scenario)
+    return scenario_toolbox(reply.conversation.scenario)
 
 
 def _current_tools(reply_id: int, find_tools: FindTools) -> Toolbox:

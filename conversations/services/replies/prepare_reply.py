@@ -17,14 +17,14 @@ from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.window_record import Withheld
 from conversations.models import Conversation, Document, Message, Scenario, ToolCall
-from conversations.providers.wire.context_length import is_about_context
+from conversations.providers.wire.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
 from conversations.selectors.conversations.sent_request import passage_of
 from conversations.services.counting.calibration import learn_limit
 from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
 from conversations.services.grounding.look_up import LookedUp
 from conversations.services.windows.build_window import StoredCounts, build_window, stored_message
-from conversations.tools.toolbox import NO_TOOLS, Toolbox, toolbox_of
+from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox
 
 logger = logging.getLogger(__name__)
 CALLS = ToolCall.objects.filter(reply=OuterRef("pk"))
@@ -76,7 +76,7 @@ def prepare_reply(
     reply = reply or TO_BE_MADE.get(reply_id)
     newest, conversation = reply.answered_message, reply.conversation
     context = model_context(conversation.scenario)
-    toolbox = toolbox or toolbox_of(conversation.scenario)
+    toolbox = toolbox or scenario_toolbox(conversation.scenario)
     steps = _load_steps(reply, context)
     window = build_window(
         conversation,
@@ -187,7 +187,7 @@ def _may_be_quoted(refused: PreparedReply) -> bool:
     Providers quote what they can't make sense of, and a learned limit holds for all users: none of them may choose it.
     """
     sampling = json.dumps(refused.reply.conversation.scenario.sampling, ensure_ascii=False)
-    return any(map(is_about_context, (sampling, *(message.content for message in refused.window.prompt))))
+    return any(map(says_context_too_long, (sampling, *(message.content for message in refused.window.prompt))))
 
 
 def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, bool]:

@@ -21,8 +21,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.core.errors import ReplyInterrupted, ToolError, TooManyCalls
-from conversations.core.prompt.messages import PromptMessage
-from conversations.core.prompt.messages import ToolCall as AskedCall
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE, TOOL_NAME, is_object
 from conversations.models import Message, ToolCall
@@ -41,7 +40,7 @@ SAME_AS_BEFORE = "This is the same call as before, so it was not run again, and 
 SHORTENED = "\n… (the tool answered with more, which was not kept)"
 
 
-def store_calls(reply_id: int, *, step: int, calls: Sequence[AskedCall], toolbox: Toolbox) -> list[ToolCall]:
+def store_calls(reply_id: int, *, step: int, calls: Sequence[PromptToolCall], toolbox: Toolbox) -> list[ToolCall]:
     """Store the calls that the language model asks for, before any is run. Those that can't be run have ended already.
 
     Of calls above the limit, one row says how many were left out. Raises `ReplyInterrupted` if the reply has ended.
@@ -56,7 +55,7 @@ def store_calls(reply_id: int, *, step: int, calls: Sequence[AskedCall], toolbox
         return calls_of_step(reply_id, step) or ToolCall.objects.bulk_create(rows)
 
 
-def _checked_row(call: AskedCall, toolbox: Toolbox) -> ToolCall:
+def _checked_row(call: PromptToolCall, toolbox: Toolbox) -> ToolCall:
     row = _unchecked_row(call, toolbox)
     try:
         tool = toolbox.find(call.name)
@@ -78,7 +77,7 @@ def _left_out_row(first: ToolCall, count: int) -> ToolCall:
     return _failed(first, TooManyCalls(detail=limit))
 
 
-def _unchecked_row(call: AskedCall, toolbox: Toolbox) -> ToolCall:
+def _unchecked_row(call: PromptToolCall, toolbox: Toolbox) -> ToolCall:
     """Return the row of a call, without a source if there is no such tool. Truncated arguments are no longer JSON."""
     tool = toolbox.tools.get(call.name)
     return ToolCall(
@@ -182,10 +181,10 @@ def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str) -> list
     return [_step_row(reply, message, position, context) for position, message in placed]
 
 
-def sent_call(call: ToolCall) -> AskedCall:
+def sent_call(call: ToolCall) -> PromptToolCall:
     """Return the call as it is sent in prompts: providers refuse invalid names, and arguments that are no object."""
     name = call.tool if TOOL_NAME.fullmatch(call.tool) else UNNAMED
-    return AskedCall(call.call_id, name, call.arguments if is_object(call.arguments) else "{}")
+    return PromptToolCall(call.call_id, name, call.arguments if is_object(call.arguments) else "{}")
 
 
 def _step_row(reply: Message, message: PromptMessage, position: int, context: ModelContext) -> Message:

@@ -16,7 +16,7 @@ from conversations.core.tools.listed_tools import Listing
 from conversations.live.database_threads import in_indexer_thread
 from conversations.models import McpServer, Scenario
 from conversations.providers.mcp import open_session
-from conversations.tools.mcp_listings import connection_to, keep_error, keep_listing
+from conversations.tools.mcp_listings import connection_to, store_listing, store_listing_error
 from conversations.tools.mcp_tools import SEPARATOR
 
 LISTING_HOLDS = dt.timedelta(minutes=10)
@@ -30,9 +30,9 @@ def list_tools(server: McpServer) -> None:
     try:
         listing = asyncio.run(_ask(server))
     except ToolError as error:
-        keep_error(server, error)
+        store_listing_error(server, error)
     else:
-        keep_listing(server, listing)
+        store_listing(server, listing)
     server.refresh_from_db()
 
 
@@ -52,9 +52,9 @@ async def _list_tools(server: McpServer) -> None:
     try:
         listing = await _ask(server)
     except ToolError as error:
-        await in_indexer_thread(keep_error)(server, error)
+        await in_indexer_thread(store_listing_error)(server, error)
     else:
-        await in_indexer_thread(keep_listing)(server, listing)
+        await in_indexer_thread(store_listing)(server, listing)
 
 
 async def _ask(server: McpServer) -> Listing:

@@ -22,7 +22,7 @@ from conversations.providers.catalog.language_models import language_models
 from conversations.providers.tokens.prompt_tokens import count_tool_schemas
 from conversations.services.counting.model_context import ModelContext, model_context
 from conversations.services.counting.sampling import check_it_is_for_people, check_sampling
-from conversations.tools.toolbox import offered_keys, toolbox_of
+from conversations.tools.toolbox import offered_keys, scenario_toolbox
 from conversations.window_policies import policy_choices
 
 
@@ -114,7 +114,7 @@ def _check_room(scenario: Scenario, policy: WindowPolicy) -> None:
         fixed_tokens += context.language_model.chat_format.overhead_tokens + tokens
         _check_fixed("system_prompt", tokens, policy, context, fixed_tokens=fixed_tokens)
     if scenario.tools:
-        tokens = count_tool_schemas(toolbox_of(scenario).schemas, language_model=context.language_model)
+        tokens = count_tool_schemas(scenario_toolbox(scenario).schemas, language_model=context.language_model)
         _check_fixed("tools", tokens, policy, context, fixed_tokens=fixed_tokens + tokens)
 
 

@@ -21,7 +21,7 @@ from conversations.models import Conversation, Message
 from conversations.providers.tokens.prompt_tokens import count_tool_schemas
 from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
 from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
-from conversations.tools.toolbox import Toolbox, toolbox_of
+from conversations.tools.toolbox import Toolbox, scenario_toolbox
 
 # A reply may have ended since its row was read: then what was counted here is only the beginning of it. What somebody
 # else has locked is left to the next window, so that two who count the same rows never wait for each other.
@@ -76,7 +76,7 @@ def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
 
 def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox | None = None) -> Turn:
     scenario = conversation.scenario
-    schemas = (toolbox or toolbox_of(scenario)).schemas
+    schemas = (toolbox or scenario_toolbox(scenario)).schemas
     schema_tokens = count_tool_schemas(schemas, language_model=model_context(scenario).language_model)
     return Turn(newest, scenario.system_prompt, tool_schema_tokens=schema_tokens, has_tools=bool(schemas))
 

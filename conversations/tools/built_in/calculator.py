@@ -1,3 +1,5 @@
+"""The tool `calculator`, and how values are written as digits."""
+
 from __future__ import annotations
 
 from decimal import Context, Decimal, localcontext

@@ -1,3 +1,5 @@
+"""The tool `current_time`: date and time in a time zone."""
+
 from __future__ import annotations
 
 import datetime as dt
@@ -15,11 +17,11 @@ def current_time(context: ToolContext, zone: str = "") -> str:
     Args:
         zone: IANA time zone, such as Asia/Tokyo; else the person's.
     """
-    now = dt.datetime.now(zone_of(zone or context.time_zone))
+    now = dt.datetime.now(find_zone(zone or context.time_zone))
     return f"{now:%A, %d %B %Y, %H:%M:%S} {now.tzinfo} ({now.isoformat(timespec='seconds')})"
 
 
-def zone_of(name: str) -> dt.tzinfo:
+def find_zone(name: str) -> dt.tzinfo:
     """Return the time zone of that name, UTC for a blank one. Raises `ArgumentsUnfit`."""
     try:
         return ZoneInfo(name or "UTC")

@@ -1,3 +1,5 @@
+"""The tool `search_documents`: retrieves passages of the conversation's documents."""
+
 from __future__ import annotations
 
 from django.conf import settings

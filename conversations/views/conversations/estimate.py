@@ -17,7 +17,7 @@ from conversations.models import Conversation
 from conversations.selectors.conversations.window import view_window
 from conversations.selectors.conversations.window_coverage import Sight
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
-from conversations.tools.toolbox import toolbox_of
+from conversations.tools.toolbox import scenario_toolbox
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.requests import PersonRequest
@@ -93,5 +93,5 @@ def _figures(record: WindowRecord) -> dict[str, Any]:
 
 def _window_context(estimated: DraftEstimate, record: WindowRecord) -> dict[str, Any]:
     scenario, draft = estimated.conversation.scenario, estimated.draft.message.content
-    tools = sorted(toolbox_of(scenario).tools)
+    tools = sorted(scenario_toolbox(scenario).tools)
     return window_context(view_window(record, system_prompt=scenario.system_prompt, tools=tools, draft=draft))

@@ -12,7 +12,7 @@ from conversations.models.tool_call import ToolCallState
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.make_reply import make_reply
 from conversations.services.scenarios.mcp_servers import list_tools
-from conversations.tools.toolbox import toolbox_of
+from conversations.tools.toolbox import scenario_toolbox
 from tests.support.mcp_server import NUMBERS, add, hang, said, serve_tools
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import post
@@ -40,7 +40,7 @@ async def sums(server, transactional_db):
 def _write_down(server, **fields):
     row, _ = McpServer.objects.update_or_create(name="sums", defaults={"url": server.url, **fields})
     list_tools(row)
-    return list(toolbox_of(Scenario(tools=["sums__*"])).tools.values())
+    return list(scenario_toolbox(Scenario(tools=["sums__*"])).tools.values())
 
 
 async def decided(talk, *, allowed=True):

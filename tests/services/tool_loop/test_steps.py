@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conversations.core.prompt.messages import ToolCall
+from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE
 from conversations.models import Completion
 from conversations.services.replies.tool_calls import (
@@ -132,7 +132,7 @@ async def test_ten_megabytes_are_kept_in_part(talk):
 
 
 async def test_arguments_that_are_too_long_to_be_kept_are_not_taken(talk):
-    asked = ToolCall("a", "look", json.dumps({"x": "A" * LONGEST_ARGUMENTS_CHARACTERS}))
+    asked = PromptToolCall("a", "look", json.dumps({"x": "A" * LONGEST_ARGUMENTS_CHARACTERS}))
     reply = (await in_thread(post, talk.conversation, "Look!")).reply
     toolbox = Toolbox.of([NotedTool()])
     [row] = await in_thread(lambda: store_calls(reply.pk, step=1, calls=[asked], toolbox=toolbox))

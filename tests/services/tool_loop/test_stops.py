@@ -10,7 +10,7 @@ import pytest
 from django.db import transaction
 
 from conversations.models import Completion, Message
-from conversations.providers.wire.completion_events import CompletionEnd
+from conversations.providers.wire.completion_stream import CompletionEnd
 from conversations.runs.live_reply import StepText
 from conversations.runs.save_text import save_texts
 from tests.support.patience import PATIENCE_SECONDS

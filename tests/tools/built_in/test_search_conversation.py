@@ -9,7 +9,7 @@ import pytest
 from conversations.core.errors import ToolBusy, ToolTimedOut
 from conversations.grounding import bounded_search
 from conversations.models import Message
-from conversations.tools.built_in import searching
+from conversations.tools.built_in import search_conversation as search_module
 from conversations.tools.built_in.search_conversation import LONGEST_EXCERPT, MOST_MESSAGES, search_conversation
 from conversations.tools.tool import ToolContext
 from tests.support.patience import PATIENCE_SECONDS
@@ -166,11 +166,11 @@ def test_a_search_that_takes_too_long_is_given_up(conversation, monkeypatch):
 
 
 def test_a_search_that_gets_no_turn_says_so(conversation, monkeypatch):
-    monkeypatch.setattr(searching, "LONGEST_TURN_SECONDS", 0.01)
-    for _ in range(searching.AT_ONCE):
-        assert searching._turns.acquire(timeout=PATIENCE_SECONDS)
+    monkeypatch.setattr(search_module, "LONGEST_TURN_SECONDS", 0.01)
+    for _ in range(search_module.MOST_AT_ONCE):
+        assert search_module._turns.acquire(timeout=PATIENCE_SECONDS)
     try:
         with pytest.raises(ToolBusy):
             searched(conversation, "invoice")
     finally:
-        searching._turns.release(searching.AT_ONCE)
+        search_module._turns.release(search_module.MOST_AT_ONCE)

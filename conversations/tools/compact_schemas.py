@@ -1,6 +1,6 @@
-"""A JSON schema as a language model is told it: short, and in one piece.
+"""JSON schemas made compact for language models: every token of them goes with every request.
 
-Titles say again what names say. Definitions go where they are used; only those that hold themselves stay in `$defs`.
+Titles, which only repeat names, are left out. Definitions are inlined; only recursive ones stay in `$defs`.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ REF: Final = "#/$defs/"
 NAMED: Final = frozenset({"properties", "patternProperties", "$defs"})  # name → schema
 LISTED: Final = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 SINGLE: Final = frozenset({"items", "additionalProperties", "propertyNames", "contains", "not"})
-NOT_TOLD: Final = frozenset({"title", "discriminator"})  # the second is OpenAPI's
+LEFT_OUT: Final = frozenset({"title", "discriminator"})  # the second is OpenAPI's
 
 
-class ToldSchema(GenerateJsonSchema):
-    """Writes schemas for readers: a decimal number is a number, and not also a text of a pattern."""
+class CompactSchema(GenerateJsonSchema):
+    """Generates schemas for readers: a decimal number is a number, and not also a text of a pattern."""
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         either = super().decimal_schema(schema)
         return either["anyOf"][0] if "anyOf" in either else either
 
 
-def in_one_piece(schema: Schema) -> Schema:
-    """Return *schema* without titles, its definitions put where they are used, and its objects closed."""
+def compact_schema(schema: Schema) -> Schema:
+    """Return *schema* without titles, its definitions inlined, and its objects closed to further properties."""
     definitions = schema.get("$defs", {})
     recursive = {name for name in definitions if name in _reachable(name, definitions)}
-    body = _tidy({key: value for key, value in schema.items() if key != "$defs"}, definitions, recursive)
-    kept = {name: _tidy(definitions[name], definitions, recursive) for name in sorted(recursive)}
+    body = _compact({key: value for key, value in schema.items() if key != "$defs"}, definitions, recursive)
+    kept = {name: _compact(definitions[name], definitions, recursive) for name in sorted(recursive)}
     return {**body, "$defs": kept} if kept else body
 
 
-def _tidy(schema: Any, definitions: Mapping[str, Schema], recursive: set[str]) -> Any:
+def _compact(schema: Any, definitions: Mapping[str, Schema], recursive: set[str]) -> Any:
     if not isinstance(schema, dict):
         return schema
     name = schema.get("$ref", "").removeprefix(REF)
     if name in definitions and name not in recursive:
         beside = {key: value for key, value in schema.items() if key != "$ref"}
-        return _tidy({**definitions[name], **beside}, definitions, recursive)
-    told = {key: value for key, value in schema.items() if key not in NOT_TOLD}
-    if "properties" in told:
-        told.setdefault("additionalProperties", False)
-    return _with_parts(told, lambda part: _tidy(part, definitions, recursive))
+        return _compact({**definitions[name], **beside}, definitions, recursive)
+    compact = {key: value for key, value in schema.items() if key not in LEFT_OUT}
+    if "properties" in compact:
+        compact.setdefault("additionalProperties", False)
+    return _with_parts(compact, lambda part: _compact(part, definitions, recursive))
 
 
 def _with_parts(schema: Schema, change: Callable[[Any], Any]) -> Schema:
-    """Return *schema* with each schema right in it changed. What is no schema, such as a default, stays."""
+    """Return *schema* with each schema directly inside it changed. Other values, such as defaults, stay."""
     changed: Schema = {}
     for key, value in schema.items():
         if key in NAMED:

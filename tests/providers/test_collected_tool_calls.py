@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.prompt.messages import ToolCall
-from conversations.providers.wire.completion_events import ToolCallDelta
-from conversations.providers.wire.tool_call_pieces import MOST_CALLS, AskedCalls
+from conversations.core.prompt.messages import PromptToolCall
+from conversations.providers.wire.completion_stream import MOST_CALLS, ToolCallCollector, ToolCallDelta
 
 
 def asked(*deltas, is_cut=False):
-    calls = AskedCalls()
+    calls = ToolCallCollector()
     for delta in deltas:
         calls.take(ToolCallDelta(*delta))
     return calls.calls(step=3, is_cut=is_cut)
 
 
 def test_pieces_with_one_number_are_one_call():
-    assert asked((0, "a", "look", '{"x"'), (0, "", "", ": 1}")) == (ToolCall("a", "look", '{"x": 1}'),)
+    assert asked((0, "a", "look", '{"x"'), (0, "", "", ": 1}")) == (PromptToolCall("a", "look", '{"x": 1}'),)
 
 
 def test_pieces_that_repeat_id_and_name_are_one_call():
-    assert asked((0, "a", "look", '{"x"'), (0, "a", "look", ": 1}")) == (ToolCall("a", "look", '{"x": 1}'),)
+    assert asked((0, "a", "look", '{"x"'), (0, "a", "look", ": 1}")) == (PromptToolCall("a", "look", '{"x": 1}'),)
 
 
 def test_pieces_of_two_calls_may_alternate():
     calls = asked((0, "a", "look", "{"), (1, "b", "see", "{"), (0, "", "", "}"), (1, "", "", "}"))
-    assert calls == (ToolCall("a", "look", "{}"), ToolCall("b", "see", "{}"))
+    assert calls == (PromptToolCall("a", "look", "{}"), PromptToolCall("b", "see", "{}"))
 
 
 @pytest.mark.parametrize("ids", [("a", "b"), ("", "")])
@@ -54,7 +53,7 @@ def test_an_emoji_in_two_pieces_is_one():
 
 
 def test_more_calls_than_anybody_means_are_left_out_but_counted():
-    calls = AskedCalls()
+    calls = ToolCallCollector()
     for number in range(1000):
         calls.take(ToolCallDelta(number, "", "look", "{}"))
     assert len(calls.calls(step=1)) == MOST_CALLS
@@ -62,4 +61,6 @@ def test_more_calls_than_anybody_means_are_left_out_but_counted():
 
 
 def test_a_name_that_comes_with_every_piece_begins_no_other_call():
-    assert asked((0, "", "look", '{"x": {}'), (0, "", "look", "}")) == (ToolCall("call_3_0", "look", '{"x": {}}'),)
+    assert asked((0, "", "look", '{"x": {}'), (0, "", "look", "}")) == (
+        PromptToolCall("call_3_0", "look", '{"x": {}}'),
+    )

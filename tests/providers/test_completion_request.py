@@ -1,8 +1,14 @@
 import pytest
 
 from conversations.core.prompt.messages import PromptMessage
-from conversations.providers.wire.completion_requests import CompletionRequest
-from conversations.providers.wire.dialects import MISTRAL, OPENAI, OPENAI_BASE_URL, Dialect, dialect_of
+from conversations.providers.wire.completion_request import (
+    MISTRAL,
+    OPENAI,
+    OPENAI_BASE_URL,
+    CompletionRequest,
+    Dialect,
+    dialect_for,
+)
 
 REQUEST = CompletionRequest(
     "m", (PromptMessage("user", "hi"),), max_output_tokens=7, sampling={"temperature": 0.5}, cache_key="k"
@@ -24,7 +30,7 @@ USAGE = {"include_usage": True}
     ],
 )
 def test_the_host_decides_the_dialect(base_url, dialect):
-    assert dialect_of(base_url) == dialect
+    assert dialect_for(base_url) == dialect
 
 
 def test_openai_is_asked_in_its_newer_words():

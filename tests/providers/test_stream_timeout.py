@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from conversations.providers.wire.stream_timeout import Patience, Timeouts
+from conversations.providers.wire.stream_timeout import StreamTimeout, Timeouts
 from tests.support.loop_clock import LoopClock
 
 QUICK = Timeouts(first_byte_seconds=0.05, idle_seconds=0.05, total_seconds=30)
@@ -16,18 +16,18 @@ async def for_ever() -> None:
     await asyncio.Event().wait()
 
 
-async def wait_often(patience: Patience, *, chunks: bool) -> None:
+async def wait_often(waits: StreamTimeout, *, chunks: bool) -> None:
     while True:
-        with patience:
+        with waits:
             await asyncio.sleep(0.01)
         if chunks:
-            patience.chunk_came()
+            waits.restart()
 
 
 @pytest.fixture
-async def patience():
-    with closing(Patience(QUICK)) as patience:
-        yield patience
+async def waits():
+    with closing(StreamTimeout(QUICK)) as waits:
+        yield waits
 
 
 @pytest.fixture
@@ -35,50 +35,50 @@ async def clock():
     return LoopClock(asyncio.get_running_loop())
 
 
-async def test_a_wait_that_takes_too_long_is_ended(patience):
-    with pytest.raises(TimeoutError), patience:
+async def test_a_wait_that_takes_too_long_is_ended(waits):
+    with pytest.raises(TimeoutError), waits:
         await for_ever()
     assert not asyncio.current_task().cancelling()
 
 
 async def test_each_chunk_begins_the_wait_anew(clock):
     """Together they take longer than one may."""
-    with closing(Patience(SLOW)) as patience:
+    with closing(StreamTimeout(SLOW)) as waits:
         for _ in range(5):
-            with patience:
+            with waits:
                 await clock.pass_(0.9 * SLOW.idle_seconds)
-            patience.chunk_came()
+            waits.restart()
 
 
-async def test_what_is_no_chunk_prolongs_nothing(patience):
+async def test_what_is_no_chunk_prolongs_nothing(waits):
     with pytest.raises(TimeoutError):
-        await wait_often(patience, chunks=False)
+        await wait_often(waits, chunks=False)
 
 
 async def test_the_whole_has_an_end_however_fast_chunks_come():
-    with closing(Patience(Timeouts(total_seconds=0.1))) as patience, pytest.raises(TimeoutError):
-        await wait_often(patience, chunks=True)
+    with closing(StreamTimeout(Timeouts(total_seconds=0.1))) as waits, pytest.raises(TimeoutError):
+        await wait_often(waits, chunks=True)
 
 
 async def test_time_that_is_not_waited_does_not_count(clock):
-    with closing(Patience(SLOW)) as patience:
+    with closing(StreamTimeout(SLOW)) as waits:
         await clock.pass_(3 * SLOW.idle_seconds)
-        with patience:
+        with waits:
             await clock.pass_(SLOW.idle_seconds / 2)
 
 
 async def test_a_wait_has_all_of_its_time_whenever_it_begins(clock):
     """Also just before somebody would have looked whether it is over."""
-    with closing(Patience(SLOW)) as patience:
+    with closing(StreamTimeout(SLOW)) as waits:
         await clock.pass_(SLOW.idle_seconds)
         await clock.pass_(0.9 * SLOW.idle_seconds)
-        with patience:
+        with waits:
             await clock.pass_(SLOW.idle_seconds / 2)
 
 
-async def test_somebody_elses_cancellation_stays_one(patience):
+async def test_somebody_elses_cancellation_stays_one(waits):
     async def wait():
-        with patience:
+        with waits:
             await for_ever()
 
     waiting = asyncio.create_task(wait())
@@ -88,15 +88,15 @@ async def test_somebody_elses_cancellation_stays_one(patience):
         await waiting
 
 
-async def test_a_cancellation_within_the_same_moment_is_not_swallowed(patience):
+async def test_a_cancellation_within_the_same_moment_is_not_swallowed(waits):
     async def wait():
-        with patience:
+        with waits:
             await for_ever()
 
     waiting = asyncio.create_task(wait())
     await asyncio.sleep(0)
-    patience._until = 0
-    patience._look()
+    waits._until = 0
+    waits._check()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting

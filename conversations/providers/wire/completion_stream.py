@@ -1,4 +1,4 @@
-"""What a completion's stream says, event by event, read from the chunks of OpenAI's wire format.
+"""A completion's stream: bytes to server-sent events, events to deltas, and deltas of tool calls to whole calls.
 
     chunk = {"id", "model", "choices": [{"delta": {"content", "tool_calls"}, "finish_reason"}], "usage"}
 
@@ -11,14 +11,48 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from conversations.core.errors import MalformedStream
 from conversations.core.money.usage import Usage
+from conversations.core.prompt.messages import PromptToolCall
+from conversations.core.prompt.openai_messages import MOST_ID_CHARACTERS
 from conversations.core.text.storable_text import UNSTORABLE, StorablePieces
+from conversations.core.tools.tool_spec import is_object
 
-from .reported_usage import read_usage
+from .reported_usage import parse_usage
+
+_DATA = b"data:"
+
+
+class EventReader:
+    """Reads the server-sent events of one stream: bytes in pieces of any size to the data of each event.
+
+    The client's package has a reader too. With that one a chunk took twice as long on its way through the client. An
+    event counts when the blank line after it has come; one that is cut off before that is dropped.
+    """
+
+    def __init__(self) -> None:
+        self._line: list[bytes] = []  # the pieces of the line that has not ended
+        self._data: list[bytes] = []  # the lines of the event that has not ended
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """Yield the data of each event that *piece* completes, in order."""
+        self._line.append(piece)
+        if b"\n" not in piece:
+            return
+        *lines, rest = b"".join(self._line).split(b"\n")
+        self._line = [rest]
+        for line in lines:
+            yield from self._take(line.removesuffix(b"\r"))
+
+    def _take(self, line: bytes) -> Iterator[bytes]:
+        if line.startswith(_DATA):
+            self._data.append(line.removeprefix(_DATA).removeprefix(b" "))
+        elif not line and self._data:
+            yield b"\n".join(self._data)
+            self._data.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +64,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    """What the model thinks before it answers: not part of the reply, but paid for."""
+    """A piece of what the model thinks before it answers: not part of the reply, but paid for."""
 
     text: str
 
@@ -59,7 +93,7 @@ CompletionEvent = TextDelta | ReasoningDelta | ToolCallDelta | CompletionEnd
 
 
 class CompletionReader:
-    """Reads one completion's chunks in their order and keeps what its end will say."""
+    """Reads one completion's chunks in their order and collects what its `CompletionEnd` says."""
 
     def __init__(self) -> None:
         self.has_begun = False
@@ -81,7 +115,7 @@ class CompletionReader:
     def end(self, *, request_id: str = "") -> CompletionEnd:
         """Return the end as far as the chunks told it; *request_id* is the one in the response's headers.
 
-        Usage from before the first word, or by whoever does not count what was written, is none.
+        Usage from before the first word, or from a server that does not count what was written, is left out.
         """
         is_counted = self._usage is not None and (self._usage.output_tokens > 0 or not self._has_text)
         usage = self._usage if is_counted else None
@@ -91,7 +125,7 @@ class CompletionReader:
         self._id = self._id or _word(chunk.get("id"))
         self._language_model = self._language_model or _word(chunk.get("model"))
         if usage := chunk.get("usage"):
-            self._usage = read_usage(usage) or self._usage
+            self._usage = parse_usage(usage) or self._usage
         if not (choices := chunk.get("choices")):
             return
         choice = choices[0]
@@ -126,7 +160,7 @@ def _arguments(value: object) -> str:
 
 
 def _word(value: object) -> str:
-    """Return a name that the provider gives, fit to be stored; anything but text is none."""
+    """Return a name that the provider gives, fit to be stored; blank for anything but text."""
     return UNSTORABLE.sub("", value) if isinstance(value, str) else ""
 
 
@@ -145,3 +179,75 @@ def _text(content: object) -> str:
     if isinstance(content, list):
         return "".join(part["text"] for part in content if part.get("type") == "text")
     raise TypeError("content is neither text nor parts")
+
+
+MOST_CALLS = 128  # more than any model means to make
+
+
+@dataclass(slots=True)
+class _PartialCall:
+    """One tool call, as far as it has arrived."""
+
+    id: str
+    name: str
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.pieces)
+
+    def is_continued_by(self, delta: ToolCallDelta) -> bool:
+        """Tell whether *delta*, which has this call's number, is a further piece of it, or another call."""
+        if delta.id and self.id:
+            return delta.id == self.id
+        may_be_another = bool(delta.name and self.name and self.pieces[-1].rstrip().endswith("}"))
+        return not (may_be_another and is_object(self.arguments))
+
+
+class ToolCallCollector:
+    """Collects the tool calls of one completion from the deltas in which they come.
+
+    Servers leave out ids, repeat them, give all calls the same number or none at all: every call that comes out has an
+    id of its own.
+    """
+
+    def __init__(self) -> None:
+        self._calls: list[_PartialCall] = []
+        self._open: dict[int, _PartialCall] = {}  # by the number that the server gives them
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    def take(self, delta: ToolCallDelta) -> None:
+        call = self._open.get(delta.index)
+        if call is None or not call.is_continued_by(delta):
+            call = self._open[delta.index] = _PartialCall(delta.id, delta.name)
+            self._calls.append(call)
+        call.id, call.name = call.id or delta.id, call.name or delta.name
+        call.pieces.append(delta.arguments)
+
+    @property
+    def text(self) -> str:
+        """Return their names and arguments, to be counted where no usage is reported."""
+        return "".join(call.name + call.arguments for call in self._calls)
+
+    def calls(self, *, step: int, is_cut: bool = False) -> tuple[PromptToolCall, ...]:
+        """Return the first `MOST_CALLS` in their order.
+
+        Ids are made up where they are missing, too long or not the only ones. Without arguments a call is one of an
+        empty object, but not the last one of a completion that *is_cut*: what it would have been is unknown.
+        """
+        taken: set[str] = set()
+        calls = []
+        for place, parts in enumerate(self._calls[:MOST_CALLS]):
+            call_id = _storable(parts.id)
+            if not call_id or call_id in taken or len(call_id) > MOST_ID_CHARACTERS:
+                call_id = f"call_{step}_{place}"
+            taken.add(call_id)
+            empty = "" if is_cut and parts is self._calls[-1] else "{}"
+            calls.append(PromptToolCall(call_id, _storable(parts.name), _storable(parts.arguments) or empty))
+        return tuple(calls)
+
+
+def _storable(text: str) -> str:
+    return StorablePieces().take(text)

@@ -4,7 +4,7 @@ import pytest
 
 from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.clients.client_pool import close_clients, completion_client
-from conversations.providers.wire.completion_requests import CompletionRequest
+from conversations.providers.wire.completion_request import CompletionRequest
 from conversations.providers.wire.stream_timeout import Timeouts
 
 

@@ -5,9 +5,9 @@ import pytest
 from conversations.core import errors
 from conversations.providers.wire.provider_errors import (
     Refusal,
+    find_refusal,
     redact,
     refusal_error,
-    refusal_inside,
     retry_after_seconds,
 )
 
@@ -229,4 +229,4 @@ def test_redacting_leaves_the_rest():
     ],
 )
 def test_a_refusal_can_come_as_a_chunk(chunk, found):
-    assert (refusal_inside(chunk) is not None) == found
+    assert (find_refusal(chunk) is not None) == found
