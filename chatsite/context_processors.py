@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from chatsite.accounts.mail_failures import did_mail_fail
-from chatsite.accounts.preferences.language_switch import page_to_stay_on
+from chatsite.accounts.preferences.reader_language import same_page_url
 from chatsite.accounts.second_factors.passkeys import why_not_here
 
 
@@ -18,6 +18,6 @@ def site(request: HttpRequest) -> dict[str, object]:
         "mail_failed": partial(did_mail_fail, request),
         "single_sign_on": settings.OIDC_NAME if settings.OIDC_SERVER_URL else "",
         "languages": settings.LANGUAGES,
-        "page_to_stay_on": partial(page_to_stay_on, request),
+        "same_page_url": partial(same_page_url, request),
         "why_no_passkeys": partial(why_not_here, request),
     }

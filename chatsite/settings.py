@@ -1,58 +1,17 @@
-"""The site's settings. What an operator may set is declared here once; README's table comes from it."""
+"""The site's settings. What an operator may set is declared once, with `ENV`; the table of settings comes from that.
+
+Those of the site itself, of accounts and of the admin's look are in `chatsite.configuration`.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from chatsite.configuration.env import load_environment
-from chatsite.configuration.mail import parse_smtp_url
-from chatsite.configuration.secret_key import local_secret_key
-from chatsite.configuration.single_sign_on import social_providers
+from chatsite.configuration.site import *
+from chatsite.configuration.unfold import UNFOLD  # noqa: F401
 from chatsite.postgres.url import parse_database_url
-
-BASE_DIR = Path(__file__).resolve().parent.parent
-ENV = load_environment(BASE_DIR)
-
-# The site
-
-DEBUG = ENV.switch("DEBUG", default=False, help="Django's debug pages. Never on a public site.")
-HOST = ENV.text("HOST", default="127.0.0.1", help="Address that the server listens on.")
-PORT = ENV.integer("PORT", default=8000, minimum=1, maximum=65535, help="Port that the server listens on.")
-SITE_URL = ENV.text(
-    "SITE_URL",
-    default=f"http://127.0.0.1:{PORT}",
-    help="The address people open. Its host is the only one that is served, https makes cookies secure.",
-).rstrip("/")
-SITE_NAME = ENV.text("SITE_NAME", default="Windowseat", help="Name shown on every page.")
-VAR_DIR = ENV.path(
-    "VAR_DIR", default=BASE_DIR / "var", shown="var", help="Folder for the embedded database and local secrets."
-)
-
-_site = urlsplit(SITE_URL)
-if _site.scheme not in ("http", "https") or not _site.hostname:
-    raise ImproperlyConfigured("SITE_URL must be an address such as https://chat.example.org")
-LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
-SITE_IS_LOCAL = _site.hostname in ("localhost", "127.0.0.1", "::1")
-ALLOWED_HOSTS = LOCAL_HOSTS if SITE_IS_LOCAL else [_site.hostname]
-CSRF_TRUSTED_ORIGINS = [SITE_URL]
-WEBSOCKET_ORIGINS = [SITE_URL, *(f"http://{host}:{PORT}" for host in LOCAL_HOSTS if SITE_IS_LOCAL)]
-TRUSTED_PROXIES = ENV.networks(
-    "TRUSTED_PROXIES",
-    help="Reverse proxies whose X-Forwarded-For and -Proto are believed, such as 127.0.0.1 or 172.16.0.0/12.",
-)
-SECRET_KEY = ENV.text(
-    "SECRET_KEY", help="Signs sessions and links. Required on a public site; made and kept in `VAR_DIR` locally."
-)
-if not SECRET_KEY:
-    if not SITE_IS_LOCAL:
-        raise ImproperlyConfigured(
-            "SECRET_KEY is required when SITE_URL is not this machine. Set 50 random characters."
-        )
-    SECRET_KEY = local_secret_key(VAR_DIR)
 
 # Language models
 
@@ -237,7 +196,6 @@ INSTALLED_APPS = [
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
     "channels",
-    "csp",
     "django_htmx",
 ]
 MIDDLEWARE = [
@@ -245,14 +203,13 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "chatsite.middleware.security_headers.SecurityHeadersMiddleware",
-    "chatsite.middleware.security_headers.ContentSecurityMiddleware",
-    "chatsite.middleware.null_characters.NulMiddleware",
+    "chatsite.middleware.null_characters.NullCharacterMiddleware",
     "chatsite.accounts.sessions.session_middleware.SeenSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "chatsite.middleware.reader_language.ReaderLanguageMiddleware",
-    "chatsite.middleware.reader_time_zone.ReaderClockMiddleware",
+    "chatsite.accounts.preferences.reader_language.ReaderLanguageMiddleware",
+    "chatsite.accounts.preferences.reader_time_zone.ReaderTimeZoneMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -274,7 +231,6 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "csp.context_processors.nonce",
                 "chatsite.context_processors.site",
             ]
         },
@@ -318,103 +274,9 @@ STORAGES = {
     },
 }
 
-# Accounts
+# Accounts. Imported here, because the table of settings has the order in which they are declared.
 
-AUTH_USER_MODEL = "accounts.User"
-# What the role reviewer allows in the admin, beside what every reviewer may do: read.
-REVIEWER_PERMISSIONS = frozenset(
-    f"conversations.view_{model}" for model in ("conversation", "message", "completion", "toolcall", "reading", "run")
-)
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
-PASSWORD_HASHERS = [
-    "chatsite.accounts.password_hasher.BoundedArgon2Hasher",
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
-]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-]
-LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "/"
-LOGOUT_REDIRECT_URL = "/"
-
-SMTP_URL = ENV.text(
-    "SMTP_URL",
-    help="Mail server, such as smtps://user:password@mail.example.org (TLS) or smtp://… (STARTTLS). With it, new "
-    "accounts must confirm their address; without it, mails are printed where the site was started.",
-)
-DEFAULT_FROM_EMAIL = ENV.text("MAIL_FROM", default="windowseat@localhost", help="Sender of mails.")
-SIGN_UP = ENV.choice(
-    "SIGN_UP",
-    ("open", "domains", "invitation", "closed"),
-    default="open",
-    help="Who may make an account: everyone, who has an address in `SIGN_UP_DOMAINS` or an invitation, who has an "
-    "invitation, nobody.",
-)
-SIGN_UP_DOMAINS = ENV.words("SIGN_UP_DOMAINS", help="Domains of email addresses, for `SIGN_UP=domains`.")
-STAFF_SECOND_FACTOR = ENV.switch(
-    "STAFF_SECOND_FACTOR", default=False, help="Reviewers and admins must have a second factor to enter the admin."
-)
-OIDC_SERVER_URL = ENV.text(
-    "OIDC_SERVER_URL", help="An OpenID Connect provider to sign in with, such as https://id.example.org/realms/team."
-)
-OIDC_CLIENT_ID = ENV.text("OIDC_CLIENT_ID", help="This site's name at that provider.")
-OIDC_CLIENT_SECRET = ENV.text("OIDC_CLIENT_SECRET", help="This site's secret at that provider.")
-OIDC_NAME = ENV.text("OIDC_NAME", default="Single sign-on", help="What the button to sign in there says.")
-
-if SMTP_URL:
-    try:
-        _mail = parse_smtp_url(SMTP_URL)
-    except ValueError as error:
-        raise ImproperlyConfigured(f"SMTP_URL: {error}") from None
-    EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    EMAIL_HOST, EMAIL_PORT = _mail.host, _mail.port
-    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _mail.user, _mail.password
-    EMAIL_USE_SSL, EMAIL_USE_TLS = _mail.use_ssl, _mail.use_tls
-    EMAIL_TIMEOUT = 15
-else:
-    EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-
-ACCOUNT_ADAPTER = "chatsite.accounts.allauth_adapter.AccountAdapter"
-ACCOUNT_FORMS = {
-    "signup": "chatsite.accounts.forms.SignUpForm",
-    "add_email": "chatsite.accounts.forms.ChangeEmailForm",
-}
-ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-ACCOUNT_LOGIN_METHODS = {"email"}
-ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
-ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SMTP_URL else "optional"
-ACCOUNT_CHANGE_EMAIL = True  # one address for each person; a new one counts once it is confirmed
-ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
-ACCOUNT_PREVENT_ENUMERATION = True
-ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before the address is changed: who has it can reset the password
-ACCOUNT_EMAIL_NOTIFICATIONS = bool(SMTP_URL)
-ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_DEFAULT_HTTP_PROTOCOL = _site.scheme
-MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
-MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_TOTP_ISSUER = SITE_NAME
-MFA_ADAPTER = "chatsite.accounts.second_factors.adapter.MFAAdapter"
-MFA_FORMS = {
-    "add_webauthn": "chatsite.accounts.second_factors.passkeys.AddPasskeyForm",
-    "edit_webauthn": "chatsite.accounts.second_factors.passkeys.RenamePasskeyForm",
-    "authenticate_webauthn": "chatsite.accounts.second_factors.passkeys.UsePasskeyForm",
-    "reauthenticate_webauthn": "chatsite.accounts.second_factors.passkeys.ConfirmByPasskeyForm",
-    "login_webauthn": "chatsite.accounts.second_factors.passkeys.SignInByPasskeyForm",
-}
-MFA_RECOVERY_CODES_SHOW_ONCE = True
-SOCIALACCOUNT_ADAPTER = "chatsite.accounts.openid_connect.adapter.SocialAccountAdapter"
-SOCIALACCOUNT_FORMS = {"signup": "chatsite.accounts.forms.SocialSignUpForm"}
-SOCIALACCOUNT_PROVIDERS = social_providers(
-    server_url=OIDC_SERVER_URL, client_id=OIDC_CLIENT_ID, client_secret=OIDC_CLIENT_SECRET, name=OIDC_NAME
-)
-SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True  # to the account with that address, as the adapter allows
-SOCIALACCOUNT_STORE_TOKENS = False
-# The limits on attempts are allauth's own, by address and by account; tests hold them. The server has already put
-# the visitor into REMOTE_ADDR, from TRUSTED_PROXIES only, so allauth must believe no header by itself.
-ALLAUTH_TRUSTED_PROXY_COUNT = 0
-ALLAUTH_TRUSTED_CLIENT_IP_HEADER = None
+from chatsite.configuration.accounts import *  # noqa: E402
 
 # Security
 
@@ -427,10 +289,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-if _site.scheme == "https":
+if SITE_SCHEME == "https":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = True
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
-
-from chatsite.configuration.unfold import UNFOLD  # noqa: E402, F401
-from chatsite.middleware.content_security import CONTENT_SECURITY_POLICY  # noqa: E402, F401

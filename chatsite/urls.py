@@ -14,7 +14,7 @@ from django.views.generic import RedirectView
 from chatsite.accounts import views
 from chatsite.accounts.account import account_page
 from chatsite.accounts.gate import views as gate_views
-from chatsite.accounts.preferences import language_switch
+from chatsite.accounts.preferences import reader_language
 from chatsite.accounts.sign_up import invitation_page
 
 # One door: the admin signs in where everyone does, with the same limits on attempts.
@@ -34,7 +34,7 @@ urlpatterns = [
     path("account/sessions/end/", account_page.end_sessions, name="end_sessions"),
     path("account/deleted/", views.goodbye, name="goodbye"),
     path("account/second-factor/", views.second_factor, name="second_factor"),
-    path("language/", language_switch.choose_language, name="language"),
+    path("language/", reader_language.choose_language, name="language"),
     path("gate/", gate_views.gate, name="gate"),
     path("first-admin/", views.first_admin, name="first_admin"),
     path("first-admin/claim/", views.first_admin_claim, name="first_admin_claim"),

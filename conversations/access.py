@@ -15,7 +15,7 @@ from django.db.models import Q
 from chatsite.accounts.gate.admission import Admission, lock_admission
 from chatsite.accounts.gate.unlock import let_in
 from chatsite.accounts.models import User
-from chatsite.postgres.compiled_query import Prepared
+from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import (
     AccessError,
     AccountBlocked,
@@ -37,7 +37,7 @@ REFUSALS: dict[Admission, type[AccessError]] = {
     Admission.WAITING: SeatsTaken,
     Admission.BLOCKED: AccountBlocked,
 }
-OWNED = Prepared(
+OWNED = CompiledQuery(
     Conversation.objects.select_related("scenario"),
     "WHERE conversations_conversation.public_id = %s AND conversations_conversation.owner_id = %s "
     "AND conversations_conversation.deleted_at IS NULL",

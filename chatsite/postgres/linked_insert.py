@@ -1,10 +1,12 @@
-"""New rows that name one another, stored by one statement.
+"""INSERT of linked rows in one statement: new rows of which each may refer to those before it.
 
-Django takes a statement for each, because it has to know the id of the one before. Here the database puts it in:
+Django takes a statement for each row, because it has to know the id of the one before. Here the database fills it in:
 
     WITH row0 AS (INSERT INTO message (…) VALUES (…) RETURNING id),
          row1 AS (INSERT INTO run (…, reply_id) VALUES (…, (SELECT id FROM row0)) RETURNING id)
     SELECT row0.*, row1.* FROM row0, row1
+
+Uses internals of Django (`db_returning_fields`, `DatabaseDefault`); tests/postgres/test_django_internals.py guards it.
 """
 
 from __future__ import annotations
@@ -18,67 +20,67 @@ from django.db.models import Field, ForeignKey, Model
 from django.db.models.expressions import DatabaseDefault
 
 
-def store_together(*instances: Model) -> None:
-    """Store new *instances*, of which each may refer to those before it; no signal is sent.
+def insert_linked_rows(*instances: Model) -> None:
+    """Insert new *instances*, of which each may refer to those before it; no signal is sent.
 
-    Afterwards they have their ids, and what else the database has filled in. All that is written into the statement
-    comes from the models; their values travel beside it.
+    Afterwards they have their ids and database defaults. The SQL is made of names from the models only; values are
+    passed as arguments.
     """
-    inserts, values = [], []
-    for place, instance in enumerate(instances):
-        written = list(_values_of(instance, instances[:place]))
-        inserts.append(f"row{place} AS ({_insert(type(instance), ', '.join(value.sql for value in written))})")
-        values += [value.argument for value in written if value.sql == "%s"]
-    rows = [f"row{place}" for place in range(len(instances))]
+    inserts, arguments = [], []
+    for index, instance in enumerate(instances):
+        values = list(_column_values(instance, instances[:index]))
+        inserts.append(f"row{index} AS ({_insert(type(instance), ', '.join(value.sql for value in values))})")
+        arguments += [value.argument for value in values if value.sql == "%s"]
+    rows = [f"row{index}" for index in range(len(instances))]
     selected = ", ".join(f"{row}.*" for row in rows)
     with connection.cursor() as cursor:
-        cursor.execute(f"WITH {', '.join(inserts)} SELECT {selected} FROM {', '.join(rows)}", values)  # noqa: S608
+        cursor.execute(f"WITH {', '.join(inserts)} SELECT {selected} FROM {', '.join(rows)}", arguments)  # noqa: S608
         _fill_in(instances, iter(cursor.fetchone()))
 
 
 class _Value(NamedTuple):
-    """A value as it stands in the statement; where it is sent beside it, *sql* is `%s`."""
+    """A value as it stands in the statement; *sql* is `%s` where it is passed as *argument*."""
 
     sql: str
     argument: Any = None
 
 
-def _values_of(instance: Model, before: Sequence[Model]) -> Iterator[_Value]:
-    for column in _columns_of(type(instance)):
+def _column_values(instance: Model, before: Sequence[Model]) -> Iterator[_Value]:
+    for column in _inserted_columns(type(instance)):
         value = column.pre_save(instance, add=True)
         if isinstance(value, DatabaseDefault):
             yield _Value("DEFAULT")
-        elif (place := _place_of_named(instance, column, before)) is not None:
-            yield _Value(f"(SELECT id FROM row{place})")  # noqa: S608
+        elif (index := _referenced_index(instance, column, before)) is not None:
+            yield _Value(f"(SELECT id FROM row{index})")  # noqa: S608
         else:
             argument = column.get_db_prep_save(value, connection)
-            # psycopg reads a statement again and again that has more than fifty arguments.
+            # psycopg parses a statement at every execution if it has more than fifty arguments.
             yield _Value("NULL") if argument is None else _Value("%s", argument)
 
 
-def _place_of_named(instance: Model, column: Field[Any, Any], before: Sequence[Model]) -> int | None:
-    """Return which of the rows *before* is the one that *instance* names in *column*, if it is one of them."""
-    named = column.get_cached_value(instance, None) if isinstance(column, ForeignKey) else None
-    return next((place for place, other in enumerate(before) if other is named), None)
+def _referenced_index(instance: Model, column: Field[Any, Any], before: Sequence[Model]) -> int | None:
+    """Return the index in *before* of the row to which *column* of *instance* refers, if it is one of them."""
+    referenced = column.get_cached_value(instance, None) if isinstance(column, ForeignKey) else None
+    return next((index for index, other in enumerate(before) if other is referenced), None)
 
 
 def _fill_in(instances: Sequence[Model], returned: Iterator[Any]) -> None:
     for instance in instances:
         for column in type(instance)._meta.db_returning_fields:
             setattr(instance, column.attname, next(returned))
-        for column in _columns_of(type(instance)):
-            if isinstance(column, ForeignKey) and (named := column.get_cached_value(instance, None)):
-                setattr(instance, column.attname, named.pk)
+        for column in _inserted_columns(type(instance)):
+            if isinstance(column, ForeignKey) and (referenced := column.get_cached_value(instance, None)):
+                setattr(instance, column.attname, referenced.pk)
         instance._state.adding, instance._state.db = False, DEFAULT_DB_ALIAS
 
 
 @cache
-def _columns_of(model: type[Model]) -> tuple[Field[Any, Any], ...]:
-    """Return what is written of a new row: all but the id."""
+def _inserted_columns(model: type[Model]) -> tuple[Field[Any, Any], ...]:
+    """Return all columns but the id."""
     return tuple(column for column in model._meta.concrete_fields if not column.primary_key)
 
 
 def _insert(model: type[Model], values: str) -> str:
-    names = ", ".join(f'"{column.column}"' for column in _columns_of(model))
+    names = ", ".join(f'"{column.column}"' for column in _inserted_columns(model))
     returned = ", ".join(f'"{column.column}"' for column in model._meta.db_returning_fields)
     return f"INSERT INTO {model._meta.db_table} ({names}) VALUES ({values}) RETURNING {returned}"  # noqa: S608

@@ -1,4 +1,4 @@
-"""`DATABASE_URL` as Django's database settings. No error repeats what may be a part of the password."""
+"""Parse `DATABASE_URL` into Django's database settings. No error repeats what may be a part of the password."""
 
 from __future__ import annotations
 

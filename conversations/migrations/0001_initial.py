@@ -14,7 +14,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import migrations, models
 
-from chatsite.postgres.append_only import keep_rows
+from chatsite.postgres.append_only import make_append_only
 from conversations.migrations._reservations_released import RELEASE, DO_NOT_RELEASE
 from conversations.migrations._ledger_stays import KEEP, LET_GO
 
@@ -734,7 +734,7 @@ class Migration(migrations.Migration):
         ),
         migrations.RunSQL(KEEP, reverse_sql=LET_GO),
         migrations.RunSQL(RELEASE, reverse_sql=DO_NOT_RELEASE),
-        keep_rows('conversations_reading', forgets=['reviewer_id', 'conversation_id', 'owner_id']),
-        keep_rows('conversations_readingstep'),
-        keep_rows('conversations_searchhit', forgets=['conversation_id', 'owner_id']),
+        make_append_only('conversations_reading', forgets=['reviewer_id', 'conversation_id', 'owner_id']),
+        make_append_only('conversations_readingstep'),
+        make_append_only('conversations_searchhit', forgets=['conversation_id', 'owner_id']),
     ]

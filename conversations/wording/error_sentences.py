@@ -16,8 +16,8 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext, override
 
 from chatsite.accounts.models import User
-from chatsite.accounts.preferences.reader_language import language_of
-from chatsite.accounts.preferences.time_zone import time_of_day, zone_of
+from chatsite.accounts.preferences.reader_language import reader_language
+from chatsite.accounts.preferences.reader_time_zone import reader_time_zone, time_of_day
 from conversations.core.errors import ConversationError
 from conversations.core.errors.stored_errors import sentence_for
 
@@ -60,7 +60,7 @@ def stored_sentence(code: str, params: Mapping[str, object], reader: Reader) -> 
 
 
 def reader_of(request: HttpRequest) -> Reader:
-    return Reader(language_of(request), zone_of(request.COOKIES))
+    return Reader(reader_language(request), reader_time_zone(request.COOKIES))
 
 
 def reader_of_socket(scope: Mapping[str, Any], user: User) -> Reader:

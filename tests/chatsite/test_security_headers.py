@@ -1,7 +1,7 @@
 import pytest
 
 from chatsite.accounts.models import User
-from chatsite.middleware.content_security import DIRECTIVES
+from chatsite.middleware.security_headers import DIRECTIVES
 
 pytestmark = pytest.mark.django_db
 

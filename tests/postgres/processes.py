@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from chatsite.postgres.embedded.file_locks import try_exclusive
+from chatsite.postgres.embedded.file_locks import try_lock_exclusive
 from chatsite.postgres.embedded.paths import ServerPaths
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
@@ -96,7 +96,7 @@ class SeenServer:
 
     def is_gone(self) -> bool:
         """Say whether no process of the server or its keeper lives."""
-        lock = try_exclusive(self.paths.lock)
+        lock = try_lock_exclusive(self.paths.lock)
         if lock is not None:
             os.close(lock)
         return lock is not None

@@ -8,24 +8,24 @@ from chatsite.postgres import checks
 
 
 def test_postgresql_15_is_new_enough_and_14_is_not():
-    assert checks.judge_version(15) == []
-    assert [problem.id for problem in checks.judge_version(14)] == ["postgres.E001"]
+    assert checks.check_version(15) == []
+    assert [problem.id for problem in checks.check_version(14)] == ["postgres.E001"]
 
 
 def test_a_server_without_pgvector_is_refused_with_a_hint():
-    assert checks.judge_extensions({"plpgsql", "vector"}) == []
-    [problem] = checks.judge_extensions({"plpgsql"})
+    assert checks.check_extensions({"plpgsql", "vector"}) == []
+    [problem] = checks.check_extensions({"plpgsql"})
     assert problem.id == "postgres.E002"
     assert "pgvector/pgvector" in problem.hint
 
 
 def test_a_server_too_old_for_django_is_too_old():
-    [problem] = checks.judge_failure("default", NotSupportedError("PostgreSQL 14 or later is required"))
+    [problem] = checks.report_failure("default", NotSupportedError("PostgreSQL 14 or later is required"))
     assert problem.id == "postgres.E001"
 
 
 def test_a_failure_to_connect_is_one_sentence():
-    [problem] = checks.judge_failure("default", OperationalError("no route\nto the host\n"))
+    [problem] = checks.report_failure("default", OperationalError("no route\nto the host\n"))
     assert problem.id == "postgres.E003"
     assert problem.msg == "The database 'default' can't be reached: no route"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chatsite.postgres.embedded.account import Account
+from chatsite.postgres.embedded.system_account import SystemAccount
 from tests.postgres.processes import START_TIME
 from tests.support.patience import wait_for
 
@@ -113,8 +113,8 @@ def test_it_comes_back_with_its_data_after_everything_was_killed(start_user, ser
 @pytest.fixture
 def stranger_id(made_var_dir: Path) -> Iterator[int]:
     """The id of a process that has nothing to do with the server and belongs to the same account."""
-    account = Account.owning(made_var_dir / "postgres")
-    with subprocess.Popen(["sleep", "600"], cwd="/", **account.switch()) as stranger:
+    account = SystemAccount.owning(made_var_dir / "postgres")
+    with subprocess.Popen(["sleep", "600"], cwd="/", **account.subprocess_options()) as stranger:
         yield stranger.pid
         stranger.kill()
 

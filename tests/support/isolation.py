@@ -27,8 +27,10 @@ class NetworkRefused(OSError):
 
 
 def declared_settings() -> set[str]:
-    """Return the names that chatsite/settings.py declares, without loading it."""
-    return set(re.findall(r'ENV\.\w+\(\s*"(\w+)"', (PROJECT / "chatsite/settings.py").read_text(encoding="utf-8")))
+    """Return the names that the modules of settings declare, without loading them."""
+    modules = [PROJECT / "chatsite/settings.py", *(PROJECT / "chatsite/configuration").glob("*.py")]
+    texts = (module.read_text(encoding="utf-8") for module in modules)
+    return {name for text in texts for name in re.findall(r'ENV\.\w+\(\s*"(\w+)"', text)}
 
 
 def isolate_settings() -> None:

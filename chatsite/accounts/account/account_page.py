@@ -17,7 +17,7 @@ from chatsite.accounts.account.account_changes import changes_of
 from chatsite.accounts.account.sign_in_methods import ways_to_sign_in
 from chatsite.accounts.forms import PersonForm
 from chatsite.accounts.models import User
-from chatsite.accounts.preferences.reader_language import keep_language, language_of
+from chatsite.accounts.preferences.reader_language import reader_language, remember_language
 from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.sessions.own_sessions import end_all_sessions, end_other_sessions, end_session, own_sessions
 
@@ -42,11 +42,11 @@ def _saved(request: HttpRequest, user: User) -> HttpResponse:
     """Show the page anew, in the language that it was saved with."""
     response = redirect("account")
     if user.language:
-        keep_language(request, response, user.language)
+        remember_language(request, response, user.language)
     else:
         response.delete_cookie(settings.LANGUAGE_COOKIE_NAME)
         request.COOKIES.pop(settings.LANGUAGE_COOKIE_NAME, None)
-    with translation.override(language_of(request)):
+    with translation.override(reader_language(request)):
         messages.success(request, _("Saved."))
     return response
 

@@ -20,7 +20,7 @@ from chatsite.accounts.gate.passwords import password_asked_of
 from chatsite.accounts.gate.seats import place_in_line
 from chatsite.accounts.gate.unlock import let_in, unlock
 from chatsite.accounts.models import Gate
-from chatsite.accounts.preferences.time_zone import time_of_day, zone_of
+from chatsite.accounts.preferences.reader_time_zone import reader_time_zone, time_of_day
 from chatsite.accounts.requests import SignedInRequest
 
 LOOK_AGAIN_SECONDS = 10
@@ -72,7 +72,7 @@ def _ask(request: SignedInRequest, form: UnlockForm) -> HttpResponse:
 
 
 def _too_many(request: HttpRequest, error: TooManyAttempts) -> HttpResponse:
-    clock = time_of_day(error.opens_at, zone_of(request.COOKIES))
+    clock = time_of_day(error.opens_at, reader_time_zone(request.COOKIES))
     response = _page(request, "gate/too_many.html", status=429, opens_at=error.opens_at, opens_at_clock=clock)
     response["Retry-After"] = http_date(error.opens_at.timestamp())
     return response

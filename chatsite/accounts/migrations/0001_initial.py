@@ -9,7 +9,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import migrations, models
 
-from chatsite.postgres.append_only import keep_rows
+from chatsite.postgres.append_only import make_append_only
 
 
 class Migration(migrations.Migration):
@@ -540,5 +540,5 @@ class Migration(migrations.Migration):
                 "indexes": [models.Index(fields=["user", "-id"], name="change_of_account")],
             },
         ),
-        keep_rows("accounts_accountchange", forgets=["user_id", "admin_id"], clears=["detail"]),
+        make_append_only("accounts_accountchange", forgets=["user_id", "admin_id"], clears=["detail"]),
     ]

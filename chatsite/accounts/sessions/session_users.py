@@ -11,11 +11,11 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from chatsite.accounts.models import Session, User
-from chatsite.postgres.compiled_query import Prepared
+from chatsite.postgres.compiled_query import CompiledQuery
 
 from .session_store import SEEN_AGAIN_AFTER, SessionStore
 
-LASTING = Prepared(Session.objects.select_related("user"), "WHERE session_key = ANY(%s) AND expire_date > %s")
+LASTING = CompiledQuery(Session.objects.select_related("user"), "WHERE session_key = ANY(%s) AND expire_date > %s")
 
 
 def user_of(session_key: str | None) -> AbstractBaseUser | AnonymousUser:

@@ -1,4 +1,4 @@
-"""The data folder of the embedded PostgreSQL: making it, and telling whether it fits the programs."""
+"""The data folder of the embedded PostgreSQL: create it with initdb, and check its owner and version."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .account import Account, choose_account, let_pass, let_read, require_usable_owner
 from .errors import PostgresDidNotStart
 from .paths import ServerPaths, binaries
+from .system_account import SystemAccount, choose_account, grant_passage, grant_read_access, require_usable_owner
 
 VERSION = "18"
 ROLE = "windowseat"
 SUPERUSER = "postgres"
-# Nothing of the person's environment (PGPORT, PGOPTIONS, LC_ALL, ...) may reach the server.
+# Nothing of the user's environment (PGPORT, PGOPTIONS, LC_ALL, ...) may reach the server.
 SERVER_ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC"}
 
 INITDB_OPTIONS = (
@@ -30,12 +30,15 @@ FIRST_STATEMENTS = f"CREATE EXTENSION vector;\nCREATE ROLE {ROLE} LOGIN CREATEDB
 
 
 def prepare_data_folder(paths: ServerPaths) -> None:
-    """Make the data folder if it is missing; see that the server's account gets to it and to the programs."""
+    """Make the data folder if it is missing; let the server's account reach it and the programs.
+
+    Raises `PostgresDidNotStart`.
+    """
     if not paths.data.exists():
         _make_data_folder(paths.data)
     account = require_usable_owner(paths.data)
-    let_pass(account, paths.data)
-    let_read(account, binaries().parent)
+    grant_passage(account, paths.data)
+    grant_read_access(account, binaries().parent)
     version = (paths.data / "PG_VERSION").read_text().strip()
     if version != VERSION:
         raise PostgresDidNotStart(f"{paths.data} was made by PostgreSQL {version}; this is {VERSION}.")
@@ -47,16 +50,16 @@ def _make_data_folder(data: Path) -> None:
     unfinished = data.with_name(data.name + ".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(mode=0o700)
-    account.give(unfinished)
-    let_pass(account, unfinished)
-    let_read(account, binaries().parent)
+    account.take_over(unfinished)
+    grant_passage(account, unfinished)
+    grant_read_access(account, binaries().parent)
     _run(account, "initdb", *INITDB_OPTIONS, "-D", str(unfinished))
     single_user = ("--single", "-c", "exit_on_error=on", "-D", str(unfinished), "template1")
     _run(account, "postgres", *single_user, statements=FIRST_STATEMENTS)
     unfinished.rename(data)
 
 
-def _run(account: Account, program: str, *arguments: str, statements: str = "") -> None:
+def _run(account: SystemAccount, program: str, *arguments: str, statements: str = "") -> None:
     command = [str(binaries() / program), *arguments]
     done = subprocess.run(  # noqa: S603 -- our own programs, no shell
         command,
@@ -67,7 +70,7 @@ def _run(account: Account, program: str, *arguments: str, statements: str = "") 
         errors="replace",
         env=SERVER_ENVIRONMENT,
         cwd="/",
-        **account.switch(),
+        **account.subprocess_options(),
     )
     if done.returncode != 0:
         raise PostgresDidNotStart(f"PostgreSQL's data can't be made ({program} failed).", output=done.stdout)

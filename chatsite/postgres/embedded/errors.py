@@ -1,7 +1,7 @@
-"""What can go wrong with the embedded PostgreSQL.
+"""Errors of the embedded PostgreSQL.
 
 django.db.OperationalError
-└ PostgresDidNotStart      so that whoever handles an unreachable database handles this, too
+└ PostgresDidNotStart      so that code that handles an unreachable database handles this, too
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LOG_TAIL_LINES = 15
 
 
 class PostgresDidNotStart(OperationalError):
-    """The embedded server is not there and can't be started; the message ends with what it said."""
+    """The embedded server does not run and can't be started; the message ends with its output."""
 
     def __init__(self, reason: str, *, output: str = "") -> None:
         self.output = "\n".join(output.strip().splitlines()[-LOG_TAIL_LINES:])

@@ -1,9 +1,9 @@
-"""The process that keeps the embedded PostgreSQL: runs it, and stops it once the last of its users is gone.
+"""The keeper process of the embedded PostgreSQL: run the server, and stop it once its last user is gone.
 
     python -I -S keeper.py USERS_FILE LOCK_DESCRIPTOR DATA_DIR SOCKET_DIR COMMAND...
 
-Run as a program and made of the standard library only, so that it is small and there in 20 ms. It leaves its
-starter at once: nobody has to wait for it, and no zombie is left in a process that outlives the server.
+Run as a program and made of the standard library only, so that it is small and starts in 20 ms. It forks away from the
+process that starts it: that one need not wait, and no zombie is left in a process that outlives the server.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FAST_SHUTDOWN = signal.SIGINT
 
 
 def keep(users_file: str, lock_descriptor: int, data_dir: str, socket_dir: str, command: list[str]) -> None:
-    """Run the server until it ends or nobody holds *users_file*; all locks go with this process."""
+    """Run the server until it ends or no process holds *users_file*; all locks go with this process."""
     server = start_server(command, lock_descriptor, data_dir)
     signal.signal(signal.SIGTERM, lambda *_: server.send_signal(FAST_SHUTDOWN))
     threading.Thread(target=stop_after_last_user, args=(server, users_file), daemon=True).start()

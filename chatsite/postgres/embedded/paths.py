@@ -1,4 +1,4 @@
-"""Where the embedded PostgreSQL and its files are."""
+"""Paths of the embedded PostgreSQL: its programs, data folder, lock files, log and socket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST_SOCKET_PATH_BYTES = 103
 
 @dataclass(frozen=True, slots=True)
 class ServerPaths:
-    """The files of one server; all but a long path's socket lie beside its data folder."""
+    """The files of one server, beside its data folder; the socket of a long path is in a short folder of its own."""
 
     data: Path
 
@@ -47,7 +47,8 @@ class ServerPaths:
         digest = hashlib.sha256(os.fsencode(self.data)).hexdigest()
         return Path("/tmp") / f"windowseat-{digest[:16]}"  # noqa: S108 -- checked to be ours before use
 
-    def left_by_a_killed_server(self) -> list[Path]:
+    def stale_files(self) -> list[Path]:
+        """Return what a killed server leaves behind and a new one would stumble over."""
         sockets = [self.socket_dir / SOCKET_NAME, self.socket_dir / f"{SOCKET_NAME}.lock"]
         return [self.postmaster_pid, *sockets]
 

@@ -1,4 +1,7 @@
-"""The embedded PostgreSQL as its users see it: ask for it and it runs. The package's docstring says how."""
+"""The embedded PostgreSQL server: start it, wait until it is ready, say how Django connects to it.
+
+The package's docstring explains the files and locks.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,16 @@ import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import conninfo, errors, sql
 
-from .account import Account
 from .data_folder import ROLE, SERVER_ENVIRONMENT, prepare_data_folder
 from .errors import PostgresDidNotStart, did_not_start
-from .file_locks import hold_shared, open_beside_data, try_exclusive
+from .file_locks import lock_shared, open_beside_data, try_lock_exclusive
 from .paths import PORT, ServerPaths, binaries
+from .system_account import SystemAccount
 
 DATABASE = "windowseat"
 START_TIMEOUT_SECONDS = 120.0  # after a crash the server first replays its log
@@ -29,10 +33,9 @@ OPTIONS = {
     "listen_addresses": "",
     "port": str(PORT),
     "unix_socket_permissions": "0700",
-    "max_connections": "300",  # a pool for each of several processes, and some more for tests of crowds
+    "max_connections": "300",  # a pool for each of several processes, and some more for tests with many connections
     "cluster_name": "windowseat",
-    # The log is for the server's own troubles. Failed statements are the site's to report, and hold people's
-    # text.
+    # The log is for the server's own errors. Failed statements are the site's to report, and hold what users wrote.
     "log_min_messages": "log",
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
@@ -45,8 +48,12 @@ class EmbeddedServer:
 
     def __init__(self, data: Path) -> None:
         self.paths = ServerPaths(data)
-        self._membership: int | None = None
+        self._users_lock: int | None = None
         self._has_database = False
+
+    def connection_settings(self) -> dict[str, Any]:
+        """Return the settings of Django's `DATABASES` with which to connect, once the server takes connections."""
+        return {"HOST": str(self.ensure_running()), "PORT": PORT, "USER": ROLE}
 
     def ensure_running(self) -> Path:
         """Return the folder of the server's socket, once it listens there and has the site's database.
@@ -54,7 +61,7 @@ class EmbeddedServer:
         From the first call on the server runs for as long as this process. Raises `PostgresDidNotStart`.
         """
         try:
-            self._join_users()
+            self._lock_users_file()
             self._wait_until_ready()
         except OSError as error:
             raise PostgresDidNotStart(f"The embedded PostgreSQL can't be started: {error}") from error
@@ -63,23 +70,24 @@ class EmbeddedServer:
         return self.paths.socket_dir
 
     def is_ready(self) -> bool:
-        """Say whether a server takes connections, by what it wrote into its postmaster.pid."""
+        """Return whether a server takes connections, by what it wrote into its postmaster.pid."""
         try:
             lines = self.paths.postmaster_pid.read_text().splitlines()
         except FileNotFoundError:
             return False
         return len(lines) >= 8 and lines[7].strip() == "ready" and _is_alive(int(lines[0]))
 
-    def _join_users(self) -> None:
-        if self._membership is None:
+    def _lock_users_file(self) -> None:
+        """Become a user of the server: hold a shared lock until this process ends."""
+        if self._users_lock is None:
             self.paths.data.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._membership = hold_shared(self.paths.users)
+            self._users_lock = lock_shared(self.paths.users)
 
     def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         was_started = False
         while True:
-            lock = try_exclusive(self.paths.lock)
+            lock = try_lock_exclusive(self.paths.lock)
             if lock is not None:
                 if was_started:
                     os.close(lock)
@@ -93,14 +101,14 @@ class EmbeddedServer:
             time.sleep(POLL_SECONDS)
 
     def _start(self, lock: int) -> None:
-        """Start the server and its keeper, who take over *lock*."""
+        """Start the server and its keeper; both inherit *lock*."""
         self._has_database = False
         try:
             prepare_data_folder(self.paths)
-            _make_private(self.paths.socket_dir, Account.owning(self.paths.data))
-            # Their process ids may belong to others by now, so PostgreSQL could refuse to remove them.
-            for leftover in self.paths.left_by_a_killed_server():
-                leftover.unlink(missing_ok=True)
+            _make_private(self.paths.socket_dir, SystemAccount.owning(self.paths.data))
+            # The process ids in them may belong to other processes by now, so PostgreSQL could refuse to remove them.
+            for stale in self.paths.stale_files():
+                stale.unlink(missing_ok=True)
             self._run_keeper(lock)
         finally:
             os.close(lock)
@@ -126,7 +134,7 @@ class EmbeddedServer:
             os.close(log)
 
     def _server_command(self) -> list[str]:
-        # A list setting of its own syntax: quoted, so that any path is one entry.
+        # PostgreSQL splits this setting at commas: quoted, any path is one entry.
         quoted_socket_dir = '"' + str(self.paths.socket_dir).replace('"', '""') + '"'
         options = {**OPTIONS, "unix_socket_directories": quoted_socket_dir}
         settings = [argument for name, value in options.items() for argument in ("-c", f"{name}={value}")]
@@ -149,11 +157,15 @@ def embedded_server(data: Path) -> EmbeddedServer:
     return EmbeddedServer(data)
 
 
-def _make_private(folder: Path, account: Account) -> None:
-    """Make *folder* for *account* alone; raises `PostgresDidNotStart` if somebody else has made it before."""
+def psql_program() -> Path:
+    return binaries() / "psql"
+
+
+def _make_private(folder: Path, account: SystemAccount) -> None:
+    """Make *folder* for *account* alone; raises `PostgresDidNotStart` if it exists with another owner or open mode."""
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-        account.give(folder)
+        account.take_over(folder)
     info = folder.lstat()
     if not stat.S_ISDIR(info.st_mode) or info.st_uid != account.uid or info.st_mode & 0o077:
         raise PostgresDidNotStart(f"{folder} should be a folder of uid {account.uid} alone. Remove it.")

@@ -10,13 +10,13 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
-from chatsite.postgres.compiled_query import Prepared
+from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.money.usage import UnitPrices
 from conversations.models import Completion, Price
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.providers.catalog.language_models import language_models
 
-NEWEST = Prepared(
+NEWEST = CompiledQuery(
     Price.objects.all(), "WHERE language_model = %s AND valid_from <= %s ORDER BY valid_from DESC LIMIT 1"
 )
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from chatsite.accounts.models import User
-from chatsite.postgres.linked_insert import store_together
+from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.core.errors import PriceUnknown
 from conversations.core.money.allowance import worst_case_usd
 from conversations.core.money.context_cost import cost_without_history_usd
@@ -106,7 +106,7 @@ def open_completion(new: NewCompletion) -> Completion:
     try:
         with transaction.atomic():
             _keep_texts(completion, new.body)
-            store_together(completion)
+            insert_linked_rows(completion)
             if completion.reserved_usd is not None:
                 _reserve(completion, new.loop_usd, limits)
     except NotCovered:

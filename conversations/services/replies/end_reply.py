@@ -10,7 +10,7 @@ from typing import Literal
 
 from django.db import connection, transaction
 
-from chatsite.postgres.compiled_query import Prepared
+from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ConversationError, ReplyInterrupted, ReplyShutOut
 from conversations.core.frames.definitions import Frame, ReplyDone, ReplyFailed
 from conversations.core.prompt.messages import PromptMessage
@@ -34,7 +34,7 @@ WITH ended AS (
 )
 SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'asking') FROM ended
 """
-STREAMING = Prepared(
+STREAMING = CompiledQuery(
     Message.objects.select_related("conversation__scenario").only(
         "position",
         "content",

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from django.db.models import Exists, OuterRef, Q
 
-from chatsite.postgres.compiled_query import Prepared
+from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ContextTooLong, PromptError
 from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.calibration import RefusedPrompt
@@ -32,7 +32,7 @@ DOCUMENTS = Document.objects.filter(
     Q(conversation=OuterRef("conversation")) | Q(scenario=OuterRef("conversation__scenario"))
 )
 # A reply by its id, with everything that its windows and its first step need.
-TO_BE_MADE = Prepared(
+TO_BE_MADE = CompiledQuery(
     Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").annotate(
         has_called=Exists(CALLS), may_be_looked_up=Exists(DOCUMENTS)
     ),

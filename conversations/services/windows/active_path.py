@@ -8,13 +8,13 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from chatsite.postgres.compiled_query import Prepared
-from chatsite.postgres.linked_insert import store_together
+from chatsite.postgres.compiled_query import CompiledQuery
+from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.core.errors import ConversationNotFound, ReplyInterrupted
 from conversations.models import Conversation, Message, Run
 from conversations.services.counting.model_context import ModelContext
 
-LOCKED = Prepared(
+LOCKED = CompiledQuery(
     Conversation.objects.select_related("scenario", "head"),
     "WHERE conversations_conversation.id = %s AND conversations_conversation.deleted_at IS NULL "
     "FOR NO KEY UPDATE OF conversations_conversation",
@@ -75,7 +75,7 @@ def add_reply(conversation: Conversation, message: Message, context: ModelContex
         state="streaming",
         encoding=context.language_model.encoding,
     )
-    store_together(*([] if message.pk else [message]), reply, Run(reply=reply))
+    insert_linked_rows(*([] if message.pk else [message]), reply, Run(reply=reply))
     _move_head(conversation, reply)
     return reply
 

@@ -8,7 +8,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_safe
 
-from chatsite.accounts.preferences.time_zone import remember_zone
+from chatsite.accounts.preferences.reader_time_zone import remember_time_zone
 from conversations.access import find_conversation
 from conversations.selectors.conversations.sources import question_at
 from conversations.services.conversations.conversations import scenario_to_begin_with
@@ -27,7 +27,7 @@ PAGE = "conversations/conversation.html"
 @answers_errors()
 def new(request: PersonRequest) -> HttpResponse:
     """A conversation that begins with its first message; its id is chosen here, so that sending twice begins one."""
-    remember_zone(request.user, request.COOKIES)
+    remember_time_zone(request.user, request.COOKIES)
     scenario = scenario_to_begin_with(request.user, parameters.scenario_id(request))
     return render(request, PAGE, new_page_context(request, uuid.uuid4(), scenario))
 
@@ -37,7 +37,7 @@ def new(request: PersonRequest) -> HttpResponse:
 def conversation(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """A conversation; with the position of a question to be asked again more narrowly, that question is the draft."""
     found = find_conversation(request.user, public_id)
-    remember_zone(request.user, request.COOKIES)
+    remember_time_zone(request.user, request.COOKIES)
     context = page_context(request, found)
     position = parameters.position(request, "narrow")
     if position is not None:

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import override
 from django_htmx.http import HttpResponseClientRedirect
 
-from chatsite.accounts.preferences.reader_language import language_of
+from chatsite.accounts.preferences.reader_language import reader_language
 from conversations.access import require_admitted
 from conversations.core.errors import (
     AccessError,
@@ -117,7 +117,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         return refused(request, RequestTooLarge())
     if isinstance(exception, TooManyFilesSent):
         return refused(request, TooManyFiles(most=settings.DATA_UPLOAD_MAX_NUMBER_FILES))
-    with override(language_of(request)):  # it may be refused before anybody has asked who reads it
+    with override(reader_language(request)):  # it may be refused before anybody has asked who reads it
         return render(request, "400.html", status=400)
 
 

@@ -8,7 +8,7 @@ import uuid
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 
-from chatsite.accounts.preferences.time_zone import zone_of
+from chatsite.accounts.preferences.reader_time_zone import reader_time_zone
 from conversations.core.errors import FrameError
 
 LARGEST_POSITION = 2**31 - 1  # what the column holds
@@ -82,7 +82,7 @@ def is_yes(request: HttpRequest, name: str) -> bool:
 
 
 def time_zone(request: HttpRequest) -> dt.tzinfo:
-    return zone_of(request.COOKIES)
+    return reader_time_zone(request.COOKIES)
 
 
 def optional_unique_id(request: HttpRequest, name: str) -> uuid.UUID | None:

@@ -1,10 +1,10 @@
-"""The system account that runs the server.
+"""The system account that runs the embedded PostgreSQL, and its access to data and programs.
 
-PostgreSQL refuses to run as root. When we are root it runs as the first of: the owner of its data; the
-owner of the folder that holds the data, if that is a person (`sudo make run`); the account `postgres`, if
-the machine has one; `nobody`. No account is created. That account must get to the data and to the programs:
-folders on the way that it may not pass get the one bit that lets it pass (not list, not read), and each is
-named in the log.
+PostgreSQL refuses to run as root. When the site is root, PostgreSQL runs as the first of: the owner of its data; the
+owner of the folder that holds the data, if that account has a name and is not root (`sudo make run`); the account
+`postgres`, if the machine has one; `nobody`. No account is created. That account must reach the data and the programs:
+parent folders that it may not pass get the one bit that lets it pass (not list, not read), and each is named in the
+log.
 """
 
 from __future__ import annotations
@@ -23,31 +23,33 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SystemAccount:
+    """An account of the operating system."""
+
     uid: int
     gid: int
 
     @classmethod
-    def owning(cls, path: Path) -> Account:
+    def owning(cls, path: Path) -> SystemAccount:
         info = path.stat()
         return cls(info.st_uid, info.st_gid)
 
-    def switch(self) -> dict[str, Any]:
-        """Return the arguments for `subprocess` that run a program as this account; none unless root."""
+    def subprocess_options(self) -> dict[str, Any]:
+        """Return the arguments of `subprocess` that run a program as this account; none unless root."""
         if os.geteuid() != 0:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
-    def give(self, path: Path) -> None:
+    def take_over(self, path: Path) -> None:
         if os.geteuid() == 0:
             os.chown(path, self.uid, self.gid)
 
 
-def choose_account(folder: Path) -> Account:
+def choose_account(folder: Path) -> SystemAccount:
     """Return the account for a new server whose data will lie in *folder*."""
     if os.geteuid() != 0:
-        return Account(os.geteuid(), os.getegid())
-    owner = Account.owning(folder)
+        return SystemAccount(os.geteuid(), os.getegid())
+    owner = SystemAccount.owning(folder)
     if owner.uid != 0 and _has_name(owner.uid):
         return owner
     for name in ("postgres", "nobody"):
@@ -55,16 +57,16 @@ def choose_account(folder: Path) -> Account:
             entry = pwd.getpwnam(name)
         except KeyError:
             continue
-        return Account(entry.pw_uid, entry.pw_gid)
+        return SystemAccount(entry.pw_uid, entry.pw_gid)
     raise PostgresDidNotStart(
         "PostgreSQL refuses to run as root, and this machine has neither an account postgres nor nobody. "
         "Run as an ordinary user, or set DATABASE_URL."
     )
 
 
-def require_usable_owner(data: Path) -> Account:
-    """Return the owner of *data*; raises `PostgresDidNotStart` if the server can't run as that one."""
-    owner = Account.owning(data)
+def require_usable_owner(data: Path) -> SystemAccount:
+    """Return the owner of *data*; raises `PostgresDidNotStart` if the server can't run as that account."""
+    owner = SystemAccount.owning(data)
     if owner.uid == 0:
         raise PostgresDidNotStart(
             f"{data} belongs to root, and PostgreSQL refuses to run as root. "
@@ -75,8 +77,8 @@ def require_usable_owner(data: Path) -> Account:
     return owner
 
 
-def let_pass(account: Account, path: Path) -> None:
-    """As root, make every folder above *path* passable for *account*."""
+def grant_passage(account: SystemAccount, path: Path) -> None:
+    """As root, let *account* pass through every folder above *path*."""
     if os.geteuid() != 0:
         return
     for folder in path.resolve().parents:
@@ -86,9 +88,9 @@ def let_pass(account: Account, path: Path) -> None:
             logger.warning("%s may now be passed through, not read, by the account of PostgreSQL.", folder)
 
 
-def let_read(account: Account, folder: Path) -> None:
-    """As root, make the programs in *folder* usable for *account* where root's umask hid them."""
-    let_pass(account, folder)
+def grant_read_access(account: SystemAccount, folder: Path) -> None:
+    """As root, let *account* read and run the programs in *folder* where root's umask hid them."""
+    grant_passage(account, folder)
     if os.geteuid() != 0 or folder.stat().st_mode & stat.S_IROTH:
         return
     for path in (folder, *folder.rglob("*")):
@@ -96,7 +98,7 @@ def let_read(account: Account, folder: Path) -> None:
         path.chmod(mode | stat.S_IROTH | (stat.S_IXOTH if mode & stat.S_IXUSR else 0))
 
 
-def _pass_bit(account: Account, folder: Path) -> int:
+def _pass_bit(account: SystemAccount, folder: Path) -> int:
     info = folder.stat()
     if info.st_uid == account.uid:
         return stat.S_IXUSR
@@ -104,7 +106,7 @@ def _pass_bit(account: Account, folder: Path) -> int:
 
 
 def _has_name(uid: int) -> bool:
-    """initdb insists on a name for its user id."""
+    """Return whether the account has a name: initdb insists on one for its user id."""
     try:
         pwd.getpwuid(uid)
     except KeyError:

@@ -1,4 +1,4 @@
-"""Rows stored by one statement are those that Django stores by several."""
+"""Linked rows inserted by one statement are those that Django inserts by several."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from chatsite.postgres.linked_insert import store_together
+from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.models import Completion, Message, Run
 from tests.support.people import begin, make_user
 
@@ -44,20 +44,20 @@ def reply(conversation, question) -> Message:
 def test_they_name_one_another(question, reply, django_assert_num_queries):
     run = Run(reply=reply)
     with django_assert_num_queries(1):
-        store_together(question, reply, run)
+        insert_linked_rows(question, reply, run)
     stored = Run.objects.select_related("reply__parent").get()
     assert (stored, stored.reply, stored.reply.parent) == (run, reply, question)
     assert (run.reply_id, reply.parent_id) == (reply.pk, question.pk)
 
 
 def test_they_have_afterwards_what_is_stored(question, reply):
-    store_together(question, reply)
+    insert_linked_rows(question, reply)
     assert values_of(question) == values_of(Message.objects.get(pk=question.pk))
     assert values_of(reply) == values_of(Message.objects.get(pk=reply.pk))
 
 
 def test_each_column_holds_what_django_would_write(conversation, question):
-    store_together(question)
+    insert_linked_rows(question)
     ours, djangos = Message.objects.get(), Message(**{**values_of(question), "id": None, "client_id": uuid.uuid4()})
     djangos.active = False
     djangos.save()
@@ -68,7 +68,7 @@ def test_each_column_holds_what_django_would_write(conversation, question):
 def test_what_the_database_fills_in_is_known_afterwards(conversation):
     completion = Completion(conversation=conversation, language_model="letters", estimated_input_tokens=3)
     with transaction.atomic():
-        store_together(completion)
+        insert_linked_rows(completion)
         assert completion.created_at <= timezone.now()
     assert values_of(completion) == values_of(Completion.objects.get())
 
@@ -76,12 +76,12 @@ def test_what_the_database_fills_in_is_known_afterwards(conversation):
 def test_a_row_that_is_refused_leaves_none_behind(question, reply):
     reply.parent, reply.position = None, 1
     with pytest.raises(IntegrityError, match="message_root_is_at_position_0"), transaction.atomic():
-        store_together(question, reply)
+        insert_linked_rows(question, reply)
     assert not Message.objects.exists()
 
 
 def test_what_has_been_stored_is_changed_and_not_stored_again(question):
-    store_together(question)
+    insert_linked_rows(question)
     question.pinned = True
     question.save()
     assert [message.pinned for message in Message.objects.all()] == [True]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chatsite.postgres.embedded.account import choose_account
+from chatsite.postgres.embedded.system_account import choose_account
 from tests.postgres.processes import START_TIME
 from tests.support.patience import wait_for
 
@@ -102,7 +102,7 @@ def test_root_and_the_owner_share_one_server(start_user, var_dir):
 
 def test_data_of_another_version_is_refused(start_user, server):
     server.paths.data.mkdir(parents=True)
-    choose_account(server.paths.data).give(server.paths.data)
+    choose_account(server.paths.data).take_over(server.paths.data)
     (server.paths.data / "PG_VERSION").write_text("16\n")
     assert "was made by PostgreSQL 16" in start_user().error()
 

@@ -1,0 +1,47 @@
+"""`compiled_query` and `linked_insert` copy internals of Django: another Django fails here first, and says why.
+
+With a new Django: compare `ModelIterable.__iter__` with `_Compiled`, and `Model._save_table` and
+`SQLInsertCompiler.as_sql` with `insert_linked_rows`; then change `READ_AGAINST` and the bound in pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from pathlib import Path
+
+import django
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import expressions, query
+
+from conversations.models import Message
+
+READ_AGAINST = (5, 2)
+PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
+
+
+def test_this_is_the_django_whose_internals_were_read():
+    assert django.VERSION[:2] == READ_AGAINST, f"{__doc__}"
+
+
+def test_the_upper_bound_lets_no_other_django_in():
+    dependencies = tomllib.loads(PYPROJECT.read_text())["project"]["dependencies"]
+    [bound] = [name.partition("<")[2] for name in dependencies if name.startswith("django[")]
+    assert bound == f"{READ_AGAINST[0]}.{READ_AGAINST[1] + 1}"
+
+
+def test_rows_become_instances_by_the_names_that_a_compiled_query_uses():
+    compiler = Message.objects.select_related("parent").query.get_compiler(DEFAULT_DB_ALIAS)
+    compiler.as_sql()
+    assert {"model", "select_fields", "related_klass_infos"} <= compiler.klass_info.keys()
+    assert compiler.annotation_col_map == {}
+    assert list(inspect.signature(query.get_related_populators).parameters)[:3] == ["klass_info", "select", "db"]
+    assert list(inspect.signature(query.RelatedPopulator.populate).parameters) == ["self", "row", "from_obj"]
+    assert list(inspect.signature(compiler.get_converters).parameters) == ["expressions"]
+    assert [field.target.attname for field, *_ in compiler.select[:1]] == ["id"]
+
+
+def test_new_rows_are_written_by_the_names_that_a_linked_insert_uses():
+    assert Message._meta.db_returning_fields[0].primary_key
+    assert issubclass(expressions.DatabaseDefault, expressions.Expression)
+    assert {"adding", "db"} <= set(vars(Message()._state)) | set(vars(type(Message()._state)))
