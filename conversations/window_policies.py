@@ -22,7 +22,7 @@ LABELS = {
 
 def policy_choices() -> Mapping[str, str]:
     """Return what may be chosen on a page, name → label: a path runs code, so only those of the settings."""
-    own = gettext("This site's own: %(name)s")
+    own = gettext("Custom: %(name)s")
     return {
         **{name: gettext(label) for name, label in LABELS.items()},
         **{path: own % {"name": path.rpartition(".")[2]} for path in settings.WINDOW_POLICIES},

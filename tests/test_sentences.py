@@ -111,7 +111,7 @@ def test_when_a_failed_reply_can_be_made_again_is_said_by_the_readers_clock(clie
     conversation = failed_conversation(alice, "money_used_up", opens_at="2026-11-22T00:00:00+00:00")
     client.cookies["tz"] = "Asia%2FShanghai"
     answer = client.get(reverse(f"conversations:{name}", args=[conversation.public_id]))
-    assert "It opens again at 2026-11-22 08:00." in answer.content.decode()
+    assert "It resets at 2026-11-22 08:00." in answer.content.decode()
 
 
 # By the socket

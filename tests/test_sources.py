@@ -185,7 +185,7 @@ def test_endless_chat_says_when_the_scenario_and_the_message_are_too_long_togeth
     assert endless(Turn(said(3_000), "s" * longest)).record.prompt_tokens == 3_700
     with pytest.raises(MessageTooLongForScenario) as refused:
         endless(Turn(said(3_000), "s" * (longest + 7)))
-    assert "7 tokens too long to be sent together with the scenario" in str(refused.value)
+    assert "7 tokens too long to fit beside the system prompt" in str(refused.value)
 
 
 def test_endless_chat_leaves_396_of_4096_tokens_to_the_reply():

@@ -18,11 +18,11 @@ class ScenarioForm(people.ScenarioForm):
     language_model = forms.ChoiceField(label=_("Language model"), required=False, widget=UnfoldAdminSelectWidget)
     policy_name = forms.ChoiceField(label=_("Window policy"), widget=UnfoldAdminSelectWidget)
     sampling = people.SamplingField(
-        label=_("Sampling"),
+        label=_("Model parameters (JSON)"),
         required=False,
         initial=dict,
-        error_messages={"invalid": _('This is not JSON. Write an object, such as {"temperature": 0.2}.')},
-        help_text=_('Sent to the provider as it is, such as {"temperature": 0.2}.'),
+        error_messages={"invalid": _('This is not JSON. Enter an object, such as {"temperature": 0.2}.')},
+        help_text=_('Sent to the provider as is, such as {"temperature": 0.2}.'),
         widget=UnfoldAdminTextareaWidget({"rows": 3}),
     )
 

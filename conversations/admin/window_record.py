@@ -131,7 +131,7 @@ def _slices(record: WindowRecord) -> Iterator[Slice]:
         entries = tuple(group)
         tokens = sum(entry.tokens for entry in entries)
         if kind == "newest" and record.grounding.tokens:
-            yield "grounding", gettext("Grounding"), record.grounding.tokens, ()
+            yield "grounding", gettext("Document passages"), record.grounding.tokens, ()
             tokens -= record.grounding.tokens
         yield kind, str(KINDS[kind]), tokens, entries
     yield "priming", gettext("Priming of the reply"), record.priming_tokens, ()

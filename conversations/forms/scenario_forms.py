@@ -24,13 +24,13 @@ from conversations.wording.money_amounts import prices_in_words
 # What only one built-in policy asks for; pages show it only with that one, or with a policy of the site's own.
 MATTERS_TO = {"low_water_share": "sliding", "skip_oversized": "sliding", "last_messages": "last-n-messages"}
 NO_LIMIT = {
-    "invalid": _("Write a whole number, such as 4096, or nothing."),
-    "min_value": _("Write at least 1, or nothing for no limit of its own."),
-    "max_value": _("This is more than any language model has room for."),
+    "invalid": _("Enter a whole number, such as 4096, or leave this empty."),
+    "min_value": _("Enter at least 1, or leave this empty for the default."),
+    "max_value": _("No language model has room for this many tokens."),
 }
 PART = dict.fromkeys(
     ("invalid", "min_value", "max_value", "max_digits", "max_decimal_places", "max_whole_digits"),
-    _("Write a number from 0 to 1 with at most two decimals, such as 0.5."),
+    _("Enter a number from 0 to 1 with at most two decimals, such as 0.5."),
 )
 DIGITS = forms.TextInput({"inputmode": "numeric"})  # a number field would lose what it can't read
 DECIMAL = forms.TextInput({"inputmode": "decimal"})
@@ -78,16 +78,16 @@ class ScenarioForm(forms.ModelForm):
         label=_("System prompt"),
         required=False,
         widget=forms.Textarea({"rows": 7}),
-        help_text=_("Goes before every message. Who should the language model be, and how should it answer?"),
+        help_text=_("Sent before every message: who the language model should be and how it should answer."),
     )
     language_model = forms.ChoiceField(label=_("Language model"), required=False)
     sampling = SamplingField(
-        label=_("Sampling"),
+        label=_("Model parameters (JSON)"),
         required=False,
         initial=dict,
-        error_messages={"invalid": _('This is not JSON. Write an object, such as {"temperature": 0.2}.')},
+        error_messages={"invalid": _('This is not JSON. Enter an object, such as {"temperature": 0.2}.')},
         widget=forms.Textarea({"rows": 2, "spellcheck": "false"}),
-        help_text=_('Sent to the provider as it is, such as {"temperature": 0.2}.'),
+        help_text=_('Sent to the provider as is, such as {"temperature": 0.2}.'),
     )
     tools = ToolsField()
     policy_name = forms.ChoiceField(label=_("Window policy"), widget=forms.RadioSelect)
@@ -111,13 +111,13 @@ class ScenarioForm(forms.ModelForm):
         model = Scenario
         fields = ("name", "system_prompt", "language_model", "sampling", "tools", "policy_name", *POLICY_FIELDS)
         labels = {
-            "last_messages": _("Messages kept"),
-            "cap_tokens": _("Prompt cap, tokens"),
-            "message_cap_tokens": _("Message cap, tokens"),
+            "last_messages": _("Messages to keep"),
+            "cap_tokens": _("Longest prompt, tokens"),
+            "message_cap_tokens": _("Longest message, tokens"),
             "reply_reserve_tokens": _("Reply reserve, tokens"),
-            "low_water_share": _("Low-water mark"),
-            "grounding_share": _("Share for grounding"),
-            "skip_oversized": _("Skip what is too large"),
+            "low_water_share": _("Fill after sliding"),
+            "grounding_share": _("Share for document passages"),
+            "skip_oversized": _("Skip messages that are too large"),
         }
         error_messages = {
             "name": {"required": _("A scenario needs a name.")},
@@ -125,12 +125,12 @@ class ScenarioForm(forms.ModelForm):
             "message_cap_tokens": NO_LIMIT,
             "reply_reserve_tokens": NO_LIMIT,
             "last_messages": {
-                "invalid": _("Write a whole number, such as 20."),
-                "min_value": _("Write at least 1: the newest message is always sent."),
-                "max_value": _("This is more than any conversation has."),
+                "invalid": _("Enter a whole number, such as 20."),
+                "min_value": _("Enter at least 1: the newest message is always sent."),
+                "max_value": _("No conversation has this many messages."),
             },
             "grounding_share": PART,
-            "low_water_share": {**PART, "min_value": _("Write a number above 0, such as 0.7.")},
+            "low_water_share": {**PART, "min_value": _("Enter a number above 0, such as 0.7.")},
         }
         widgets = {
             "last_messages": DIGITS,
@@ -173,7 +173,7 @@ class ScenarioFileForm(forms.Form):
     )
     text = LinesField(
         required=False,
-        label=_("Or its text"),
+        label=_("Or paste its text"),
         max_length=MOST_BYTES,
         widget=forms.Textarea({"rows": 8, "spellcheck": "false"}),
     )
@@ -186,7 +186,7 @@ class ScenarioFileForm(forms.Form):
         elif text := cleaned.get("text"):
             cleaned["raw"] = text.encode(errors="surrogatepass")
         elif not self.errors:
-            raise ValidationError(_("Choose a file, or write the text of one."))
+            raise ValidationError(_("Choose a file or paste its text."))
         return cleaned
 
 

@@ -21,7 +21,7 @@ from conversations.tools.mcp_tools import all_tools_key
 from conversations.tools.toolbox import OfferedTool, offered_tools, scenario_toolbox
 from conversations.wording.tool_labels import words_of
 
-GROUPS = {BUILT_IN: _("Built in"), OWN: _("Of this site")}
+GROUPS = {BUILT_IN: _("Built in"), OWN: _("From this site")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ToolsField(forms.MultipleChoiceField):
     widget = ToolsWidget
 
     def __init__(self, **options: Any) -> None:
-        help_text = _("What the language model may call while it replies. Each costs tokens in every request.")
+        help_text = _("Tools that the language model may call while it replies. Each costs tokens in every request.")
         super().__init__(**{"label": _("Tools"), "required": False, "help_text": help_text} | options)
 
     def offer(self, scenario: Scenario) -> None:
@@ -82,8 +82,8 @@ def boxes_for(scenario: Scenario) -> Iterable[ToolCheckbox]:
         yield from boxes
         keys.difference_update(box.key for box in boxes)
     for key in sorted(keys):
-        words = gettext("Chosen before. It is not there now.")
-        yield ToolCheckbox(key, key, words, source=gettext("Not there now"), tokens=None)
+        words = gettext("Chosen earlier, but no longer available.")
+        yield ToolCheckbox(key, key, words, source=gettext("No longer available"), tokens=None)
 
 
 def chosen_tools(scenario: Scenario) -> list[ToolCheckbox]:
@@ -108,7 +108,7 @@ def _box_of_all(boxes: Sequence[ToolCheckbox]) -> ToolCheckbox:
     return ToolCheckbox(
         all_tools_key(boxes[0].key),
         gettext("All its tools"),
-        gettext("Also those that it offers later."),
+        gettext("Including tools that it offers later."),
         boxes[0].source,
         tokens=sum(box.tokens or 0 for box in boxes),
         asks=any(box.asks for box in boxes),

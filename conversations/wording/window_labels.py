@@ -18,19 +18,19 @@ MARK_LABELS: Mapping[str, Promise] = {
 }
 LEFT_OUT_LABELS: Mapping[LeftOutReason, Promise] = {
     "does_not_fit": gettext_lazy("did not fit"),
-    "oversized": gettext_lazy("too large, passed over"),
+    "oversized": gettext_lazy("too large, so skipped"),
     "excluded": gettext_lazy("excluded"),
-    "empty": gettext_lazy("nothing in it"),
+    "empty": gettext_lazy("empty"),
     "incomplete_tool_turn": gettext_lazy("a tool call without its result"),
-    "without_tools": gettext_lazy("no tools go with this request, so their calls don't either"),
-    "policy": gettext_lazy("kept out by the policy"),
+    "without_tools": gettext_lazy("this request has no tools, so their calls are left out"),
+    "policy": gettext_lazy("left out by the window policy"),
 }
 PART_LABELS: Mapping[Part, Promise] = {
     "system": gettext_lazy("System prompt and format"),
     "tools": gettext_lazy("Tools"),
     "pins": gettext_lazy("Pinned messages"),
     "older": gettext_lazy("Older messages"),
-    "grounding": gettext_lazy("Grounding"),
+    "grounding": gettext_lazy("Document passages"),
     "newest": gettext_lazy("Newest message"),
     "tool_steps": gettext_lazy("Tool steps"),
 }

@@ -101,7 +101,7 @@ def test_every_part_of_a_window_has_a_name_and_a_colour():
 
 def test_the_window_is_a_readable_table(admin_browser, completion):
     page = page_of(admin_browser, completion)
-    for words in ("System prompt", "Pinned messages", "Older messages", "Newest message", "Grounding"):
+    for words in ("System prompt", "Pinned messages", "Older messages", "Newest message", "Document passages"):
         assert words in page
     assert "7 – 9" in page  # the positions of the older messages, counted from 1
 
@@ -109,7 +109,7 @@ def test_the_window_is_a_readable_table(admin_browser, completion):
 def test_the_page_says_what_was_left_out_and_cut(admin_browser, completion):
     page = page_of(admin_browser, completion)
     assert {"excluded", "empty", "does_not_fit"} <= {message.reason for message, _ in ShownWindow(completion).left_out}
-    for words in ("excluded", "nothing in it", "did not fit", "left out", "<td>cut</td>"):
+    for words in ("excluded", "empty", "did not fit", "left out", "<td>cut</td>"):
         assert words in page
 
 
@@ -170,7 +170,7 @@ def test_a_page_says_the_outcome_and_the_policy_in_the_reader_s_words(admin_brow
 def test_a_dear_request_says_what_most_of_it_was_spent_on(admin_browser, completion):
     Completion.objects.update(cost_usd=Decimal("0.05"), output_tokens=1, output_price_usd=Decimal("0.6"))
     sent = [tokens for part, tokens in make_record().parts.items() if part != "free"]
-    assert f"{max(sent)} of {sum(sent)} input tokens were" in page_of(admin_browser, completion)
+    assert f"{max(sent)} of {sum(sent)} input tokens" in page_of(admin_browser, completion)
 
 
 def test_lists_of_tools_are_told_from_what_tools_answered():
@@ -178,12 +178,12 @@ def test_lists_of_tools_are_told_from_what_tools_answered():
         render_to_string("conversations/_dear_words.html", {"dearness": Dearness(part, 7, 9)})
         for part in ("tools", "tool_steps")
     )
-    assert "7 of 9 input tokens said which tools there are" in listed
-    assert "7 of 9 input tokens were calls and what they answered" in answered
+    assert "tool descriptions: 7 of 9 input tokens" in listed
+    assert "tool calls: 7 of 9 input tokens" in answered
 
 
 def test_a_cheap_request_needs_no_reason(admin_browser, completion):
-    assert "Dear" not in page_of(admin_browser, completion)
+    assert "Expensive" not in page_of(admin_browser, completion)
 
 
 def test_from_one_step_the_others_are_a_click_away(admin_browser, alice):

@@ -77,7 +77,7 @@ def test_with_a_reason_the_words_are_there_and_the_page_is_on_record(reviewer_br
 def test_without_a_real_reason_nothing_is_opened(reviewer_browser, conversation, reason):
     assert give_reason(reviewer_browser, conversation, reason).status_code == 302
     page = reviewer_browser.get(page_of(conversation)).text
-    assert "Say in a sentence why" in page
+    assert "Say why you need to read this" in page
     assert "question 1" not in page
     assert not Reading.objects.exists()
 

@@ -147,7 +147,7 @@ def test_every_wrong_field_says_so_at_once(admin_browser):
 
 def test_a_wrong_share_is_refused_in_words_beside_another_wrong_field(admin_browser):
     errors = errors_of(admin_browser, cap_tokens="0", grounding_share="3")
-    assert errors["grounding_share"] == ["Write a number from 0 to 1 with at most two decimals, such as 0.5."]
+    assert errors["grounding_share"] == ["Enter a number from 0 to 1 with at most two decimals, such as 0.5."]
     assert set(errors) == {"cap_tokens", "grounding_share"}
 
 

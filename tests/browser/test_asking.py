@@ -15,7 +15,7 @@ from conversations.models import Conversation
 from tests.support.tool_steps import add_call
 add_call(Conversation.objects.get(public_id="{public_id}").head, "look", result="row\\n" * 5_000)
 """
-WORDS = "Waits for your answer"
+WORDS = "Waiting for your approval"
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_whoever_reads_another_conversation_is_told_which_one_asks_and_when_it_d
     card = ask_to_write_down(asking)
     expect(marked(reading)).to_contain_text("call write_down with")
     expect(reading).to_have_title("(1) Something else · Windowseat")
-    expect(reading.locator('[data-part="announcer"]')).to_contain_text("waits for your answer.")
+    expect(reading.locator('[data-part="announcer"]')).to_contain_text("is waiting for your approval.")
     card.get_by_role("button", name="Allow", exact=True).click()
     expect(marked(reading)).to_have_count(0)
     expect(reading).to_have_title("Something else · Windowseat")
@@ -90,7 +90,7 @@ def test_on_a_telephone_the_drawers_button_says_that_something_in_it_waits(askin
 
 def test_the_meter_tells_of_the_version_that_asks_and_not_of_the_one_before(asking):
     ask_to_write_down(asking).get_by_role("button", name="Allow", exact=True).click()
-    end_of(asking).get_by_role("button", name="Again").click()
+    end_of(asking).get_by_role("button", name="Regenerate").click()
     expect(asking.locator("[data-asks]")).to_be_visible()
     other = asking.context.new_page()
     other.goto(asking.url)
@@ -104,5 +104,5 @@ def test_the_whole_of_a_long_result_is_saved(page, site):
     page.reload()
     page.locator("details[data-call] > summary").click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Save all of it as a text file").click()
+        page.get_by_role("link", name="Save it all as a text file").click()
     assert download.value.path().read_text() == "row\n" * 5_000

@@ -147,7 +147,7 @@ def test_hostile_words_of_a_document_do_nothing(cited):
 
 
 def test_the_line_under_a_reply_opens_to_all_passages(cited):
-    cited.locator("summary").filter(has_text="Sources: 3 of 17 passages fit").press("Enter")
+    cited.locator("summary").filter(has_text="Sources: 3 of 17 matching passages fit in the window").press("Enter")
     passages = replies(cited).locator(".passages > li")
     expect(passages).to_have_count(17)
     expect(passages.nth(3)).to_contain_text("left out")
@@ -175,7 +175,7 @@ def test_a_passage_that_cannot_be_fetched_says_so_and_is_fetched_the_next_time(c
 def test_without_scripts_the_passages_are_a_page_and_the_question_a_draft(site, cited, open_page):
     state = cited.context.storage_state()
     plain = open_page(cited.url.replace(site.address, ""), java_script_enabled=False, storage_state=state)
-    plain.get_by_text("Sources: 3 of 17 passages fit").click()
+    plain.get_by_text("Sources: 3 of 17 matching passages fit in the window").click()
     plain.get_by_role("link", name="Show the passages").click()
     expect(plain.locator(".passages > li")).to_have_count(17)
     plain.get_by_role("link", name="Back to the conversation").click()

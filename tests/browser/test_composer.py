@@ -117,5 +117,5 @@ def test_characters_that_cannot_be_stored_are_taken_out_with_a_notice(page):
     say(page, "A conversation")
     composer(page).evaluate("e => { e.value = 'half a \\ud83d pair' }")
     composer(page).press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("were taken out of your message")
+    expect(page.get_by_role("alert")).to_contain_text("were removed from your message")
     expect(messages(page).nth(2)).to_contain_text("half a  pair", use_inner_text=True)

@@ -113,8 +113,8 @@ def test_a_file_that_was_here_already_is_shown_to_be(page):
     wait_until_read(page, "notes.md")
     add(page, NOTES)
     sent = page.locator(".uploads .document", has_text="notes.md")
-    expect(sent).to_contain_text("Was here already")
-    sent.get_by_role("button", name="Take it away").click()
+    expect(sent).to_contain_text("Already here")
+    sent.get_by_role("button", name="Remove it").click()
     expect(sent).to_have_count(0)
     expect(row(page, "notes.md")).to_have_count(1)
 
@@ -123,7 +123,7 @@ def test_what_is_refused_says_why_and_can_be_taken_away(page):
     add(page, ("empty.txt", ""))
     refused = page.locator(".uploads .document", has_text="empty.txt")
     expect(refused).to_contain_text("There is no text in this document")
-    refused.get_by_role("button", name="Take it away").click()
+    refused.get_by_role("button", name="Remove it").click()
     expect(refused).to_have_count(0)
 
 
@@ -166,7 +166,7 @@ def test_a_document_is_deleted_after_a_question(page):
     add(page, NOTES)
     wait_until_read(page, "notes.md")
     page.locator("summary", has=page.locator("use[href='#icon-delete']")).click()
-    expect(page.get_by_text("Delete it for good?")).to_be_visible()
+    expect(page.get_by_text("Delete it permanently?")).to_be_visible()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(row(page, "notes.md")).to_have_count(0)
     page.reload()
@@ -225,7 +225,7 @@ def test_a_scenario_brings_its_documents_to_its_conversations(scenario_page):
     wait_until_read(page, "notes.md")
     page.goto("/scenarios/")
     page.get_by_role("link", name="Start a conversation with Guide").click()
-    expect(page.get_by_text("Looks in 1 document of “Guide”")).to_be_visible()
+    expect(page.get_by_text("Answers use 1 document from “Guide”")).to_be_visible()
 
 
 def test_a_copy_of_a_scenario_says_that_documents_stay(scenario_page):

@@ -88,7 +88,7 @@ def test_a_refused_version_stays_in_its_field_with_the_reason(page):
 
 def test_a_reply_that_was_made_again_can_be_compared_with_the_first(page):
     reply = say(page, "one")
-    reply.get_by_role("button", name="Again").click()
+    reply.get_by_role("button", name="Regenerate").click()
     expect(versions(replies(page).last)).to_contain_text("2 of 2")
     versions(replies(page).last).get_by_role("button", name="Previous version").click()
     expect(versions(replies(page).last)).to_contain_text("1 of 2")

@@ -23,7 +23,7 @@ print(Document.objects.get(scenario__name="Conference guide").state)
 """
 REMOVE = "from django.core.management import call_command; call_command('load_example', '--remove')"
 BUILD_TIMES, TESTING, MOBILE = QUESTIONS
-FITTING = re.compile(r"(\d+) of (\d+) passages fit")
+FITTING = re.compile(r"(\d+) of (\d+) matching passages fit in the window")
 
 
 @pytest.fixture(scope="module")

@@ -71,9 +71,9 @@ def test_money_that_is_used_up_is_said_with_the_time_before_anything_is_sent(sit
     set_money(site, page, "0.601")
     say(page, "The only one")
     expect(left(page)).to_have_text(re.compile(" left until 08:00$"))
-    expect(problem(page)).to_have_text(re.compile(r"It opens again at \d{4}-\d\d-\d\d 08:00\.$"))
+    expect(problem(page)).to_have_text(re.compile(r"It resets at \d{4}-\d\d-\d\d 08:00\.$"))
     write(page, "One more")
-    expect(page.get_by_role("alert")).to_have_text(re.compile(r"^What is left of your money for today .* 08:00\.$"))
+    expect(page.get_by_role("alert")).to_have_text(re.compile(r"^Your remaining allowance for today .* 08:00\.$"))
     expect(composer(page)).to_have_value("One more")
     expect(replies(page)).to_have_count(1)
 
@@ -84,7 +84,9 @@ def test_without_scripts_too(site, signed_in):
     expect(left(page)).to_have_text(re.compile(r"^\$0\.50 of \$0\.50 left until 00:00 UTC$"))
     composer(page).fill("Too dear")
     page.get_by_role("button", name="Send").click()
-    expect(page.get_by_role("alert")).to_have_text(re.compile("^This reply may cost more than is ever allowed here"))
+    expect(page.get_by_role("alert")).to_have_text(
+        re.compile("^This reply may cost more than the limit for a whole day or month")
+    )
     expect(composer(page)).to_have_value("Too dear")
 
 
@@ -93,4 +95,4 @@ def test_money_for_an_answer_and_not_for_tools_gets_an_answer_and_says_so(site, 
     choose_all_tools(page)
     reply = say(page, "what is 17 × 23?")
     expect(calls_in(reply)).to_have_count(0)
-    expect(reply).to_contain_text("the money that was left did not cover what that may cost")
+    expect(reply).to_contain_text("the remaining allowance did not cover the possible cost")

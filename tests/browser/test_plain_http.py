@@ -38,10 +38,10 @@ def test_without_any_connection_the_page_says_so_until_it_is_back(page):
     page.reload()
     expect(page.get_by_text("No connection to the server")).to_be_visible()
     write(page, "What is my name?")
-    expect(page.get_by_text("The server could not be reached")).to_be_visible()
+    expect(page.get_by_text("Can’t reach the server")).to_be_visible()
     page.unroute("**/c/**")
     expect(page.get_by_text("No live connection right now")).to_be_visible()
-    expect(page.get_by_text("The server could not be reached")).to_be_hidden()
+    expect(page.get_by_text("Can’t reach the server")).to_be_hidden()
     expect(composer(page)).to_have_value("What is my name?")
 
 

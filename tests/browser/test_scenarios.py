@@ -12,11 +12,11 @@ from tests.browser.talking import composer
 def test_only_what_the_policy_asks_for_is_shown(signed_in, scripts):
     page = signed_in(java_script_enabled=scripts)
     page.goto("/scenarios/new/")
-    expect(page.get_by_label("Low-water mark")).to_be_visible()
-    expect(page.get_by_label("Messages kept")).to_be_hidden()
+    expect(page.get_by_label("Fill after sliding")).to_be_visible()
+    expect(page.get_by_label("Messages to keep")).to_be_hidden()
     page.get_by_label("The last n messages").check()
-    expect(page.get_by_label("Low-water mark")).to_be_hidden()
-    expect(page.get_by_label("Messages kept")).to_be_visible()
+    expect(page.get_by_label("Fill after sliding")).to_be_hidden()
+    expect(page.get_by_label("Messages to keep")).to_be_visible()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -25,20 +25,20 @@ def test_nothing_typed_is_lost_and_a_wrong_field_is_shown_whatever_the_policy(si
     page.goto("/scenarios/new/")
     page.get_by_label("Name").fill("Guide")
     page.get_by_label("The last n messages").check()
-    page.get_by_label("Messages kept").fill("1e400")
+    page.get_by_label("Messages to keep").fill("1e400")
     page.get_by_label("Everything, or nothing").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_label("Name")).to_have_value("Guide")
-    expect(page.get_by_label("Messages kept")).to_have_value("1e400")
-    expect(page.get_by_label("Messages kept")).to_be_visible()
-    page.get_by_role("link", name="Messages kept").click()
-    expect(page.get_by_label("Messages kept")).to_be_in_viewport()
+    expect(page.get_by_label("Messages to keep")).to_have_value("1e400")
+    expect(page.get_by_label("Messages to keep")).to_be_visible()
+    page.get_by_role("link", name="Messages to keep").click()
+    expect(page.get_by_label("Messages to keep")).to_be_in_viewport()
 
 
 def test_a_conversation_starts_with_a_scenario_made_from_one_of_the_sites(page):
     page.goto("/")
     page.get_by_role("link", name="Scenarios").click()
-    page.get_by_role("link", name="Make it mine Plain conversation").click()
+    page.get_by_role("link", name="Duplicate Plain conversation").click()
     page.get_by_label("Name").fill("My own")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("“My own” is saved.")).to_be_visible()

@@ -91,7 +91,7 @@ def test_a_call_is_a_quiet_line_that_opens(with_tools):
 def test_the_story_of_the_built_in_tools(with_tools):
     page = with_tools
     say(page, "The invoice of the plumber is 240 euros")
-    expect(calls_in(say(page, "What time is it?"))).to_contain_text("Looked at the clock")
+    expect(calls_in(say(page, "What time is it?"))).to_contain_text("Checked the time")
     expect(calls_in(say(page, "What did I say about the invoice?"))).to_contain_text("Searched this conversation")
     expect(messages(page)).to_have_count(6)
     page.reload()
@@ -102,12 +102,12 @@ def test_the_story_of_the_built_in_tools(with_tools):
 def test_an_allowed_call_is_run_and_the_reply_goes_on(with_tools):
     card = ask_to_write_down(with_tools)
     expect(card).to_contain_text('"note": "Pay the invoice"')
-    expect(with_tools.get_by_text("The reply waits for your answer above")).to_be_visible()
+    expect(with_tools.get_by_text("The reply is waiting for your approval above")).to_be_visible()
     card.get_by_role("button", name="Allow", exact=True).click()
     reply = end_of(with_tools)
     expect(calls_in(reply).locator("summary")).to_contain_text("write_down")
     assert "Written down: Pay the invoice" in reply.text_content()
-    expect(with_tools.get_by_text("The reply waits for your answer above")).to_be_hidden()
+    expect(with_tools.get_by_text("The reply is waiting for your approval above")).to_be_hidden()
 
 
 def test_a_refused_call_is_not_run_and_the_reply_goes_on(with_tools):
@@ -129,7 +129,7 @@ def test_a_reply_that_asks_can_be_stopped(with_tools):
 def test_the_same_once_more_says_that_it_was_run_before(with_tools):
     ask_to_write_down(with_tools).get_by_role("button", name="Allow", exact=True).click()
     end_of(with_tools)
-    expect(ask_to_write_down(with_tools)).to_contain_text("Exactly this was run before")
+    expect(ask_to_write_down(with_tools)).to_contain_text("This exact call was run before")
 
 
 def test_enter_in_the_composer_allows_nothing(with_tools):

@@ -55,11 +55,11 @@ def test_nul_and_lone_surrogates_are_taken_out_of_every_text():
 
 
 REFUSED = [
-    ([], "none of them is a message"),
+    ([], "they contain no message"),
     ("[]", "not a list"),
     ({"role": "user"}, "not a list"),
     ([None], "not an object"),
-    ([{"role": "system", "content": "Only this."}], "none of them is a message"),
+    ([{"role": "system", "content": "Only this."}], "they contain no message"),
     ([result(), USER], "no call before it"),
     ([USER, result()], "no call before it"),
     ([USER, calling()], "no result"),
@@ -81,7 +81,7 @@ REFUSED = [
     ([USER, {"role": "tool", "content": "12"}], "which call"),
     ([USER, calling(), result(tool_call_id=1)], "which call"),
     ([{"role": "system", "content": "A"}, {"role": "system", "content": "B"}, USER], "two system messages"),
-    ([USER, {"role": "system", "content": "Late."}], "not the first"),
+    ([USER, {"role": "system", "content": "Late."}], "does not come first"),
     ([{"role": "wizard", "content": "Hello"}], "role"),
     ([{"role": ["user"], "content": "Hello"}], "role"),
     ([{"content": "Hello"}], "role"),
@@ -91,9 +91,9 @@ REFUSED = [
     ([{"role": "user", "content": " \n"}], "empty"),
     ([{"role": "assistant", "content": "\x00"}], "empty"),
     ([{"role": "system", "content": ""}, USER], "empty"),
-    ([{**USER, "tool_calls": [call()]}], "can't be kept"),
-    ([{**USER, "name": "Ada"}], "can't be kept"),
-    ([USER, {**REPLY, "audio": {"id": "a"}}], "can't be kept"),
+    ([{**USER, "tool_calls": [call()]}], "can't be stored"),
+    ([{**USER, "name": "Ada"}], "can't be stored"),
+    ([USER, {**REPLY, "audio": {"id": "a"}}], "can't be stored"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Every figure is worked out by hand, from prices for a million tokens."""
+"""Every figure is worked out by hand, from prices for per million tokens."""
 
 import json
 from dataclasses import replace

@@ -257,7 +257,7 @@ def test_an_open_call_is_never_sent_without_its_result(alice):
         ("user", "And?", {}, "no result"),
         ("tool", "12", {"tool_call_id": "other"}, "no call"),
         ("tool", "12", {}, "which call"),
-        ("system", "Late.", {}, "not the first"),
+        ("system", "Late.", {}, "does not come first"),
         ("wizard", "Hello", {}, "role"),
         ("user", "\x00 ", {}, "empty"),
     ],

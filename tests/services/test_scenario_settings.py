@@ -149,7 +149,7 @@ def test_people_may_not_set_what_costs_more_or_changes_the_prompt(sampling):
     check_scenario(Scenario(name="The site's", sampling=sampling))
     field, sentence = problem_of(sampling=sampling, owner=make_user("alice"))
     assert field == "sampling"
-    assert f"may set these: {[*sampling][-1]}. Yours may set: enable_thinking, " in sentence
+    assert f"can set these: {[*sampling][-1]}. Yours can set: enable_thinking, " in sentence
 
 
 def test_what_the_site_has_set_stays_in_a_scenario_that_has_become_somebodys():

@@ -199,5 +199,5 @@ async def test_an_authorization_that_can_not_be_read_any_more_is_not_sent(server
     asked = len(server.requests)
     with pytest.raises(errors.ToolUnreachable) as raised:
         await run(await in_thread(tool), a=1, b=2)
-    assert "write it again" in raised.value.detail
+    assert "enter it again" in raised.value.detail
     assert len(server.requests) == asked

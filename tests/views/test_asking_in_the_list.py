@@ -30,7 +30,9 @@ def page_of(client, conversation):
 
 def marked_in(page):
     """Return the titles that are marked, and which conversations the list says ask."""
-    entry = r'data-entry-title>([^<]*)</span><span class="entry-asks" [^>]*?title="Waits for your answer"( hidden)?>'
+    entry = (
+        r'data-entry-title>([^<]*)</span><span class="entry-asks" [^>]*?title="Waiting for your approval"( hidden)?>'
+    )
     titles = [title for title, is_hidden in re.findall(entry, page) if not is_hidden]
     return titles, json.loads(unescape(re.search(r'data-asking="([^"]*)"', page)[1]))
 
@@ -64,4 +66,4 @@ def test_the_card_says_what_is_held_back_where_money_is_limited(client, alice, i
     if is_limited:
         Limits.objects.create(user=alice, money_per_day_usd=1)
     page = page_of(client, call.reply.conversation)
-    assert ("While the reply waits, up to $0.13 is held back for it" in page) == is_limited
+    assert ("While the reply waits, up to $0.13 is reserved for it" in page) == is_limited

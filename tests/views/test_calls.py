@@ -51,7 +51,7 @@ def test_whoever_comes_too_late_is_told_so(client, call):
     send(client, call, allowed="no")
     response = send(client, call)
     assert (response.status_code, response.json()["code"]) == (409, "call_not_asking")
-    assert "not waiting for an answer any more" in send(client, call, headers={}).text
+    assert "no longer waiting for approval" in send(client, call, headers={}).text
 
 
 def test_somebody_elses_call_is_not_there(client, call):

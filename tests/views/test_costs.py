@@ -11,7 +11,7 @@ from tests.admin.stored import make_completion, make_conversation, make_person, 
 
 pytestmark = pytest.mark.django_db
 SHOW_COSTS = reverse("conversations:show_costs")
-TRACES = ("$0.", "40 cached", "103 in", "7 out", "Dear ", "cost unknown")
+TRACES = ("$0.", "40 cached", "103 in", "7 out", "Expensive ", "cost unknown")
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def switch(client, shows, **options):
 
 def test_a_reply_tells_the_sums_of_its_requests_and_why_it_was_dear(client, conversation):
     page = page_of(client, conversation)
-    for said in ("206 in (80 cached)", "14 out", "2 requests", "Dear for what was looked up: "):
+    for said in ("206 in (80 cached)", "14 out", "2 requests", "Expensive because of document passages: "):
         assert said in page
 
 

@@ -58,14 +58,14 @@ def test_a_document_that_could_not_be_read_says_why():
 
 def test_vectors_that_are_coming_are_counted():
     learning = ready(embedding_model="m", embedded_count=303)
-    assert status_note(learning, READER) == "Learning its meaning: 303 of 1,212"
+    assert status_note(learning, READER) == "Preparing search by meaning: 303 of 1,212"
     assert (progress_percent(learning), status_kind(learning)) == (25, StatusKind.MOVING)
 
 
 def test_vectors_that_failed_leave_it_found_by_its_words_and_say_why():
     failed = ready(embedding_model="m", embedding_error_code="money_used_up", error_params=OPENS_AT)
-    assert status_note(failed, READER).startswith("Found by its words only. ")
-    assert status_note(failed, READER).endswith("It opens again at 2026-11-22 00:00 UTC.")
+    assert status_note(failed, READER).startswith("Found by words only. ")
+    assert status_note(failed, READER).endswith("It resets at 2026-11-22 00:00 UTC.")
     assert status_kind(failed) is StatusKind.READY
 
 
@@ -94,4 +94,4 @@ def test_parts_that_are_not_read_are_said():
 
 def test_they_are_said_beside_how_it_is_found():
     both = ready(embedding_model="m", embedded_count=303, unread={"pictures": 3})
-    assert plain(status_note(both, READER)) == "Learning its meaning: 303 of 1,212 · Not read: 3 pictures"
+    assert plain(status_note(both, READER)) == "Preparing search by meaning: 303 of 1,212 · Not read: 3 pictures"

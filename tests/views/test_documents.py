@@ -104,7 +104,7 @@ def test_what_was_refused_stays_until_one_goes_on_to_the_list(alice, place, sett
     path = adding_to(place).removesuffix("add/")
     refresh = 'http-equiv="refresh"'  # would ask by GET for what answers a POST only
     assert refresh not in answer.text
-    assert f'<a href="{path}">Go on to the list' in answer.text
+    assert f'<a href="{path}">Continue to the list' in answer.text
     assert refresh in client_of(alice).get(path).text
 
 

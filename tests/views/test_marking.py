@@ -68,7 +68,7 @@ def test_pins_that_leave_no_room_are_refused_by_their_tokens(client, message):
     answer = mark(client, "pin", large[1], "true")
     large[1].refresh_from_db()
     assert (answer.status_code, answer.json()["code"], large[1].pinned) == (413, PinsTooLong.code, False)
-    assert "tokens too long together" in answer.json()["message"]
+    assert "Together, the pinned messages are" in answer.json()["message"]
 
 
 def test_what_is_excluded_cannot_be_pinned(client, message):

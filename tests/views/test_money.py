@@ -118,14 +118,14 @@ def test_what_cannot_be_paid_is_said_before_it_is_sent_with_the_time_by_the_read
     assert answer["window"]
     assert answer["money"]["left"] == "$0.00 of $1.00 left until 08:00"
     tomorrow = Spending.objects.filter(period="day").first().begins_on + dt.timedelta(days=1)
-    assert answer["problem"].endswith(f"It opens again at {tomorrow} 08:00.")
+    assert answer["problem"].endswith(f"It resets at {tomorrow} 08:00.")
 
 
 def test_an_unknown_price_stays_unknown(client, alice, settings):
     settings.LANGUAGE_MODELS = "letters context_window=4096 encoding=o200k_base"
     limit(alice, money_per_day_usd=1)
     answer = estimate(client)
-    assert answer["money"]["most"] == "sending costs: unknown"
+    assert answer["money"]["most"] == "cost of sending: unknown"
     assert answer["problem"].startswith("The price of this language model is not known")
 
 
@@ -137,7 +137,7 @@ def test_a_message_longer_than_the_persons_limit_is_said_before_it_is_sent(clien
 
 def test_who_may_not_send_is_told_before_writing(client, alice):
     limit(alice, messages_per_minute=0)
-    assert estimate(client, "")["problem"] == "Your account may read here, but not send messages."
+    assert estimate(client, "")["problem"] == "Your account can read here, but not send messages."
 
 
 def test_a_page_without_scripts_says_what_is_left(client, alice):

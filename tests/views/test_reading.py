@@ -90,7 +90,7 @@ def test_a_streaming_reply_is_drawn_with_its_open_text(client, alice):
     [
         ("stopped", "", "You stopped this reply."),
         ("interrupted", "reply_interrupted", "The reply was interrupted before it was finished."),
-        ("failed", "provider_rate_limited", "its provider limits how often it may be asked"),
+        ("failed", "provider_rate_limited", "its provider limits requests"),
         ("failed", "of_another_version", "Something went wrong on our side."),
     ],
 )

@@ -83,7 +83,7 @@ def test_nobody_sees_what_was_read_of_others(alice, grace):
     page = signed_in(make_user("bob")).get(PAGE).text
     assert "Boats" not in page
     assert REASON not in page
-    assert "Nobody but you" in page
+    assert "No one but you" in page
 
 
 def test_a_conversation_says_that_it_was_read_and_leads_to_why(browser, alice, grace):

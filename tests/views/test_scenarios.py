@@ -138,7 +138,7 @@ def test_policies_of_the_site_can_be_chosen(client, alice, settings):
 def test_one_too_many_is_refused_with_what_was_typed(client, alice, monkeypatch):
     monkeypatch.setattr("conversations.services.scenarios.scenarios.MOST_OF_ONE_PERSON", 0)
     response = client.post(NEW, FORM)
-    assert "that is the most" in response.text
+    assert "which is the limit" in response.text
     assert 'value="Guide"' in response.text
 
 
@@ -316,5 +316,5 @@ def test_each_language_model_says_what_it_costs(client, settings):
     client.force_login(make_user("alice"), "allauth.account.auth_backends.AuthenticationBackend")
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4o-mini, odd context_window=4096"
     page = client.get(reverse("conversations:new_scenario")).text
-    assert "gpt-4o-mini · $0.15 / $0.60 a million tokens</option>" in page
+    assert "gpt-4o-mini · $0.15 / $0.60 per million tokens</option>" in page
     assert "odd · price unknown</option>" in page

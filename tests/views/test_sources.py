@@ -77,14 +77,14 @@ def test_what_a_document_says_is_text_and_nothing_else(client, conversation):
 @pytest.mark.parametrize(
     ("looked_up", "words"),
     [
-        ({"left_out": 6}, ["Sources: 3 of 9 passages fit", "Ask again more narrowly"]),
-        ({"left_out": 2}, ["Sources: 3 of 5 passages fit"]),
+        ({"left_out": 6}, ["Sources: 3 of 9 matching passages fit in the window", "Ask again more narrowly"]),
+        ({"left_out": 2}, ["Sources: 3 of 5 matching passages fit in the window"]),
         ({}, ["Sources: 3 passages"]),
-        ({"included": ()}, ["Looked in 2 documents and found nothing that fits the question"]),
+        ({"included": ()}, ["Nothing in your 2 documents matches this question"]),
         ({"included": (), "documents": 0, "unread": 1}, ["One document was still being read"]),
-        ({"why_by_words_only": "provider_unavailable"}, ["Looked up by words only. The"]),
-        ({"why_not_by_words": "look_up_too_costly"}, ["Sources: 3 passages", "Not all was looked up. There"]),
-        ({"included": (), "why_not_by_words": "look_up_too_costly"}, ["Not all was looked up. There"]),
+        ({"why_by_words_only": "provider_unavailable"}, ["Searched by words only. The"]),
+        ({"why_not_by_words": "look_up_too_costly"}, ["Sources: 3 passages", "Not everything was searched. There"]),
+        ({"included": (), "why_not_by_words": "look_up_too_costly"}, ["Not everything was searched. There"]),
     ],
 )
 def test_the_line_under_a_reply_says_what_was_found(client, conversation, looked_up, words):
@@ -119,5 +119,5 @@ def test_the_panel_has_the_same_numbers_and_says_how_it_was_looked_up(client, co
     reply = reply_with(conversation, left_out=6)
     panel = client.get(reverse("conversations:window", args=[conversation.public_id, reply.pk])).text
     assert "[2] <bdi>weather.md › Spring</bdi>" in panel
-    assert "Sources: 3 of 9 passages fit" in panel
+    assert "Sources: 3 of 9 matching passages fit in the window" in panel
     assert "Its document has been deleted." in panel

@@ -69,7 +69,7 @@ def test_a_tool_that_is_gone_stays_chosen_until_somebody_takes_it_away(client, s
     Scenario.objects.filter(pk=scenario.pk).update(tools=["crm__<b>search"])
     page = form_of(client, scenario)
     assert "crm__&lt;b&gt;search" in page
-    assert "Chosen before. It is not there now." in page
+    assert "Chosen earlier, but no longer available." in page
     post_form(client, scenario, ["crm__<b>search"])
     assert scenario.tools == ["crm__<b>search"]
     post_form(client, scenario, [])

@@ -129,7 +129,7 @@ def test_deleted_conversations_are_one_row_without_their_titles(client, alice):
     talk(alice, "Second secret", "2").delete()
     talk(alice, "There", "4")
     rows = context_of(client)["by_conversation"]
-    assert names(rows) == ["There", "Deleted, or in no conversation"]
+    assert names(rows) == ["There", "Deleted or outside conversations"]
     assert rows[1].totals.cost_usd == 3
     assert "secret" not in page_of(client)
     assert [row["conversation"] for row in file_of(client, "conversation")] == names(rows)
@@ -191,7 +191,7 @@ def test_more_usage_takes_no_more_queries(client, alice):
 
 def test_where_nothing_was_used_the_page_leads_to_a_conversation(client, alice):
     page = page_of(client)
-    assert "Nothing was used in these days." in page
+    assert "No usage in these days." in page
     assert "<table" not in page
 
 
@@ -200,7 +200,7 @@ def test_what_is_left_is_told_and_everybodys_only_as_a_share(client, alice):
     SiteBudget.objects.update_or_create(defaults={"money_per_month_usd": 40})
     open_row(alice, worst_usd=Decimal("0.5"))
     yours, everybodys = context_of(client)["allowances"]
-    assert (str(yours.name), yours.left) == ("Yours today", "$1.50 of $2.00 left until 00:00 UTC")
+    assert (str(yours.name), yours.left) == ("You, today", "$1.50 of $2.00 left until 00:00 UTC")
     assert "$0.50" in yours.held_back
     assert everybodys.left.startswith("98.0 % left until ")
     assert (yours.used_width, everybodys.used_width, everybodys.held_back) == ("25.00%", "1.25%", "")
@@ -208,7 +208,7 @@ def test_what_is_left_is_told_and_everybodys_only_as_a_share(client, alice):
 
 def test_where_nothing_may_be_spent_it_says_so(client, alice):
     limit(alice, money_per_day_usd=0)
-    assert [line.left for line in context_of(client)["allowances"]] == ["Nothing may be spent."]
+    assert [line.left for line in context_of(client)["allowances"]] == ["No spending allowed."]
 
 
 def test_what_remembering_cost_is_told_in_money_and_as_a_factor(client, alice):

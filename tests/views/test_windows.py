@@ -125,7 +125,7 @@ def test_an_unknown_price_is_never_shown_as_nothing(client, conversation):
     Completion.objects.update(**unknown, ended_at=timezone.now(), **TOKENS)
     page = get(client, "window", reply).text
     assert page.count('<span class="unknown">unknown</span>') == 4  # two costs and two prices
-    assert "Nobody knows what this language model costs" in page
+    assert "The price of this language model is not known" in page
     assert "$0" not in page
 
 
@@ -177,7 +177,7 @@ def test_while_a_step_is_the_newest_request_the_thread_is_drawn_by_its_window(st
 
 def test_people_go_from_step_to_step(client, stepped):
     pages = [get(client, "window", stepped[0], f"?number={number}").text for number in (1, 2, 3)]
-    assert ["1 of 2 <small>asked for tools" in page for page in pages] == [True, False, False]
+    assert ["1 of 2 <small>called tools" in page for page in pages] == [True, False, False]
     assert ["2 of 2 <small>answered" in page for page in pages] == [False, True, True]
     assert all(">2 again</a>" in page for page in pages)
 
@@ -215,7 +215,7 @@ def test_a_tool_call_of_an_older_reply_is_called_what_it_is(client, conversation
 
 def test_money_that_withheld_the_tools_is_said_under_the_reply_and_in_its_window(client, conversation):
     reply, _ = reply_to(conversation, "one")
-    words = "the money that was left did not cover"
+    words = "the remaining allowance did not cover"
     thread = reverse("conversations:conversation", args=[conversation.public_id])
     assert words not in client.get(thread).text + get(client, "window", reply).text
     Completion.objects.update(window=Completion.objects.get().window | {"tools_withheld": "money"})

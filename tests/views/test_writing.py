@@ -110,7 +110,7 @@ def test_what_is_too_large_to_be_read_is_refused_in_our_words(client, alice, set
     assert (answer.status_code, answer.json()["code"]) == (413, "request_too_large")
     page = send(client, uuid.uuid4(), "window " * 200, headers={})
     assert page.status_code == 413
-    assert "far more than can be sent at once" in page.content.decode()
+    assert "far too long to send at once" in page.content.decode()
 
 
 def test_three_megabytes_are_read_and_refused_by_their_tokens(client, alice):
@@ -132,7 +132,7 @@ def test_a_form_whose_scenario_was_put_away_comes_back_with_its_text(client, ali
     response = client.post(reverse("conversations:post", args=[uuid.uuid4()]), fields)
     assert response.status_code == 404
     assert "Hello there" in response.text
-    assert "not offered any more" in response.text
+    assert "no longer offered" in response.text
 
 
 @pytest.mark.parametrize(("scenario", "status"), [("", 400), ("x", 400), ("9" * 40, 400), ("999999", 404)])

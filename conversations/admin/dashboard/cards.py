@@ -30,7 +30,7 @@ def cards(total: Totals, before: Totals, *, running: int) -> list[Card]:
         _tokens(total, before),
         _counted(gettext("Replies"), total.replies, before.replies, note=_requests(total)),
         _counted(gettext("Active users"), total.users, before.users),
-        _part(gettext("Input from the cache"), total.cache_share, before.cache_share, note=_cached(total)),
+        _part(gettext("Cached input"), total.cache_share, before.cache_share, note=_cached(total)),
         _part(
             gettext("Error of our estimates"),
             total.estimate_error_share,

@@ -9,7 +9,7 @@ from .base import ConversationError
 
 class AccessError(ConversationError):
     code = "not_allowed"
-    template = "You may not do that."
+    template = "You are not allowed to do that."
 
 
 class SignInRequired(AccessError):
@@ -21,12 +21,12 @@ class GateShut(AccessError):
     """The person has an account that may be used, and may not come in with it (now, or any more)."""
 
     code = "gate_shut"
-    template = "This site is not open to your account at the moment."
+    template = "This site is closed to your account at the moment."
 
 
 class GatePasswordRequired(GateShut):
     code = "gate_password_required"
-    template = "This site asks for its password before you can go on. Your text is kept."
+    template = "Enter this site's password to continue. Your text is kept."
 
 
 class SeatsTaken(GateShut):
@@ -36,19 +36,19 @@ class SeatsTaken(GateShut):
 
 class AccountBlocked(GateShut):
     code = "account_blocked"
-    template = "Your account may not use this site."
+    template = "Your account is not allowed to use this site."
 
 
 class MessagesForbidden(AccessError):
     """A limit of 0 allows nothing."""
 
     code = "messages_forbidden"
-    template = "Your account may read here, but not send messages."
+    template = "Your account can read here, but not send messages."
 
 
 class UploadsForbidden(AccessError):
     code = "uploads_forbidden"
-    template = "Your account may not send files."
+    template = "Your account is not allowed to upload files."
 
 
 class PriceUnknown(AccessError):
@@ -56,21 +56,21 @@ class PriceUnknown(AccessError):
 
     code = "price_unknown"
     template = (
-        "The price of this language model is not known, so it can't be used where money is limited. "
-        "The site's admin can enter its price."
+        "The price of this language model is not known, so it can't be used while spending is "
+        "limited. An admin of this site can enter its price."
     )
 
 
 class RepliesAtOnceReached(AccessError):
     code = "replies_at_once_reached"
-    template = "Replies of yours are still being written, as many as you may have at once. Wait for one or stop one."
+    template = "You already have as many replies in progress as you may. Wait for one to finish, or stop one."
 
 
 class TooManyRepliesAsking(AccessError):
     """Each keeps the money for its longest loop back while it asks, so there is an end to them."""
 
     code = "too_many_replies_asking"
-    template = "Replies of yours wait for your answer, as many as may. Allow or refuse their calls, or stop one."
+    template = "Too many of your replies are waiting for your approval. Allow or refuse their tool calls, or stop one."
 
 
 class ReplyTooExpensive(AccessError):
@@ -78,8 +78,8 @@ class ReplyTooExpensive(AccessError):
 
     code = "reply_too_expensive"
     template = (
-        "This reply may cost more than is ever allowed here in a day or a month. "
-        "Shorten your message or choose a cheaper scenario."
+        "This reply may cost more than the limit for a whole day or month. Shorten your message "
+        "or choose a cheaper scenario."
     )
 
 
@@ -87,32 +87,26 @@ class MoneyForbidden(AccessError):
     """The limit is 0, and the language model has a price."""
 
     code = "money_forbidden"
-    template = "Your account may not spend money here, and this language model costs some. Choose another scenario."
+    template = "Your account has no allowance, and this language model costs money. Choose another scenario."
 
 
 class MoneyHeldBack(AccessError):
     """Nothing but the worst case of replies that are being written stands in the way; most of them cost less."""
 
     code = "money_held_back"
-    template = (
-        "What is left of your money is held back for replies of yours that are still being written. "
-        "Wait for one or stop one."
-    )
+    template = "The rest of your allowance is reserved for replies in progress. Wait for one to finish, or stop one."
 
 
 class SiteMoneyHeldBack(MoneyHeldBack):
     code = "site_money_held_back"
-    template = (
-        "What is left of this site's money is held back for replies that are still being written. "
-        "Try again in a moment."
-    )
+    template = "The rest of this site's budget is reserved for replies in progress. Try again in a moment."
 
 
 class LimitReached(AccessError):
     """*opens_at* is when the same request will be accepted again."""
 
     code = "limit_reached"
-    template = "Your limit is reached for now. It opens again at %(opens_at)s."
+    template = "You have reached your limit for now. It resets at %(opens_at)s."
 
     def __init__(self, *, opens_at: dt.datetime) -> None:
         self.opens_at = opens_at
@@ -126,31 +120,29 @@ class MessageRateReached(LimitReached):
 
 class UploadsUsedUp(LimitReached):
     code = "uploads_used_up"
-    template = "You have sent as many files as you may in a day. You can send again at %(opens_at)s."
+    template = "You have reached the daily upload limit. You can upload again at %(opens_at)s."
 
 
 class MoneyUsedUp(LimitReached):
     """What is left of the money does not cover what the request may cost at most."""
 
     code = "money_used_up"
-    template = "What is left of your money for today does not cover this reply. It opens again at %(opens_at)s."
+    template = "Your remaining allowance for today does not cover this reply. It resets at %(opens_at)s."
 
 
 class MoneyOfMonthUsedUp(MoneyUsedUp):
     code = "money_of_month_used_up"
-    template = "What is left of your money for this month does not cover this reply. It opens again at %(opens_at)s."
+    template = "Your remaining allowance for the month does not cover this reply. It resets at %(opens_at)s."
 
 
 class SiteMoneyUsedUp(MoneyUsedUp):
     code = "site_money_used_up"
-    template = "What is left of this site's money for today does not cover this reply. It opens again at %(opens_at)s."
+    template = "This site's remaining budget for today does not cover this reply. It resets at %(opens_at)s."
 
 
 class SiteMoneyOfMonthUsedUp(MoneyUsedUp):
     code = "site_money_of_month_used_up"
-    template = (
-        "What is left of this site's money for this month does not cover this reply. It opens again at %(opens_at)s."
-    )
+    template = "This site's remaining budget for the month does not cover this reply. It resets at %(opens_at)s."
 
 
 class ConversationNotFound(AccessError):
@@ -165,7 +157,7 @@ class MessageNotFound(AccessError):
 
 class ScenarioNotFound(AccessError):
     code = "scenario_not_found"
-    template = "That scenario is not offered any more. Choose another one; your text is kept."
+    template = "That scenario is no longer offered. Choose another one; your text is kept."
 
 
 class DocumentNotFound(AccessError):
@@ -177,23 +169,23 @@ class ReadingRefused(AccessError):
     """Somebody who reviews may not see the words of a conversation now."""
 
     code = "reading_refused"
-    template = "Reading the words of conversations is not allowed to you."
+    template = "You are not allowed to read conversations."
 
 
 class ReadingOff(ReadingRefused):
     """The site reads nobody's words."""
 
     code = "reading_off"
-    template = "On this site nobody reads what others wrote: it is switched off for everybody."
+    template = "Reading other people's conversations is switched off on this site."
 
 
 class ReasonRequired(ReadingRefused):
     """The last reason has held for its time, or there was none."""
 
     code = "reason_required"
-    template = "Say why you need to read this conversation. A reason holds for half an hour."
+    template = "Give a reason for reading this conversation. It is valid for half an hour."
 
 
 class CallNotFound(AccessError):
     code = "call_not_found"
-    template = "There is no such call of a tool, or it is not yours."
+    template = "There is no such tool call, or it is not yours."

@@ -46,39 +46,39 @@ class ProviderTimedOut(ProviderUnavailable):
 
 class StreamBroken(ProviderUnavailable):
     code = "stream_broken"
-    template = "The connection to the language model broke before the reply was finished."
+    template = "The connection to the language model was lost before the reply was finished."
     may_be_billed = True
 
 
 class RateLimited(CompletionError):
     code = "provider_rate_limited"
-    template = "The language model is busy: its provider limits how often it may be asked. Please try again shortly."
+    template = "The language model is busy: its provider limits requests. Please try again shortly."
     retryable = True
 
 
 class ProviderRejected(CompletionError):
     code = "provider_rejected"
-    template = "The provider did not accept the request. Trying again unchanged will not help."
+    template = "The provider rejected the request. Trying again unchanged will not help."
 
 
 class CredentialsRejected(ProviderRejected):
     code = "credentials_rejected"
-    template = "The provider refused this site's credentials. The site's admin has to mend that."
+    template = "The provider rejected this site's credentials. An admin of this site has to correct them."
 
 
 class QuotaExhausted(ProviderRejected):
     code = "quota_exhausted"
-    template = "This site's account with the provider has no money left. The site's admin has to mend that."
+    template = "This site's account with the provider has no money left. An admin of this site has to add some."
 
 
 class LanguageModelNotFound(ProviderRejected):
     code = "language_model_not_found"
-    template = "The provider does not know this language model. The site's admin has to choose another."
+    template = "The provider does not know this language model. An admin of this site has to choose another."
 
 
 class ToolsNotSupported(ProviderRejected):
     code = "tools_not_supported"
-    template = "This language model can't call tools. Choose a scenario without tools, or with another language model."
+    template = "This language model can't call tools. Choose a scenario without tools or with another language model."
 
 
 class ContextTooLong(ProviderRejected):
@@ -88,7 +88,7 @@ class ContextTooLong(ProviderRejected):
     """
 
     code = "context_too_long"
-    template = "The provider found the conversation too long for its language model."
+    template = "The conversation is too long for the language model, according to its provider."
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class ContextTooLong(ProviderRejected):
 
 class MalformedStream(CompletionError):
     code = "malformed_stream"
-    template = "The language model's provider sent something that is not a reply."
+    template = "The language model's provider sent an invalid reply."
     may_be_billed = True
 
 
@@ -119,7 +119,7 @@ class ReplyInterrupted(CompletionError):
     """Whoever made the reply is gone: the process ended in the middle of it."""
 
     code = "reply_interrupted"
-    template = "The reply was interrupted before it was finished. What had come is kept; you can try again."
+    template = "The reply was interrupted before it was finished. The reply so far is kept; you can try again."
     may_be_billed = True
 
 
@@ -127,7 +127,7 @@ class ReplyShutOut(CompletionError):
     """The person may no longer be in: blocked, deactivated, or the gate has shut."""
 
     code = "reply_shut_out"
-    template = "This reply was stopped when the site was shut to your account. What had come is kept."
+    template = "This reply was stopped because your account lost access to this site. The reply so far is kept."
     may_be_billed = True
 
 
@@ -135,7 +135,7 @@ class MalformedEmbeddings(CompletionError):
     """Not one vector of numbers for each text, all of one length."""
 
     code = "embeddings_malformed"
-    template = "The embeddings endpoint answered with something that is not a vector for each text."
+    template = "The embeddings endpoint did not return one vector for each text."
     may_be_billed = True
 
 
@@ -143,7 +143,7 @@ class EmbeddingsChanged(CompletionError):
     """The vectors have another number of dimensions than those that are stored of the same document."""
 
     code = "embeddings_changed"
-    template = "The embeddings endpoint's vectors have changed their length in the middle of a document."
+    template = "The embeddings endpoint changed the length of its vectors in the middle of a document."
     may_be_billed = True
 
 
@@ -151,10 +151,10 @@ class ToolStepsUsedUp(CompletionError):
     """The language model was told to answer with what it has."""
 
     code = "tool_steps_used_up"
-    template = "The language model went on calling tools without coming to an answer."
+    template = "The language model kept calling tools without reaching an answer."
     may_be_billed = True
 
 
 class CallUnanswered(CompletionError):
     code = "call_unanswered"
-    template = "Nobody has said in time whether a tool may be called. What had come is kept."
+    template = "The tool call was not approved in time. The reply so far is kept."

@@ -7,7 +7,7 @@ from .base import ConversationError
 
 class InputError(ConversationError):
     code = "invalid_input"
-    template = "That could not be understood."
+    template = "The request could not be understood. Reload the page and try again."
 
 
 class EmptyMessage(InputError):
@@ -19,7 +19,7 @@ class RequestTooLarge(InputError):
     """Too large to be read at all, so by how many tokens nobody can tell."""
 
     code = "request_too_large"
-    template = "This is far more than can be sent at once. Shorten it and send it again."
+    template = "This is far too long to send at once. Shorten it and send it again."
 
 
 class RequestTooSlow(InputError):
@@ -31,7 +31,7 @@ class RequestTooSlow(InputError):
 
 class UploadTooLarge(InputError):
     code = "upload_too_large"
-    template = "The file is larger than %(kilobytes)s kB, which is the most that you may send."
+    template = "The file is larger than %(kilobytes)s kB, the most that you may upload."
 
     def __init__(self, *, kilobytes: int) -> None:
         super().__init__(kilobytes=f"{kilobytes:,}")
@@ -44,7 +44,7 @@ class ReplyInProgress(InputError):
 
 class NothingToRetry(InputError):
     code = "nothing_to_retry"
-    template = "Only the last reply can be made again, and only once it has ended."
+    template = "Only the last reply can be regenerated, and only once it has ended."
 
 
 class MessageExcluded(InputError):
@@ -54,12 +54,12 @@ class MessageExcluded(InputError):
 
 class MessageNotEditable(InputError):
     code = "message_not_editable"
-    template = "Only what you wrote yourself can be edited."
+    template = "You can only edit your own messages."
 
 
 class MessageNotPinnable(InputError):
     code = "message_not_pinnable"
-    template = "This message can't be pinned: by itself it is never sent."
+    template = "This message can't be pinned because it is never sent by itself."
 
 
 class InvalidHistory(InputError):
@@ -76,11 +76,11 @@ class ReasonUnfit(InputError):
     """Of 10 characters that can be seen, to 500 in all."""
 
     code = "reason_unfit"
-    template = "Say in a sentence why you need to read this: at least 10 characters, and at most 500."
+    template = "Say why you need to read this, in a sentence of 10 to 500 characters."
 
 
 class CallNotAsking(InputError):
     """It was decided already, has other arguments than those that were seen, or its reply has ended."""
 
     code = "call_not_asking"
-    template = "This call is not waiting for an answer any more."
+    template = "This tool call is no longer waiting for approval."

@@ -26,8 +26,8 @@ class SystemPromptTooLong(PromptError):
 
 class PinsTooLong(PromptError):
     code = "pins_too_long"
-    singular = "The pinned messages are %(tokens_over)s token too long together. Unpin some of them."
-    template = "The pinned messages are %(tokens_over)s tokens too long together. Unpin some of them."
+    singular = "Together, the pinned messages are %(tokens_over)s token too long. Unpin some of them."
+    template = "Together, the pinned messages are %(tokens_over)s tokens too long. Unpin some of them."
 
 
 class ToolSchemasTooLong(PromptError):
@@ -47,10 +47,12 @@ class ConversationTooLong(PromptError):
 
     code = "conversation_too_long"
     singular = (
-        "The conversation is at least %(tokens_over)s token too long, and its scenario does not allow leaving any out."
+        "The conversation is at least %(tokens_over)s token too long, and its scenario does not "
+        "allow leaving messages out."
     )
     template = (
-        "The conversation is at least %(tokens_over)s tokens too long, and its scenario does not allow leaving any out."
+        "The conversation is at least %(tokens_over)s tokens too long, and its scenario does "
+        "not allow leaving messages out."
     )
 
 
@@ -65,12 +67,12 @@ class MessageTooLongForScenario(MessageTooLong):
 
     code = "message_too_long_for_scenario"
     singular = (
-        "Your message is %(tokens_over)s token too long to be sent together with the scenario's system prompt "
-        "and everything else that always goes with it. Shorten it and send it again."
+        "Your message is %(tokens_over)s token too long to fit beside the system prompt and "
+        "everything else that is always sent. Shorten it and send it again."
     )
     template = (
-        "Your message is %(tokens_over)s tokens too long to be sent together with the scenario's system prompt "
-        "and everything else that always goes with it. Shorten it and send it again."
+        "Your message is %(tokens_over)s tokens too long to fit beside the system prompt and "
+        "everything else that is always sent. Shorten it and send it again."
     )
 
 
@@ -78,7 +80,9 @@ class PolicyFailed(ConversationError):
     """A window policy raised, or chose what may not be sent. *detail* is for the log, never for the page."""
 
     code = "window_policy_failed"
-    template = "The scenario's window policy chose something that can't be sent. The scenario has to be mended."
+    template = (
+        "The scenario's window policy chose something that can't be sent. Choose another policy for the scenario."
+    )
 
     def __init__(self, detail: str = "") -> None:
         self.detail = detail

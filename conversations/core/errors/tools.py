@@ -27,17 +27,17 @@ class ToolUnknown(ToolError):
 
 class ArgumentsBroken(ToolError):
     code = "tool_arguments_broken"
-    template = "The arguments were not JSON."
+    template = "The arguments were not valid JSON."
 
 
 class ArgumentsUnfit(ToolError):
     code = "tool_arguments_unfit"
-    template = "The arguments do not fit the tool."
+    template = "The arguments do not match the tool's schema."
 
 
 class TooManyCalls(ToolError):
     code = "tool_too_many_calls"
-    template = "Too many tools were called at once, and this call was left out."
+    template = "Too many tools were called at once, so this call was skipped."
 
 
 class ToolTimedOut(ToolError):
@@ -61,12 +61,12 @@ class ToolChanged(ToolError):
     """It is not the tool any more that the language model was told of, or that the person allowed to be called."""
 
     code = "tool_changed"
-    template = "The tool has changed since it was asked for, so it was not run."
+    template = "The tool has changed since this call was made, so it was not run."
 
 
 class ToolResultTooLarge(ToolError):
     code = "tool_result_too_large"
-    template = "The tool answered with more than is taken."
+    template = "The tool's answer was too large."
 
 
 class CallRefused(ToolError):

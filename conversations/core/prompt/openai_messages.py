@@ -68,7 +68,7 @@ def read_messages(given: Sequence[Any]) -> ReadMessages:
     messages = [_read_message(each) for each in given]
     system_prompt = messages.pop(0).content if messages and messages[0].role == "system" else None
     if not messages:
-        raise InvalidHistory(reason="none of them is a message that somebody has said")
+        raise InvalidHistory(reason="they contain no message from a user or an assistant")
     _check_order(messages, has_system_prompt=system_prompt is not None)
     return ReadMessages(system_prompt, messages)
 
@@ -85,7 +85,7 @@ def _check_order(messages: Sequence[PromptMessage], *, has_system_prompt: bool) 
 def _refuse_system_message(has_system_prompt: bool) -> None:
     if has_system_prompt:
         raise InvalidHistory(reason="there are two system messages")
-    raise InvalidHistory(reason="the system message is not the first")
+    raise InvalidHistory(reason="the system message does not come first")
 
 
 def clean_message(message: PromptMessage) -> PromptMessage:
@@ -106,7 +106,7 @@ def clean_message(message: PromptMessage) -> PromptMessage:
 def _check_calls(message: PromptMessage) -> None:
     ids = [call.id for call in message.tool_calls]
     if ids and message.role != "assistant":
-        raise InvalidHistory(reason="tools are called by somebody who is not the assistant")
+        raise InvalidHistory(reason="a message that is not the assistant's calls tools")
     if len(set(ids)) < len(ids):
         raise InvalidHistory(reason="two tool calls of one message have the same id")
     if not all(call.id and call.name for call in message.tool_calls):
@@ -117,12 +117,12 @@ def _check_calls(message: PromptMessage) -> None:
 
 def _read_message(given: Any) -> PromptMessage:
     if not isinstance(given, Mapping):
-        raise InvalidHistory(reason="one of them is not an object")
+        raise InvalidHistory(reason="a message is not an object")
     role = given.get("role")
     if role not in ROLES:
-        raise InvalidHistory(reason="one of them has a role that is not known here")
+        raise InvalidHistory(reason="a message has an unknown role")
     if any(value for name, value in given.items() if name not in FIELDS[role]):
-        raise InvalidHistory(reason="one of them has a field that can't be kept")
+        raise InvalidHistory(reason="a message has a field that can't be stored")
     calls = tuple(_read_call(call) for call in _list(given.get("tool_calls")))
     return clean_message(
         PromptMessage(role, _content(given, calls), tool_calls=calls, tool_call_id=_call_id(given.get("tool_call_id")))
@@ -148,7 +148,7 @@ def _read_call(given: Any) -> PromptToolCall:
     try:
         call = PromptToolCall.from_wire(given)
     except (KeyError, TypeError):
-        raise InvalidHistory(reason="a tool call is not a function with its arguments") from None
+        raise InvalidHistory(reason="a tool call is not a function call with arguments") from None
     if not all(isinstance(each, str) for each in (call.id, call.name, call.arguments)):
         raise InvalidHistory(reason="the id, name and arguments of a tool call are not all text")
     return call

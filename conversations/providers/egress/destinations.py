@@ -51,7 +51,7 @@ NEVER = [
         "fd20:ce::254/128",
     )
 ]
-INSIDE = gettext_noop("Its host has an address inside a private network, and MCP_HOSTS does not name it.")
+INSIDE = gettext_noop("Its host has an address inside a private network, and MCP_HOSTS does not list it.")
 SITE_LOCAL = ip_network("fec0::/10")
 NAT64 = ip_network("64:ff9b::/96")
 
@@ -98,7 +98,7 @@ def _parse(url: str) -> tuple[str, str, int]:
     scheme = written["scheme"].lower()
     port = int(written["port"] or PORTS[scheme])
     if not 0 < port < 2**16:
-        raise EgressRefused(gettext_noop("Its port is none."))
+        raise EgressRefused(gettext_noop("Its port is not valid."))
     return scheme, _plain_host(written["host"].lower()), port
 
 
@@ -106,7 +106,7 @@ def require_reachable(address: IPAddress, *, is_named: bool) -> None:
     """Raise `EgressRefused` unless a connection to *address* may be opened."""
     for each in _meant_by(address):
         if any(each in network for network in NEVER):
-            raise EgressRefused(gettext_noop("Its host has an address that is never connected to."))
+            raise EgressRefused(gettext_noop("Windowseat never connects to the address of its host."))
         if not is_named and (not each.is_global or each in SITE_LOCAL):
             raise EgressRefused(INSIDE)
 
@@ -129,9 +129,9 @@ def _plain_host(host: str) -> str:
     name = host.removesuffix(".")
     labels = name.split(".")
     if LOOKS_LIKE_A_NUMBER.fullmatch(labels[-1]):
-        raise EgressRefused(gettext_noop("Write its address as four decimal numbers, such as 192.0.2.10."))
+        raise EgressRefused(gettext_noop("Enter its address as four decimal numbers, such as 192.0.2.10."))
     if len(name) > 253 or not all(LABEL.fullmatch(label) for label in labels):
-        raise EgressRefused(gettext_noop("What stands for its host is no name of one."))
+        raise EgressRefused(gettext_noop("Its host name is not valid."))
     return name
 
 
@@ -144,10 +144,12 @@ def _address(host: str) -> IPAddress | None:
 
 def _what_is_wrong(url: str) -> str:
     if not re.match(r"https?://", url, re.IGNORECASE):
-        return gettext_noop("Write an address that begins with http:// or https://.")
+        return gettext_noop("Enter an address that begins with http:// or https://.")
     authority = re.split(r"[/?#]", url.partition("://")[2])[0]
     if "@" in authority:
-        return gettext_noop("Write the address without a user and a password.")
+        return gettext_noop("Enter the address without a user name and password.")
     if not url.isascii():
-        return gettext_noop("Write the address in plain letters; other alphabets have a form that begins with xn--.")
-    return gettext_noop("Write a plain address, such as https://api.example.org/v1.")
+        return gettext_noop(
+            "Enter the host name in plain letters; names in other alphabets have a form that begins with xn--."
+        )
+    return gettext_noop("Enter a plain address, such as https://api.example.org/v1.")

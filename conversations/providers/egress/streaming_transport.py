@@ -91,6 +91,6 @@ class _Pieces(httpx2.AsyncByteStream):
 
 def _require_plain(response: aiohttp.ClientResponse) -> None:
     if 300 <= response.status < 400:
-        raise EgressRefused(gettext_noop("It sends requests elsewhere, which is not followed."))
+        raise EgressRefused(gettext_noop("It redirects requests, and redirects are not followed."))
     if response.headers.get("content-encoding", "identity").lower() != "identity":  # a small one may become a huge one
-        raise EgressRefused(gettext_noop("It compresses its answers, which was not asked for."))
+        raise EgressRefused(gettext_noop("It sent a compressed answer, which was not asked for."))

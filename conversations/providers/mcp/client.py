@@ -56,7 +56,7 @@ CONNECT_SECONDS: Final = 10.0
 LONGEST_DETAIL: Final = 300
 LONGEST_COMPLAINT: Final = 3_000  # of a tool about its call, which the language model may mend
 CLIENT: Final = Implementation(name="windowseat", version="1")
-_NOT_UNDERSTOOD: Final = gettext_noop("Its answer was not understood.")
+_NOT_UNDERSTOOD: Final = gettext_noop("Its answer could not be understood.")
 
 
 @dataclass(slots=True)

@@ -40,7 +40,7 @@ CHILD: Final = "conversations.providers.mcp.child_process"
 logger = logging.getLogger(__name__)
 KEPT_OF_ENVIRONMENT: Final = ("PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH")  # and no secrets
 MOST_AT_ONCE: Final = 32
-_NOT_STARTED: Final = gettext_noop("The process that talks with servers could not be started.")
+_NOT_STARTED: Final = gettext_noop("The process that connects to servers could not be started.")
 START_SECONDS: Final = 30.0  # for the process to be there, which takes one of them on an idle machine
 GRACE_SECONDS: Final = 5.0  # beyond the time of the connection, which the process keeps by itself
 

@@ -50,7 +50,7 @@ MOST_LEVELS = 20
 def check_sampling(value: Any) -> None:
     """Raise a `ValidationError` unless PostgreSQL can store *value* and a provider may be sent it."""
     if not isinstance(value, dict):
-        raise ValidationError(_('Write a JSON object, such as {"temperature": 0.2}.'))
+        raise ValidationError(_('Enter a JSON object, such as {"temperature": 0.2}.'))
     check_levels(value)
     if reserved := sorted(RESERVED & value.keys()):
         raise ValidationError(_("Windowseat sets these itself: %(names)s."), params={"names": ", ".join(reserved)})
@@ -68,7 +68,7 @@ def check_sampling(value: Any) -> None:
 def check_it_is_for_people(value: Mapping[str, Any], *, kept: Mapping[str, Any]) -> None:
     """Raise a `ValidationError` if *value* has a field that people may not set themselves, but as it is *kept*."""
     if others := sorted(name for name in value.keys() - FOR_PEOPLE if name not in kept or kept[name] != value[name]):
-        words = _("Only the site's own scenarios may set these: %(names)s. Yours may set: %(offered)s.")
+        words = _("Only the site's own scenarios can set these: %(names)s. Yours can set: %(offered)s.")
         offered = ", ".join(sorted(FOR_PEOPLE))
         raise ValidationError(words, params={"names": ", ".join(others)[:200], "offered": offered})
 

@@ -70,9 +70,9 @@ class ChatHistory:
     ) -> Message:
         """Store the next message. Raises `InvalidHistory` if it can't follow the last one, `ReplyInProgress`."""
         if role not in ROLES:
-            raise InvalidHistory(reason="one of them has a role that is not known here")
+            raise InvalidHistory(reason="a message has an unknown role")
         if role == "system":
-            raise InvalidHistory(reason="the system message is not the first")
+            raise InvalidHistory(reason="the system message does not come first")
         message = clean_message(PromptMessage(role, content, None, tuple(tool_calls), tool_call_id))
         with transaction.atomic():
             locked = lock_conversation(self.conversation)
@@ -116,7 +116,7 @@ def _store(user: User, scenario: Scenario) -> Scenario:
         check_there_is_room(user)
         check_scenario(scenario)
     except ValidationError as error:
-        raise InvalidHistory(reason="their system message can't become a scenario of yours") from error
+        raise InvalidHistory(reason="their system message can't become one of your scenarios") from error
     scenario.save()
     return scenario
 

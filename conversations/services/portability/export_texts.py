@@ -12,12 +12,12 @@ def read_me(language_code: str) -> str:
     """Return the text that says what each file is, in the person's language."""
     with override(language_code):
         files = [
-            ("account.json", _("Your account, what signs in to it, where you are signed in. No passwords, no keys.")),
+            ("account.json", _("Your account, your ways to sign in, and your sessions. No passwords, no keys.")),
             ("conversations/", _in_conversations()),
-            ("documents/", _("Your documents as you sent them. documents.csv says where each of them belongs.")),
-            ("scenarios/", _("Your scenarios. Any site of this kind can load them.")),
-            ("usage.csv", _("Every request that was made for you: its tokens, and what it cost in US dollars.")),
-            ("readings.csv", _("Who has read your conversations, when and why, if this site tells.")),
+            ("documents/", _("Your documents as you sent them. documents.csv says where each one belongs.")),
+            ("scenarios/", _("Your scenarios. Any Windowseat site can load them.")),
+            ("usage.csv", _("Every request that was made for you: its tokens and its cost in US dollars.")),
+            ("readings.csv", _("Who read your conversations, when and why, if this site shows it.")),
         ]
         described = [f"{name}\n    {words}" for name, words in files]
         return "\n\n".join([_title(), *described, _notes()]) + "\n"
@@ -25,17 +25,20 @@ def read_me(language_code: str) -> str:
 
 def _title() -> str:
     values = {"site": settings.SITE_NAME, "address": settings.SITE_URL, "when": f"{timezone.now():%Y-%m-%d %H:%M}"}
-    return _("Everything of your account on %(site)s, %(address)s, at %(when)s UTC.") % values
+    return _("Everything in your account on %(site)s, %(address)s, at %(when)s UTC.") % values
 
 
 def _in_conversations() -> str:
     sentences = [
-        _("A file for each conversation, its messages in the order in which they were stored."),
-        _("“follows” is the message before, so all versions are there; “shown” are those that the page shows."),
-        _("“grounding” is what was looked up for a message."),
-        _("“calls” are the tools that a reply has called: with what, who allowed it, and when."),
-        _("What was asked of them and what they answered stands before the reply: “step_of” names it."),
-        _("“requests” made a reply: tokens, cost, and the record of what was sent and what was left out."),
+        _("One file per conversation, with its messages in the order in which they were stored."),
+        _("“follows” is the message before, so all versions are included; “shown” marks those that the page shows."),
+        _("“grounding” lists the passages that were looked up for a message."),
+        _("“calls” lists the tools that a reply called: the arguments, who allowed them, and when."),
+        _("Tool calls and their results come before the reply: “step_of” names it."),
+        _(
+            "“requests” lists the requests that made a reply: tokens, cost, and the record of what "
+            "was sent and left out."
+        ),
     ]
     return "\n    ".join(sentences)
 
@@ -43,7 +46,7 @@ def _in_conversations() -> str:
 def _notes() -> str:
     return "\n".join(
         [
-            _("In tables an apostrophe stands before text that a spreadsheet would take for a formula."),
+            _("In tables, an apostrophe stands before text that a spreadsheet would take for a formula."),
             _("What was deleted while this file was being made may be missing or cut off."),
         ]
     )

@@ -119,7 +119,7 @@ def _parse(raw: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise ValidationError(_("The file is not JSON: %(error)s."), params={"error": error}) from None
     if not isinstance(document, dict):
-        raise ValidationError(_("The file does not hold a scenario: that is a JSON object."))
+        raise ValidationError(_("The file does not contain a scenario. It must be a JSON object."))
     check_levels(document)
     return document
 
@@ -139,7 +139,7 @@ def _check_head(document: Mapping[str, Any]) -> None:
     if document.get("format") != FORMAT:
         raise ValidationError({"format": _("This is not a scenario: its format is not “windowseat.scenario”.")})
     if type(document.get("version")) is not int or document["version"] != VERSION:
-        raise ValidationError({"version": _("This version of the format is not known here; version 1 is.")})
+        raise ValidationError({"version": _("This version of the format is not supported; version 1 is.")})
     if not str(document.get("name", "")).strip():
         raise ValidationError({"name": _("The scenario has no name.")})
 
@@ -159,7 +159,7 @@ def _problems(found: Mapping[str, Any], kinds: Kinds, *, place: str) -> Iterator
             yield f"{place}{name[:100]}", ValidationError(_("This field is unknown."))
         elif type(value) not in kinds[name]:
             wanted = IN_WORDS[kinds[name][-1] if type(None) not in kinds[name] else kinds[name][0]]
-            yield f"{place}{name}", ValidationError(_("This has to be %(kind)s."), params={"kind": wanted})
+            yield f"{place}{name}", ValidationError(_("This must be %(kind)s."), params={"kind": wanted})
 
 
 def _columns(document: Mapping[str, Any], policy: Mapping[str, Any]) -> dict[str, Any]:

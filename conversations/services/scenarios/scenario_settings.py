@@ -55,12 +55,12 @@ def _check_sampling(scenario: Scenario, *, kept: Mapping[str, Any]) -> None:
 def _check_text(scenario: Scenario) -> None:
     for name in ("name", "system_prompt"):
         if UNSTORABLE.search(getattr(scenario, name)):
-            raise _error(name, _("Text must not contain NUL characters or halves of characters."))
+            raise _error(name, _("Text must not contain NUL characters or parts of characters."))
 
 
 def _check_tools(scenario: Scenario, *, kept: list[Any]) -> None:
     if not all(isinstance(name, str) for name in scenario.tools):
-        raise _error("tools", _("Tools are named by text."))
+        raise _error("tools", _("The name of a tool must be text."))
     offered = offered_keys(scenario.owner)
     if unknown := [name for name in scenario.tools if name not in offered and name not in kept]:
         words = _("This site does not offer the tool “%(name)s”. It offers: %(offered)s.")
@@ -87,7 +87,7 @@ def _policy_of(scenario: Scenario) -> WindowPolicy:
     try:
         return scenario.policy
     except PolicyFailed as error:
-        words = _("This window policy can't be loaded. “manage.py check” tells the site's admin why.")
+        words = _("This window policy can't be loaded. An admin can see why with “manage.py check”.")
         raise _error("policy_name", words) from error
     except ValueError as error:  # a policy of the site's own may want more of its values than ours
         raise _error(_blamed(error), "%(reason)s", reason=error) from error
@@ -120,7 +120,7 @@ def _check_room(scenario: Scenario, policy: WindowPolicy) -> None:
 
 NO_ROOM = {
     "reply_reserve_tokens": _("This leaves %(model)s no room for even the shortest message."),
-    "cap_tokens": _("Not even the shortest message fits into this few tokens."),
+    "cap_tokens": _("Not even the shortest message fits in so few tokens."),
 }
 
 
@@ -137,8 +137,9 @@ TOO_LONG = {
         "may have %(limit)s, and a message must fit as well."
     ),
     "tools": _(
-        "What is told of the tools has %(tokens)s tokens, %(over)s too many: with these settings a prompt for "
-        "%(model)s may have %(limit)s, and a message must fit as well. Choose fewer tools."
+        "The tool descriptions have %(tokens)s tokens, %(over)s too many: with these settings a "
+        "prompt for %(model)s may have %(limit)s, and a message must fit as well. Choose fewer "
+        "tools."
     ),
 }
 

@@ -33,7 +33,7 @@ def check_there_is_room(user: User) -> None:
     """Raise a `ValidationError` if the person has as many scenarios as one may have."""
     if user.scenarios.count() >= MOST_OF_ONE_PERSON:
         raise ValidationError(
-            _("You have %(most)s scenarios, and that is the most. Delete one first."),
+            _("You have %(most)s scenarios, which is the limit. Delete one first."),
             params={"most": MOST_OF_ONE_PERSON},
         )
 

@@ -39,7 +39,7 @@ def export_account(request: PersonRequest) -> HttpResponseBase:
     if request.method == "GET":
         return render(request, "account/export.html")
     if (lease := take_lease(request.user)) is None:
-        messages.error(request, _("Your file is being made already. Wait until it has come, then try again."))
+        messages.error(request, _("Your export is already being made. Wait until it has downloaded, then try again."))
         return render(request, "account/export.html", status=429)
     now = timezone.now()
     files = exported_files(request.user, language_code=get_language() or settings.LANGUAGE_CODE)

@@ -29,26 +29,29 @@ def _of_older_messages(record: WindowRecord) -> Iterator[Rule]:
     policy = record.policy
     yield gettext("Room for older messages"), _tokens(record.older_limit_tokens)
     if policy["name"] == SlidingWindow.name:
-        yield gettext("A step fills of that room"), _percent(policy["low_water_share"])
+        yield (
+            gettext("After sliding, older messages fill"),
+            gettext("%(share)s of their room") % {"share": _percent(policy["low_water_share"])},
+        )
     if policy["name"] == LastMessages.name:
-        yield gettext("Most messages, with the newest"), f"{policy['last_messages']:,}"
+        yield gettext("Most messages, including the newest"), f"{policy['last_messages']:,}"
     if policy["skip_oversized"]:
-        yield gettext("A message that is too large"), gettext("is passed over")
+        yield gettext("Messages that are too large"), gettext("are skipped")
 
 
 def _limits(record: WindowRecord) -> Iterator[Rule]:
     policy = record.policy
     if policy["cap_tokens"]:
-        yield gettext("Most tokens of a prompt"), _tokens(policy["cap_tokens"])
+        yield gettext("Longest prompt"), _tokens(policy["cap_tokens"])
     if policy["message_cap_tokens"]:
-        yield gettext("Most tokens of one message"), _tokens(policy["message_cap_tokens"])
+        yield gettext("Longest message"), _tokens(policy["message_cap_tokens"])
     if record.grounding.included or record.grounding.left_out:
-        yield gettext("Largest part for grounding"), _percent(policy["grounding_share"])
+        yield gettext("Most for document passages"), _percent(policy["grounding_share"])
 
 
 def _calibration(record: WindowRecord) -> Iterator[Rule]:
     if Decimal(record.calibration) != 1:
-        yield gettext("Budget divided by, because the provider counts more than we do"), record.calibration
+        yield gettext("Budget divided by (the provider counts more than we do)"), record.calibration
 
 
 def _tokens(tokens: int) -> str:

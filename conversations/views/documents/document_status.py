@@ -85,13 +85,13 @@ def _missing_vectors_text(listed: ListedDocument, reader: Reader) -> str:
     match listed.missing_vectors:
         case "failed":
             reason = stored_sentence(document.embedding_error_code, document.error_params, reader)
-            return gettext("Found by its words only. %(reason)s") % {"reason": reason}
+            return gettext("Found by words only. %(reason)s") % {"reason": reason}
         case "coming":
             figures = {
                 "done": _figure(document.embedded_count),
                 "all": _figure(document.passage_count),
             }
-            return gettext("Learning its meaning: %(done)s of %(all)s") % figures
+            return gettext("Preparing search by meaning: %(done)s of %(all)s") % figures
     return ""
 
 

@@ -20,10 +20,10 @@ from conversations.wording.money_amounts import rounded_usd
 from .money_left import left_of, opens_in_words
 
 NAMES: dict[tuple[Whose, Period], Promise] = {
-    ("person", "day"): gettext_lazy("Yours today"),
-    ("person", "month"): gettext_lazy("Yours this month"),
-    ("site", "day"): gettext_lazy("Everybody’s today"),
-    ("site", "month"): gettext_lazy("Everybody’s this month"),
+    ("person", "day"): gettext_lazy("You, today"),
+    ("person", "month"): gettext_lazy("You, this month"),
+    ("site", "day"): gettext_lazy("Everyone, today"),
+    ("site", "month"): gettext_lazy("Everyone, this month"),
 }
 HUNDREDTH = Decimal("0.01")
 
@@ -47,7 +47,7 @@ def allowance_lines(allowances: Iterable[Allowance], reader: Reader) -> list[All
 
 def _left(allowance: Allowance, reader: Reader) -> str:
     if not allowance.limit_usd:
-        return gettext("Nothing may be spent.")
+        return gettext("No spending allowed.")
     if allowance.whose == "person":
         return left_of(allowance, reader)
     left = (allowance.left_usd / allowance.limit_usd).quantize(HUNDREDTH, ROUND_FLOOR)
@@ -60,7 +60,7 @@ def _left(allowance: Allowance, reader: Reader) -> str:
 def _held_back(allowance: Allowance) -> str:
     if allowance.whose == "site" or not allowance.reserved_usd:
         return ""
-    return gettext("Held back for replies that are being written: %(amount)s.") % {
+    return gettext("Reserved for replies in progress: %(amount)s.") % {
         "amount": rounded_usd(allowance.reserved_usd, ROUND_CEILING)
     }
 

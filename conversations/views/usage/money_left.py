@@ -48,5 +48,5 @@ def _most_in_words(estimated: DraftEstimate) -> str:
     if not (estimated.allowances and estimated.window):
         return ""
     if estimated.worst_usd is None:
-        return gettext("sending costs: unknown")
+        return gettext("cost of sending: unknown")
     return gettext("sending costs up to %(most)s") % {"most": rounded_usd(estimated.worst_usd, ROUND_CEILING)}

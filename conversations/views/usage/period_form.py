@@ -100,7 +100,7 @@ def choose_period(query: Mapping[str, str], *, today: dt.date, zone: dt.tzinfo) 
     try:
         first, last = _days_of(query, today)
     except ValueError:
-        notice = gettext("These are no days, so the last 30 are shown.")
+        notice = gettext("These dates are not valid, so the last 30 days are shown.")
         return ChosenPeriod(Period(*NAMED[USUAL][1](today), zone), USUAL, notice)
     return _of_days(first, last, zone)
 
@@ -117,5 +117,5 @@ def _of_days(first: dt.date, last: dt.date, zone: dt.tzinfo) -> ChosenPeriod:
     earliest = last - dt.timedelta(days=MOST_DAYS - 1)
     if first >= earliest:
         return ChosenPeriod(Period(first, last, zone), "")
-    notice = gettext("At most %(days)s days are shown at once: these are the last of them.") % {"days": MOST_DAYS}
+    notice = gettext("At most %(days)s days can be shown at once. These are the last of them.") % {"days": MOST_DAYS}
     return ChosenPeriod(Period(earliest, last, zone), "", notice)

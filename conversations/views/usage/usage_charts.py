@@ -18,7 +18,7 @@ from conversations.wording.money_amounts import exact_usd
 from .stacked_bars import Bar, Column, bar_chart
 
 TOKEN_KINDS: dict[str, Promise] = {
-    "cached": gettext_lazy("Input from the cache"),
+    "cached": gettext_lazy("Cached input"),
     "input": gettext_lazy("Other input"),
     "output": gettext_lazy("Output"),
 }
@@ -55,7 +55,7 @@ def _money(figures: Figures) -> DayChart:
         bars=chart.bars,
         top=exact_usd(chart.top),
         days=_days_below(figures.by_day),
-        summary=gettext("Cost day by day: %(total)s together. Most: %(most)s.")
+        summary=gettext("Cost by day: %(total)s in total, at most %(most)s in a day.")
         % {"total": _cost_in_words(figures.total), "most": _said(most.day, _cost_in_words(most.totals))},
         legend=_legend_of_unknown(figures.total),
     )
@@ -69,7 +69,7 @@ def _tokens(figures: Figures) -> DayChart:
         bars=chart.bars,
         top=count(int(chart.top)),
         days=_days_below(figures.by_day),
-        summary=gettext("Tokens day by day: %(total)s together. Most: %(most)s.")
+        summary=gettext("Tokens by day: %(total)s in total, at most %(most)s in a day.")
         % {"total": count(figures.total.tokens), "most": _said(most.day, count(most.totals.tokens))},
         legend=list(TOKEN_KINDS.items()),
     )
@@ -82,7 +82,7 @@ def _column_of_tokens(each: DayTotals) -> Column:
         "input": totals.input_tokens - totals.cached_input_tokens,
         "output": totals.output_tokens,
     }
-    told = gettext("%(input)s in, of these %(cached)s cached, %(output)s out") % {
+    told = gettext("%(input)s in (%(cached)s cached), %(output)s out") % {
         "input": count(totals.input_tokens),
         "cached": count(totals.cached_input_tokens),
         "output": count(totals.output_tokens),
@@ -109,7 +109,7 @@ def _legend_of_unknown(total: Totals) -> list[tuple[str, Promise]]:
     """A chart of one kind of bar needs no legend, unless there are days of which not every cost is known."""
     if not total.unknown_costs:
         return []
-    return [("cost", gettext_lazy("Known")), ("unknown", gettext_lazy("Not all is known"))]
+    return [("cost", gettext_lazy("Known")), ("unknown", gettext_lazy("Partly unknown"))]
 
 
 def _days_below(by_day: Sequence[DayTotals]) -> list[dt.date]:

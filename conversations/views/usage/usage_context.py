@@ -82,7 +82,7 @@ def _conversations(usage: OwnConversations, row: _RowMaker) -> Iterator[UsageRow
     if usage.rest_count:
         yield row(others(usage.rest_count), usage.rest, is_rest=True)
     if usage.gone.completions:
-        yield row(gettext("Deleted, or in no conversation"), usage.gone, is_rest=True)
+        yield row(gettext("Deleted or outside conversations"), usage.gone, is_rest=True)
 
 
 def _language_models(figures: Figures, row: _RowMaker) -> Iterator[UsageRow]:
@@ -99,11 +99,11 @@ def memory_in_words(total: Totals) -> str:
         return ""
     amounts = {"factor": factor(total.memory_factor), "money": rounded_usd(total.memory_price_usd, ROUND_HALF_UP)}
     if total.memory_price_usd <= 0:
-        return gettext("Nothing: without what came before them, the same questions would have cost as much.")
+        return gettext("None. Your questions would have cost the same without earlier messages.")
     return (
         gettext(
-            "Your replies cost %(money)s more than the same questions would have cost without what came before them "
-            "(%(factor)s)."
+            "Your replies cost %(money)s more than the same questions would have cost without "
+            "earlier messages (%(factor)s)."
         )
         % amounts
     )

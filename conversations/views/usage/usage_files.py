@@ -48,7 +48,7 @@ def _conversations(user: User, period: Period) -> Iterator[Row]:
     usage = all_usage_by_conversation(user, period)
     yield from (_file_row(row.title, row.totals) for row in usage.rows)
     if usage.gone.completions:
-        yield _file_row(gettext("Deleted, or in no conversation"), usage.gone)
+        yield _file_row(gettext("Deleted or outside conversations"), usage.gone)
 
 
 FILES = {

@@ -24,7 +24,7 @@ def test_growth_is_said_where_there_was_something(now, before, said):
 
 def test_shares_are_compared_in_points():
     now, before = (Totals(input_tokens=100, cached_input_tokens=cached) for cached in (60, 50))
-    shown = card("Input from the cache", now, before)
+    shown = card("Cached input", now, before)
     assert (shown.value, shown.changed, shown.before) == ("60.0 %", "+10.0 points", "50.0 %")
 
 

@@ -77,7 +77,7 @@ def result_of(entry: dict[str, Any]) -> str:
     if entry["name"] == "no_such_tool":
         return "There is no such tool here."
     if isinstance(entry["arguments"], str):
-        return "The arguments were not JSON."
+        return "The arguments were not valid JSON."
     return "The tool failed." if entry["name"] == "break" else f"look saw {json.dumps(entry['arguments'])}"
 
 

@@ -86,7 +86,7 @@ async def test_broken_json_is_told_to_the_model_which_goes_on(talk_to):
     talk = await talk_to("tools-broken-json")
     reply = await talk.ask(script([call(x=1)]), tool := NotedTool())
     assert (reply.state, tool.ran) == ("complete", [])
-    assert await talk.results() == ["The arguments were not JSON."]
+    assert await talk.results() == ["The arguments were not valid JSON."]
 
 
 async def test_an_unknown_tool_is_told_with_those_that_there_are(talk_to):
