@@ -7,7 +7,8 @@ from decimal import Decimal
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from conversations.core.money.usage import UnitPrices, Usage
+from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.usage import Usage
 from conversations.migrations._ledger_stays import FORGOTTEN, KEPT
 from conversations.models import Completion, KeptText
 from conversations.services.ledger.ledger import Outcome, settle_completion

@@ -6,7 +6,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 import pytest
 
-from conversations.core.money.usage import PriceTier, UnitPrices
+from conversations.core.money.unit_prices import PriceTier, UnitPrices
 from conversations.wording.money_amounts import exact_usd, prices_in_words, rounded_usd
 
 CHEAP = UnitPrices(Decimal("0.15"), Decimal("0.6"))

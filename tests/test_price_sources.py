@@ -3,7 +3,7 @@
 import pytest
 from django.utils.translation import override
 
-from conversations.core.money.usage import PriceTier, UnitPrices
+from conversations.core.money.unit_prices import PriceTier, UnitPrices
 from conversations.providers.demo import DEMO_PRICES
 from conversations.wording.price_sources import source_in_words
 
@@ -31,6 +31,6 @@ def test_in_english_it_is_as_it_was_kept(stored):
 )
 def test_a_tier_is_said_with_its_source(tokens, said):
     tier = PriceTier(200_000, UnitPrices(None, None))
-    stored = UnitPrices(None, None, source="LANGUAGE_MODELS", tiers=(tier,)).at(tokens).source
+    stored = UnitPrices(None, None, source="LANGUAGE_MODELS", tiers=(tier,)).for_input(tokens).source
     with override("zh-hans"):
         assert source_in_words(stored) == f"LANGUAGE_MODELS{said}"

@@ -9,7 +9,8 @@ from decimal import Decimal
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.core.money.usage import UnitPrices, Usage
+from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.usage import Usage
 from conversations.models import Completion
 from conversations.models.completion import Purpose
 from conversations.providers.demo import DEMO_LANGUAGE_MODELS

@@ -23,7 +23,7 @@ from chatsite.accounts.admin.edit_conflicts import SavedByOne
 from conversations.admin.price_form import PriceForm
 from conversations.admin.review import LargeListAdmin
 from conversations.admin.state_colours import PRICES
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Price
 from conversations.models.price import today
 from conversations.providers.catalog.language_models import ConfiguredModel, language_models

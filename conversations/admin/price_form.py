@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from conversations.core.money.usage import LARGEST_PRICE_USD, PRICE_DECIMALS
+from conversations.core.money.unit_prices import LARGEST_PRICE_USD, PRICE_DECIMALS
 from conversations.models import Price
 from conversations.models.price import today
 from conversations.providers.catalog.language_models import language_models

@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from conversations.core.money.cost_drivers import Dearness, DearRequest, is_dear, why_dear
+from conversations.core.money.cost_drivers import CostDriver, LastRequest, is_expensive, main_cost_driver
 from conversations.core.window.window_record import EntryKind, LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion
 from conversations.models.message import MessageRole
@@ -65,13 +65,15 @@ class ShownWindow:
             return None
 
     @property
-    def dearness(self) -> Dearness | None:
-        """Why this one request was dear, if it was."""
+    def cost_driver(self) -> CostDriver | None:
+        """What most of this one request was spent on, if it was expensive."""
         row = self.completion
-        if row.cost_usd is None or not is_dear(row.cost_usd):
+        if row.cost_usd is None or not is_expensive(row.cost_usd):
             return None
         parts = {part: tokens for part, tokens in self.record.parts.items() if part != "free"} if self.record else {}
-        return why_dear(row.cost_usd, 1, DearRequest(row.cost_usd, parts, row.output_tokens or 0, row.output_price_usd))
+        return main_cost_driver(
+            row.cost_usd, 1, LastRequest(row.cost_usd, parts, row.output_tokens or 0, row.output_price_usd)
+        )
 
     @cached_property
     def parts(self) -> list[Part]:

@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conversations.core.money.usage import LARGEST_PRICE_USD, PRICE_DECIMALS
+from conversations.core.money.unit_prices import LARGEST_PRICE_USD, PRICE_DECIMALS
 
 USD_PER_MILLION: dict[str, Any] = {
     "max_digits": 16,

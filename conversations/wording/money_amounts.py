@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.utils.translation import gettext, pgettext
 
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 
 CENT, SMALLEST = Decimal("0.01"), Decimal("0.0001")
 

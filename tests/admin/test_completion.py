@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from conversations.admin.window_record import KINDS, ShownWindow
-from conversations.core.money.cost_drivers import Dearness
+from conversations.core.money.cost_drivers import CostDriver
 from conversations.core.window.window_record import EntryKind
 from conversations.models import Completion
 from tests.admin.stored import make_completion, make_conversation, make_person, make_record
@@ -167,7 +167,7 @@ def test_a_page_says_the_outcome_and_the_policy_in_the_reader_s_words(admin_brow
     assert "滑动：放得下的最新消息" in page
 
 
-def test_a_dear_request_says_what_most_of_it_was_spent_on(admin_browser, completion):
+def test_an_expensive_request_says_what_most_of_it_was_spent_on(admin_browser, completion):
     Completion.objects.update(cost_usd=Decimal("0.05"), output_tokens=1, output_price_usd=Decimal("0.6"))
     sent = [tokens for part, tokens in make_record().parts.items() if part != "free"]
     assert f"{max(sent)} of {sum(sent)} input tokens" in page_of(admin_browser, completion)
@@ -175,7 +175,7 @@ def test_a_dear_request_says_what_most_of_it_was_spent_on(admin_browser, complet
 
 def test_lists_of_tools_are_told_from_what_tools_answered():
     listed, answered = (
-        render_to_string("conversations/_dear_words.html", {"dearness": Dearness(part, 7, 9)})
+        render_to_string("conversations/_cost_driver.html", {"cost_driver": CostDriver(part, 7, 9)})
         for part in ("tools", "tool_steps")
     )
     assert "tool descriptions: 7 of 9 input tokens" in listed

@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.window.budget import ChatFormat
 from conversations.providers.catalog.language_models import (
     default_language_model,

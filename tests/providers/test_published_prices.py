@@ -7,7 +7,8 @@ from genai_prices import Usage as ListedUsage
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import ModelPrice
 
-from conversations.core.money.usage import PRICE_DECIMALS, Usage, cost_usd
+from conversations.core.money.unit_prices import PRICE_DECIMALS, cost_usd
+from conversations.core.money.usage import Usage
 from conversations.providers.catalog import published_prices as module
 from conversations.providers.catalog.published_prices import known_context_window, unit_prices
 
@@ -48,10 +49,10 @@ def test_an_unknown_model_or_provider_has_no_price_and_no_limit(language_model, 
 
 def test_above_a_threshold_all_tokens_cost_more():
     prices = unit_prices("gemini-2.5-pro", base_url=GEMINI, at=NOW)
-    dollars = [(at.input_usd, at.output_usd) for at in (prices.at(200_000), prices.at(200_001))]
+    dollars = [(at.input_usd, at.output_usd) for at in (prices.for_input(200_000), prices.for_input(200_001))]
 
     assert dollars == [(Decimal("1.25"), 10), (Decimal("2.5"), 15)]
-    assert prices.at(200_001).source.endswith("on 2026-11-21, above 200,000 input tokens")
+    assert prices.for_input(200_001).source.endswith("on 2026-11-21, above 200,000 input tokens")
 
 
 def test_writing_to_the_cache_has_a_price_where_it_is_billed():

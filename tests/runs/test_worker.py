@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 
 from conversations.core.errors.stored_errors import sentence_for
-from conversations.core.money.usage import UnitPrices, Usage, cost_usd
+from conversations.core.money.unit_prices import UnitPrices, cost_usd
+from conversations.core.money.usage import Usage
 from conversations.live.fanout import Subscriber, conversation_topic, subscribe
 from conversations.models import Completion, Message, Run, Scenario
 from conversations.runs.worker import Worker

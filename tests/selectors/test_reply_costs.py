@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from conversations.core.money.cost_drivers import Dearness
+from conversations.core.money.cost_drivers import CostDriver
 from conversations.selectors.conversations.thread import thread_page
 from tests.admin.stored import make_completion, make_conversation, make_person, make_record, say
 
@@ -62,17 +62,17 @@ def test_a_request_that_is_running_counts_for_nothing_yet(conversation):
     assert (second.requests, second.unknown_costs) == (1, 0)
 
 
-def test_a_dear_reply_says_why(conversation):
+def test_an_expensive_reply_says_why(conversation):
     record = make_record()
     reply(conversation, {"cost_usd": Decimal("0.02"), "window": record.to_json()})
     parts = {part: tokens for part, tokens in record.parts.items() if part != "free"}
     largest = max(parts, key=parts.__getitem__)
-    assert costs(conversation)[0].dearness == Dearness(largest, parts[largest], record.prompt_tokens)
+    assert costs(conversation)[0].cost_driver == CostDriver(largest, parts[largest], record.prompt_tokens)
 
 
 def test_a_cheap_reply_says_nothing_of_why(conversation):
     reply(conversation, {"cost_usd": Decimal("0.0099"), "window": make_record().to_json()})
-    assert costs(conversation)[0].dearness is None
+    assert costs(conversation)[0].cost_driver is None
 
 
 def test_whoever_hides_costs_is_told_none(conversation):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from chatsite.accounts.models import Limits
-from conversations.core.money.usage import UnitPrices, Usage
+from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.usage import Usage
 from conversations.models import Spending
 from conversations.models.completion import Purpose
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion

@@ -18,7 +18,8 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from chatsite.accounts.models import Invitation, Role, User
-from conversations.core.money.usage import UnitPrices, Usage
+from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.usage import Usage
 from conversations.models import Completion, Conversation, KeptText, Message, Run, Scenario, Spending, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.services.conversations.conversations import (

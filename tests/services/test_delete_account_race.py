@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.access import lock_admitted
-from conversations.core.money.usage import UnitPrices, Usage
+from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.usage import Usage
 from conversations.models import Completion, Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.runs.awaiting_approval import park_run

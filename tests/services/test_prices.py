@@ -8,7 +8,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from conversations.core.money.usage import PriceTier, UnitPrices, Usage
+from conversations.core.money.unit_prices import PriceTier, UnitPrices
+from conversations.core.money.usage import Usage
 from conversations.models import Completion, Price
 from conversations.models.completion import Purpose
 from conversations.services.counting.prices import all_unit_prices, find_unit_prices

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from chatsite.accounts.models import Limits
 from conversations.core.errors import AccessError
-from conversations.core.money.usage import UnitPrices, Usage
+from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.usage import Usage
 from conversations.models import Completion, Spending
 from conversations.models.completion import Purpose
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion

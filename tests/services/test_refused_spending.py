@@ -19,7 +19,7 @@ from conversations.core.errors import (
     SiteMoneyOfMonthUsedUp,
     SiteMoneyUsedUp,
 )
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Completion
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.services.spending import everywhere, limit, open_row, settle_at, sums

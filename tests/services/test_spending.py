@@ -9,7 +9,8 @@ import pytest
 from django.db import transaction
 
 from conversations.core.errors import MoneyHeldBack, ReplyTooExpensive
-from conversations.core.money.usage import UnitPrices, Usage
+from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.usage import Usage
 from conversations.models import Completion, Spending
 from conversations.models.completion import Purpose
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion

@@ -27,7 +27,8 @@ from conversations.core.errors import (
     SiteMoneyUsedUp,
 )
 
-from .usage import UnitPrices, Usage, cost_usd
+from .unit_prices import UnitPrices, cost_usd
+from .usage import Usage
 
 Whose = Literal["person", "site"]
 Period = Literal["day", "month"]
@@ -100,5 +101,5 @@ def refusal_of(allowances: Collection[Allowance], worst_usd: Decimal | None) -> 
 
 def worst_case_usd(prices: UnitPrices | None, *, input_tokens: int, output_tokens: int) -> Decimal | None:
     """Return the most that a request with at most so many tokens can cost, or None where a price is unknown."""
-    dearest = prices.dearest(input_tokens) if prices else None
-    return cost_usd(Usage(input_tokens, output_tokens), dearest)
+    highest = prices.highest(input_tokens) if prices else None
+    return cost_usd(Usage(input_tokens, output_tokens), highest)

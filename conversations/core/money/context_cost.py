@@ -1,7 +1,7 @@
-"""The price of memory: what a question would have cost without the conversation before it.
+"""The cost of context: what earlier messages, pins and the summary added to the cost of a request.
 
     without history = system + tools + grounding + newest message + tool steps, and the same output
-    price of memory = cost − cost without history
+    cost of context = cost − cost without history
 
 History is what stands between the system prompt and the newest message: pins, the summary and older messages. Our count
 of it is scaled by what the provider counted for the whole prompt, and its stretch is cut out of the input:
@@ -12,10 +12,10 @@ of it is scaled by what the provider counted for the whole prompt, and its stret
 What was read from the cache, and then what was written to it, is the beginning of the input. Outside of the cut it
 would have been the same without history: the system prompt had been sent before, and what follows history is in the
 cache only if this very question was sent before, as it is in a tool loop. So no kind of tokens ever grows, and nothing
-is dearer without history than with it, unless a price list asks more of smaller requests.
+costs more without history than with it, unless a price list asks more of smaller requests.
 
-A request that was not billed costs nothing either way. Without a window record there was no question, and without a
-known price there is no knowing: both are None.
+A request that was not billed costs nothing either way. Where there is no window record there was no question, and where
+a price is unknown so is the cost: both are None.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from decimal import Decimal
 
 from conversations.core.window.window_record import WindowRecord
 
-from .usage import UnitPrices, Usage, cost_usd
+from .unit_prices import UnitPrices, cost_usd
+from .usage import Usage
 
 
 def cost_without_history_usd(record: WindowRecord | None, usage: Usage, prices: UnitPrices | None) -> Decimal | None:

@@ -1,10 +1,10 @@
-"""Why a reply was dear: what most of its money was spent on.
+"""Cost drivers: what most of an expensive reply's cost was spent on.
 
-    dear = all requests for it together cost at least `DEAR_USD`
+    expensive = all requests for it together cost at least `EXPENSIVE_FROM_USD`
     cost of the output = output tokens · output price; what is left of the cost is the input's
 
-Of a dear reply that took several requests, the last of which is less than half of the cost, the requests are the
-reason. Else it is the output, if that is at least half of the last request's cost, and otherwise the largest part of
+Of an expensive reply that took several requests, the last of which is less than half of the cost, the requests are the
+driver. Else it is the output, if that is at least half of the last request's cost, and otherwise the largest part of
 the last prompt.
 """
 
@@ -17,15 +17,15 @@ from typing import Literal
 
 from conversations.core.window.window_record import Part
 
-from .usage import TOKENS_PER_PRICE
+from .unit_prices import TOKENS_PER_PRICE
 
-DEAR_USD = Decimal("0.01")
-DearPart = Literal[Part, "requests", "output"]
+EXPENSIVE_FROM_USD = Decimal("0.01")
+CostPart = Literal[Part, "requests", "output"]
 
 
 @dataclass(frozen=True, slots=True)
-class DearRequest:
-    """The last request for a reply: its cost, the *parts* of its prompt in tokens, and what came of it."""
+class LastRequest:
+    """The last request for a reply: its cost, the *parts* of its prompt in tokens, and its output."""
 
     cost_usd: Decimal | None
     parts: Mapping[Part, int]
@@ -38,24 +38,24 @@ class DearRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Dearness:
-    """*amount* of *whole* is what most of the money was spent on: tokens, or requests."""
+class CostDriver:
+    """The *part* that cost most: *amount* of *total* tokens, or requests."""
 
-    part: DearPart
+    part: CostPart
     amount: int
-    whole: int
+    total: int
 
 
-def is_dear(cost_usd: Decimal | None) -> bool:
-    return cost_usd is not None and cost_usd >= DEAR_USD
+def is_expensive(cost_usd: Decimal | None) -> bool:
+    return cost_usd is not None and cost_usd >= EXPENSIVE_FROM_USD
 
 
-def why_dear(cost_usd: Decimal, requests: int, last: DearRequest) -> Dearness:
-    """Return why a reply that *cost_usd* is dear; *last* is the last of its *requests*."""
+def main_cost_driver(cost_usd: Decimal, requests: int, last: LastRequest) -> CostDriver:
+    """Return what most of *cost_usd*, the cost of a reply, was spent on; *last* is the last of its *requests*."""
     last_usd = last.cost_usd or Decimal(0)
     if requests > 1 and 2 * last_usd < cost_usd:
-        return Dearness("requests", requests, requests)
+        return CostDriver("requests", requests, requests)
     if not last.parts or 2 * last.output_cost_usd >= last_usd:
-        return Dearness("output", last.output_tokens, last.output_tokens)
+        return CostDriver("output", last.output_tokens, last.output_tokens)
     part = max(last.parts, key=lambda name: last.parts[name])
-    return Dearness(part, last.parts[part], sum(last.parts.values()))
+    return CostDriver(part, last.parts[part], sum(last.parts.values()))

@@ -17,7 +17,7 @@ from decimal import Decimal
 
 from django.conf import settings
 
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 from conversations.providers.wire.completion_request import OPENAI_BASE_URL
 
 from .language_models import demo_is_used

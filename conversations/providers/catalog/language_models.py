@@ -21,7 +21,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext
 
-from conversations.core.money.usage import PRICE_NAMES, UnitPrices
+from conversations.core.money.unit_prices import PRICE_NAMES, UnitPrices
 from conversations.core.window.budget import LanguageModel
 from conversations.providers.demo import DEMO_LANGUAGE_MODELS, DEMO_PRICES
 from conversations.providers.tokens.prompt_tokens import chat_format

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from conversations.core.money.usage import LARGEST_PRICE_USD, PRICE_DECIMALS
+from conversations.core.money.unit_prices import LARGEST_PRICE_USD, PRICE_DECIMALS
 from conversations.providers.tokens.tokenizer import ENCODINGS, encoding_for
 
 

@@ -24,7 +24,7 @@ import genai_prices
 from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices
 
-from conversations.core.money.usage import PRICE_DECIMALS, PRICE_NAMES, PriceTier, UnitPrices
+from conversations.core.money.unit_prices import PRICE_DECIMALS, PRICE_NAMES, PriceTier, UnitPrices
 
 ListedPrice = Decimal | TieredPrices | None
 COVERED = ("input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok")  # in the order of PRICE_NAMES

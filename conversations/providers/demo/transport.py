@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import httpx2
 from django.utils.translation import gettext_noop
 
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import LanguageModel
 from conversations.providers.tokens.prompt_tokens import count_prompt

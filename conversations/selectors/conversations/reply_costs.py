@@ -1,4 +1,4 @@
-"""What replies cost: the sums over all requests that were made for each, and why a dear one was dear.
+"""What replies cost: the sums over all requests for each, and what most of an expensive one was spent on.
 
 All of it comes with the rows that a page reads anyway, the last request for each reply, and takes no statement more.
 """
@@ -12,13 +12,19 @@ from typing import Any, NamedTuple
 
 from django.db.models import Aggregate, Case, Count, F, JSONField, Q, QuerySet, Sum, When, Window
 
-from conversations.core.money.cost_drivers import DEAR_USD, Dearness, DearRequest, is_dear, why_dear
+from conversations.core.money.cost_drivers import (
+    EXPENSIVE_FROM_USD,
+    CostDriver,
+    LastRequest,
+    is_expensive,
+    main_cost_driver,
+)
 from conversations.core.window.window_record import Part, WindowRecord
 from conversations.models import Completion
 
 HAS_ENDED = Q(ended_at__isnull=False)
-# A smaller last request is never the reason why its reply was dear.
-MAY_BE_THE_REASON = Q(cost_usd__gte=DEAR_USD / 2)
+# A smaller last request is never what drives the cost of an expensive reply.
+MAY_BE_THE_DRIVER = Q(cost_usd__gte=EXPENSIVE_FROM_USD / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +41,13 @@ class ReplyCost:
     output_tokens: int | None
     cost_usd: Decimal | None
     unknown_costs: int
-    dearness: Dearness | None
+    cost_driver: CostDriver | None
 
 
 class CostRow(NamedTuple):
     """The columns `COST_COLUMNS` of the last request for a reply: sums over all of them, then this one's own.
 
-    *window* is None where this request can't be the reason why its reply was dear.
+    *window* is None where this request can't be what drives the cost of its reply.
     """
 
     requests: int
@@ -69,7 +75,7 @@ SUMS = {
     "reply_output_tokens": _of_reply(Sum("output_tokens")),
     "reply_cost_usd": _of_reply(Sum("cost_usd")),
     "reply_unknown_costs": _of_reply(Count("pk", filter=HAS_ENDED & Q(cost_usd=None))),
-    "window_if_dear": Case(When(MAY_BE_THE_REASON, then=F("window")), output_field=JSONField()),
+    "window_if_expensive": Case(When(MAY_BE_THE_DRIVER, then=F("window")), output_field=JSONField()),
 }
 
 
@@ -93,14 +99,16 @@ def reply_cost(row: CostRow) -> ReplyCost | None:
         output_tokens=row.output_tokens,
         cost_usd=row.cost_usd,
         unknown_costs=row.unknown_costs,
-        dearness=_dearness(row, row.cost_usd) if row.cost_usd is not None and is_dear(row.cost_usd) else None,
+        cost_driver=_cost_driver(row, row.cost_usd)
+        if row.cost_usd is not None and is_expensive(row.cost_usd)
+        else None,
     )
 
 
-def _dearness(row: CostRow, cost_usd: Decimal) -> Dearness:
+def _cost_driver(row: CostRow, cost_usd: Decimal) -> CostDriver:
     parts = _parts_of(row.window)
-    last = DearRequest(row.last_cost_usd, parts, row.last_output_tokens or 0, row.last_output_price_usd)
-    return why_dear(cost_usd, row.requests, last)
+    last = LastRequest(row.last_cost_usd, parts, row.last_output_tokens or 0, row.last_output_price_usd)
+    return main_cost_driver(cost_usd, row.requests, last)
 
 
 def _parts_of(window: Mapping[str, Any] | None) -> dict[Part, int]:

@@ -6,7 +6,7 @@ import datetime as dt
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.policy import WindowPolicy

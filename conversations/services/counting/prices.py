@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chatsite.postgres.compiled_query import CompiledQuery
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Completion, Price
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.providers.catalog.language_models import language_models
@@ -64,7 +64,7 @@ def _day(at: dt.datetime) -> dt.date:
 
 def price_columns(prices: UnitPrices | None, *, input_tokens: int) -> dict[str, Any]:
     """Return the ledger's columns of the prices of a request with so many tokens of input."""
-    used = (prices or UnitPrices(None, None)).at(input_tokens)
+    used = (prices or UnitPrices(None, None)).for_input(input_tokens)
     return {
         "input_price_usd": used.input_usd,
         "cached_input_price_usd": used.cached_or_input_usd(),

@@ -27,7 +27,7 @@ from django.db import connection
 
 from conversations.core.errors import AccessError, MoneyHeldBack, SiteMoneyHeldBack
 from conversations.core.money.allowance import Period, Whose, refusal_of, worst_case_usd
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Completion, Run, Scenario
 from conversations.selectors.figures.spending import MoneyLimits, allowances
 from conversations.services.counting.model_context import effective_policy, model_context

@@ -20,7 +20,7 @@ from typing import Protocol
 from django.utils import timezone
 
 from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
-from conversations.core.money.usage import UnitPrices
+from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion

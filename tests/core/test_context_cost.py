@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.core.money.context_cost import cost_without_history_usd, usage_without_history
-from conversations.core.money.usage import PriceTier, UnitPrices, Usage, cost_usd
+from conversations.core.money.unit_prices import PriceTier, UnitPrices, cost_usd
+from conversations.core.money.usage import Usage
 from conversations.core.window.window_record import GroundingRecord, WindowEntry, WindowRecord
 
-from .test_usage import PLAIN, usages
+from .test_unit_prices import PLAIN, usages
 
 PRICES = UnitPrices(Decimal(10), Decimal(20), cached_input_usd=Decimal(1))
 MILLION = 1_000_000
@@ -110,7 +111,7 @@ def test_it_is_unknown_where_the_cost_itself_is():
 
 
 @given(RECORDS, usages(), PLAIN)
-def test_nothing_is_dearer_without_history(record, usage, prices):
+def test_nothing_costs_more_without_history(record, usage, prices):
     without = cost_without_history_usd(record, usage, prices)
     assert without <= cost_usd(usage, prices)
 

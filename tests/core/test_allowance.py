@@ -18,7 +18,7 @@ from conversations.core.errors import (
     SiteMoneyUsedUp,
 )
 from conversations.core.money.allowance import Allowance, refusal_of, worst_case_usd
-from conversations.core.money.usage import PriceTier, UnitPrices
+from conversations.core.money.unit_prices import PriceTier, UnitPrices
 
 FIRST = dt.date(2026, 11, 1)
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.money.usage import (
+from conversations.core.money.unit_prices import (
     COST_PRECISION,
     LARGEST_PRICE_USD,
     PRICE_DECIMALS,
     PriceTier,
     UnitPrices,
-    Usage,
     cost_usd,
 )
+from conversations.core.money.usage import Usage
 
 PRICES = UnitPrices(input_usd=Decimal("2.50"), output_usd=Decimal("10"), cached_input_usd=Decimal("1.25"))
 LONG = UnitPrices(Decimal(5), Decimal(15), Decimal(3))
@@ -89,8 +89,8 @@ def test_above_a_threshold_every_token_costs_the_tiers_price():
 
 
 def test_the_tier_that_was_used_is_said():
-    assert TIERED.at(200_000).source == "a list, up to 200,000 input tokens"
-    assert TIERED.at(200_001) == replace(LONG, source="a list, above 200,000 input tokens")
+    assert TIERED.for_input(200_000).source == "a list, up to 200,000 input tokens"
+    assert TIERED.for_input(200_001) == replace(LONG, source="a list, above 200,000 input tokens")
 
 
 @pytest.mark.parametrize(
@@ -110,12 +110,12 @@ def test_the_cost_is_unknown_only_where_the_price_of_a_used_token_is(prices, usa
 
 @given(usages(), ANY_PRICES)
 def test_the_cost_is_exact_to_the_10th_decimal(usage, prices):
-    at = prices.at(usage.input_tokens)
+    rates = prices.for_input(usage.input_tokens)
     exact = (
-        (usage.input_tokens - usage.cached_input_tokens - usage.cache_write_tokens) * Fraction(at.input_usd)
-        + usage.cached_input_tokens * Fraction(at.cached_or_input_usd())
-        + usage.cache_write_tokens * Fraction(at.cache_write_or_input_usd())
-        + usage.output_tokens * Fraction(at.output_usd)
+        (usage.input_tokens - usage.cached_input_tokens - usage.cache_write_tokens) * Fraction(rates.input_usd)
+        + usage.cached_input_tokens * Fraction(rates.cached_or_input_usd())
+        + usage.cache_write_tokens * Fraction(rates.cache_write_or_input_usd())
+        + usage.output_tokens * Fraction(rates.output_usd)
     ) / 1_000_000
     cost = cost_usd(usage, prices)
     assert isinstance(cost, Decimal)
@@ -141,20 +141,20 @@ def test_where_all_input_costs_the_same_it_is_paid_for_once_wherever_it_came_fro
 
 
 @given(usages(), ANY_PRICES, st.integers(0, 1_000_000))
-def test_no_request_costs_more_than_the_dearest_it_can_reach(usage, prices, further):
-    dearest = prices.dearest(usage.input_tokens + further)
-    set_aside = cost_usd(Usage(usage.input_tokens, usage.output_tokens), dearest)
+def test_no_request_costs_more_than_the_highest_prices_it_can_reach(usage, prices, further):
+    highest = prices.highest(usage.input_tokens + further)
+    set_aside = cost_usd(Usage(usage.input_tokens, usage.output_tokens), highest)
     assert cost_usd(usage, prices) <= set_aside
-    assert dearest.tiers == ()
+    assert highest.tiers == ()
 
 
-def test_a_tier_that_cannot_be_reached_makes_nothing_dearer():
-    assert TIERED.dearest(200_000).input_usd == Decimal("2.50")
-    assert TIERED.dearest(200_001).input_usd == Decimal(5)
+def test_a_tier_that_cannot_be_reached_raises_no_price():
+    assert TIERED.highest(200_000).input_usd == Decimal("2.50")
+    assert TIERED.highest(200_001).input_usd == Decimal(5)
 
 
-def test_what_may_have_an_unknown_price_has_no_dearest():
-    assert replace(TIERED, output_usd=None).dearest(300_000).output_usd is None
+def test_what_may_have_an_unknown_price_has_no_highest_one():
+    assert replace(TIERED, output_usd=None).highest(300_000).output_usd is None
 
 
 @given(ANY_PRICES, st.text(max_size=20))
