@@ -1,6 +1,6 @@
 """Settings from the environment and an optional `.env`: read once, typed, loud when wrong.
 
-Each setting is declared once, with its type, default and a sentence of help; README's table is made from the
+Each setting is declared once, with its type, default and a sentence of help; docs/settings.md is made from the
 declarations and a test compares the two. A value can also come from a file: `NAME_FILE=/run/secrets/name`.
 """
 
@@ -26,7 +26,7 @@ FALSE_WORDS = frozenset({"0", "false", "no", "off"})
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A declared setting: what README's table shows of it."""
+    """A declared setting: what docs/settings.md shows of it."""
 
     name: str
     kind: str
@@ -183,7 +183,7 @@ def _choice(choices: tuple[str, ...]) -> Callable[[str], str]:
 
 
 def _show(default: object) -> str:
-    """Write a default as README's table shows it."""
+    """Write a default as docs/settings.md shows it."""
     if isinstance(default, bool):
         return "on" if default else "off"
     if default is None or default in ("", ()):

@@ -1,4 +1,4 @@
-"""README says how many cells there are."""
+"""The measurements say how many cells there are."""
 
 import ast
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ VIEWS = PROJECT / "conversations" / "views"
 
 
 def test_readme_has_the_number_of_cells():
-    assert f"{number_of_cells():,} cells" in (PROJECT / "README.md").read_text(encoding="utf-8")
+    assert f"{number_of_cells():,} cells" in (PROJECT / "docs/measurements.md").read_text(encoding="utf-8")
 
 
 # What reads an id that stands beside the address, and the field that it has there.

@@ -117,7 +117,7 @@ FORMATS = (
     ExportFormat(
         name="plain",
         title="the plain format",
-        source="README, “Compare the ledger with the provider's figures”",
+        source="docs/money.md, “Compare the ledger with the provider's figures”",
         day="day",
         model="model",
         measures={measure: (measure.value,) for measure in Measure},
