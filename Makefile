@@ -47,8 +47,9 @@ lint: $(INSTALLED)  ## Check the code's style, and everything about the pages' J
 	@$(PYTHON) -m ruff format --check .
 	@$(MAKE) --no-print-directory lint-js
 
-lint-js: $(NODE_MODULES)  ## Check the JavaScript alone
+lint-js: $(NODE_MODULES)  ## Check the JavaScript alone: its style and its types
 	@node_modules/.bin/biome check --error-on-warnings static
+	@node_modules/.bin/tsc --project jsconfig.json
 
 format: $(INSTALLED) $(NODE_MODULES)  ## Put the code into the project's style
 	@$(PYTHON) -m ruff check --fix .

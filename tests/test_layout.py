@@ -22,7 +22,7 @@ USUAL = {
     "SECURITY.md",
 }
 LOCKS = {"requirements.lock", "requirements-bench.lock", "package-lock.json"}
-CHECKS_OF_JAVASCRIPT = {"package.json", "biome.jsonc"}
+CHECKS_OF_JAVASCRIPT = {"package.json", "jsconfig.json", "biome.jsonc"}
 FORBIDDEN = {
     "the host of a package registry": r"py[p]i\.org|python[h]osted\.org|registry\.np[m]js|deb\.deb[i]an\.org",
     "a reminder instead of the work": r"\b(TO[D]O|FIX[M]E|XX[X])\b",

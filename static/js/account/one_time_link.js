@@ -4,13 +4,15 @@
  * A second link opened in the same tab changes only what is behind the #: nothing is loaded then.
  */
 
-const form = document.querySelector("form[data-one-time-link]");
+import { fieldOf, query } from "../shared/dom.js";
+
+const form = query(document, "form[data-one-time-link]", HTMLFormElement);
 
 function submitToken() {
   const token = location.hash.slice(1);
   if (!form || !token) return;
   history.replaceState(null, "", location.pathname);
-  form.elements.token.value = token;
+  fieldOf(form, "token").value = token;
   form.requestSubmit();
 }
 

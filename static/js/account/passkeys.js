@@ -1,17 +1,18 @@
 /** Forms that a passkey fills: the browser asks for it, and its answer is what the form posts. */
 
-class Unreachable extends Error {}
+import { dataOf, fieldOf, find, queryAll } from "../shared/dom.js";
 
-const CEREMONIES = { create: createPasskey, get: usePasskey };
+class OptionsUnreachable extends Error {}
 
-for (const form of document.querySelectorAll("form[data-passkey]")) {
+for (const form of queryAll(document, "form[data-passkey]", HTMLFormElement)) {
   startPasskeyForm(form);
 }
 
+/** @param {HTMLFormElement} form */
 function startPasskeyForm(form) {
   if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
-    form.querySelector("button").hidden = true;
-    say(form, form.dataset.textUnsupported);
+    find(form, "button").hidden = true;
+    say(form, dataOf(form, "textUnsupported"));
     return;
   }
   form.addEventListener("submit", (event) => {
@@ -20,53 +21,74 @@ function startPasskeyForm(form) {
   });
 }
 
+/** @param {HTMLFormElement} form */
 async function fill(form) {
-  const button = form.querySelector("button");
+  const button = find(form, "button", HTMLButtonElement);
   button.disabled = true;
   say(form, "");
   try {
     const options = await optionsOf(form);
-    const credential = await CEREMONIES[form.dataset.passkey](options.publicKey, form);
-    form.elements.credential.value = JSON.stringify(credential);
+    const credential = await askForPasskey(options.publicKey, form);
+    fieldOf(form, "credential").value = JSON.stringify(credential);
     form.submit(); // which asks no listener
   } catch (error) {
-    say(form, error instanceof Unreachable ? form.dataset.textOffline : form.dataset.textFailed);
+    say(form, dataOf(form, error instanceof OptionsUnreachable ? "textOffline" : "textFailed"));
     button.disabled = false;
   }
 }
 
-/** What to ask for is on the page, or is fetched when a passkey is to sign somebody in: it holds for one try. */
+/**
+ * Return the server's options for the browser: on the page, or fetched to sign a user in, as they hold for one try.
+ * @param {HTMLFormElement} form
+ */
 async function optionsOf(form) {
   if (form.dataset.options) {
-    return JSON.parse(document.getElementById(form.dataset.options).textContent);
+    return JSON.parse(find(document, `#${form.dataset.options}`, HTMLScriptElement).text);
   }
   try {
     const response = await fetch(form.action, { headers: { Accept: "application/json" }, credentials: "same-origin" });
     return (await response.json()).request_options;
   } catch {
-    throw new Unreachable();
+    throw new OptionsUnreachable();
   }
 }
 
-/** A passkey that stands for the password must be found without a name, and must ask for a finger, a face or a PIN. */
+/**
+ * @param {any} publicKey the server's options
+ * @param {HTMLFormElement} form
+ */
+function askForPasskey(publicKey, form) {
+  return form.dataset.passkey === "create" ? createPasskey(publicKey, form) : usePasskey(publicKey);
+}
+
+/**
+ * A passkey that stands for the password must be found without a name, and must ask for a finger, a face or a PIN.
+ * @param {PublicKeyCredentialCreationOptionsJSON} publicKey
+ * @param {HTMLFormElement} form
+ */
 async function createPasskey(publicKey, form) {
   const options = PublicKeyCredential.parseCreationOptionsFromJSON(publicKey);
-  const alone = form.elements.passwordless.checked;
+  const alone = fieldOf(form, "passwordless").checked;
   options.authenticatorSelection = {
     ...options.authenticatorSelection,
     residentKey: alone ? "required" : "discouraged",
     requireResidentKey: alone,
-    userVerification: alone ? "required" : options.authenticatorSelection.userVerification,
+    userVerification: alone ? "required" : options.authenticatorSelection?.userVerification,
   };
   return navigator.credentials.create({ publicKey: options });
 }
 
+/** @param {PublicKeyCredentialRequestOptionsJSON} publicKey */
 async function usePasskey(publicKey) {
   return navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(publicKey) });
 }
 
-function say(form, words) {
-  const place = form.querySelector("[role=status]");
-  place.textContent = words;
-  place.hidden = !words;
+/**
+ * @param {HTMLFormElement} form
+ * @param {string} sentence
+ */
+function say(form, sentence) {
+  const place = find(form, "[role=status]");
+  place.textContent = sentence;
+  place.hidden = !sentence;
 }

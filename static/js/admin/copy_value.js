@@ -1,17 +1,19 @@
-/** Copies what the element that a button names holds: the value of a field, or a text. The button says in which words. */
+/** Copies what the element that a button names holds: the value of a field, or a text. The button says the outcome. */
 
-const button = document.querySelector("[data-copies]");
-const source = document.getElementById(button.dataset.copies);
+import { dataOf, find } from "../shared/dom.js";
+
+const button = find(document, "[data-copies]");
+const source = find(document, `#${dataOf(button, "copies")}`);
 
 button.addEventListener("click", async () => {
-  button.textContent = (await copied()) ? button.dataset.copied : button.dataset.press;
+  button.textContent = dataOf(button, (await copy()) ? "copied" : "press");
 });
 
 /** On plain http there is no clipboard API; what is selected does it there. */
-async function copied() {
+async function copy() {
   select();
   try {
-    await navigator.clipboard.writeText(source.value ?? source.textContent);
+    await navigator.clipboard.writeText(isField(source) ? source.value : source.textContent);
     return true;
   } catch {
     return document.execCommand("copy");
@@ -19,6 +21,14 @@ async function copied() {
 }
 
 function select() {
-  if ("select" in source) source.select();
-  else getSelection().selectAllChildren(source);
+  if (isField(source)) source.select();
+  else getSelection()?.selectAllChildren(source);
+}
+
+/**
+ * @param {HTMLElement} element
+ * @returns {element is HTMLInputElement | HTMLTextAreaElement}
+ */
+function isField(element) {
+  return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
 }

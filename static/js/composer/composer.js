@@ -1,20 +1,28 @@
 /** The field in which a message is written, and what happens when it is sent. */
 
+import { sentenceFor } from "../server/http.js";
+import { fieldOf, find, query } from "../shared/dom.js";
+
+/** @import { Attempt, Draft } from "./draft.js" */
+
 const FOLLOWS_CONTENT = CSS.supports("field-sizing", "content");
 
 export class Composer {
   /**
    * @param {HTMLFormElement} form
    * @param {object} options
-   * @param {import("./draft.js").Draft} options.draft
-   * @param {(content: string, attempt: {clientId: string, conversation: string}) => Promise<void>} options.send
+   * @param {Draft} options.draft
+   * @param {(content: string, attempt: Attempt) => Promise<void>} options.send
    * @param {(content: string) => void} options.onChange
    */
   constructor(form, { draft, send, onChange }) {
-    Object.assign(this, { form, draft, send, onChange });
-    this.field = form.elements.content;
-    this.error = form.querySelector("[data-error]");
-    this.hint = form.querySelector("[data-hint]");
+    this.form = form;
+    this.draft = draft;
+    this.send = send;
+    this.onChange = onChange;
+    this.field = fieldOf(form, "content", HTMLTextAreaElement);
+    this.error = find(form, "[data-error]");
+    this.hint = query(form, "[data-hint]"); // a message that is edited has none
     this.field.value ||= draft.content;
     this.field.addEventListener("input", () => this.#typed());
     this.field.addEventListener("keydown", (event) => this.#keyPressed(event));
@@ -26,16 +34,22 @@ export class Composer {
     this.field.focus();
   }
 
-  /** Put *question* before what is typed, to be asked more narrowly, and say how that is done. */
+  /**
+   * Put *question* before what is typed, to be asked more narrowly, and say how that is done.
+   * @param {string} question
+   */
   narrow(question) {
     const typed = this.field.value.trim();
     this.field.value = typed && typed !== question ? `${question}\n\n${typed}` : question;
-    this.hint.hidden = false;
+    this.#showHint(true);
     this.#typed();
     this.focus();
   }
 
-  /** Put *question* in place of what is typed, to be sent or changed. */
+  /**
+   * Put *question* in place of what is typed, to be sent or changed.
+   * @param {string} question
+   */
   propose(question) {
     this.field.value = question;
     this.#typed();
@@ -54,7 +68,10 @@ export class Composer {
     this.onChange(this.field.value);
   }
 
-  /** Enter sends, unless it makes a new line or belongs to an input method that is choosing a word. */
+  /**
+   * Enter sends, unless it makes a new line or belongs to an input method that is choosing a word.
+   * @param {KeyboardEvent} event
+   */
   #keyPressed(event) {
     const isComposing = event.isComposing || event.keyCode === 229;
     if (event.key === "Enter" && !event.shiftKey && !isComposing) {
@@ -63,6 +80,7 @@ export class Composer {
     }
   }
 
+  /** @param {SubmitEvent} event */
   async #submitted(event) {
     if (event.submitter?.hasAttribute("formaction")) {
       return; // a preview, on a page of its own when htmx is not there
@@ -84,21 +102,24 @@ export class Composer {
     }
   }
 
-  /** What was typed while the message was on its way is the next draft. */
+  /**
+   * What was typed while the message was on its way is the next draft.
+   * @param {string} content
+   */
   #sent(content) {
     const typedSince = this.field.value.startsWith(content) ? this.field.value.slice(content.length) : this.field.value;
     this.field.value = typedSince.trimStart();
-    this.hint.hidden = true;
+    this.#showHint(false);
     this.#changed();
   }
 
-  /** @param {import("../server/http.js").Refusal | import("../server/http.js").Unreachable} error */
+  /** @param {unknown} error a `Refusal` or `Unreachable` */
   showFailure(error) {
-    this.showError(
-      error.code ? error.message : this.form.dataset[isTooLarge(error) ? "textTooLarge" : "textUnreachable"],
-    );
+    const { textTooLarge, textUnreachable } = this.form.dataset;
+    this.showError(sentenceFor(error, { tooLarge: textTooLarge, unreachable: textUnreachable }));
   }
 
+  /** @param {string} sentence */
   showError(sentence) {
     this.error.textContent = sentence;
     this.error.hidden = !sentence;
@@ -111,15 +132,17 @@ export class Composer {
     }
   }
 
+  /** @param {boolean} isShown */
+  #showHint(isShown) {
+    if (this.hint) {
+      this.hint.hidden = !isShown;
+    }
+  }
+
   #resize() {
     if (!FOLLOWS_CONTENT) {
       this.field.style.height = "auto";
       this.field.style.height = `${this.field.scrollHeight}px`;
     }
   }
-}
-
-/** A proxy before the server may have a lower limit of its own, and answers in its own words. */
-function isTooLarge({ status }) {
-  return status === 413;
 }

@@ -1,11 +1,14 @@
 /**
- * What a person has typed and not sent, per conversation, kept in this browser until it is stored by the server.
+ * What was typed and not sent, per conversation, kept in this browser until it is stored by the server.
  *
  * An attempt to send remembers its client id and its conversation with its very content: sent again unchanged it is
  * the same message, even from the page of another new conversation; changed it is another one.
  */
 
-import { randomUuid } from "../shared/ids.js";
+/**
+ * @typedef {{content: string, clientId: string, conversation: string}} Attempt
+ * @typedef {{content?: string, attempt?: Attempt}} StoredDraft
+ */
 
 export class Draft {
   /**
@@ -18,7 +21,7 @@ export class Draft {
   }
 
   /** The conversation is stored: what is typed from now on belongs to it. */
-  moveIn() {
+  markStored() {
     this.clear();
     this.key = keyOf(this.conversation);
   }
@@ -34,7 +37,8 @@ export class Draft {
 
   /**
    * Return the client id under which *content* is to be sent, and the conversation.
-   * @returns {{clientId: string, conversation: string}}
+   * @param {string} content
+   * @returns {Attempt}
    */
   attemptFor(content) {
     const { attempt } = this.#read();
@@ -50,24 +54,38 @@ export class Draft {
     localStorage.removeItem(this.key);
   }
 
+  /** @returns {StoredDraft} */
   #read() {
     try {
-      return JSON.parse(localStorage.getItem(this.key)) ?? {};
+      return JSON.parse(localStorage.getItem(this.key) ?? "null") ?? {};
     } catch {
       return {};
     }
   }
 
-  /** A full or forbidden storage costs the draft's safety, not the typing. */
+  /**
+   * A full or forbidden storage costs the draft's safety, not the typing.
+   * @param {StoredDraft} draft
+   */
   #write(draft) {
     try {
       localStorage.setItem(this.key, JSON.stringify(draft));
     } catch (error) {
-      console.warn("The draft is not kept:", error.message);
+      console.warn("The draft is not kept:", error);
     }
   }
 }
 
+/** @param {string} conversation */
 function keyOf(conversation) {
   return `draft:${conversation}`;
+}
+
+/** A random UUID, also on plain http in a local network, where `crypto.randomUUID` is missing. */
+function randomUuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }

@@ -1,6 +1,19 @@
-/** What the message being written costs and how it fills the window: asked of the server, drawn as a bar of parts. */
+/** The meter below the composer: what the message being written costs and how it fills the window, as a bar of parts. */
 
 import { postForm } from "../server/http.js";
+import { dataOf, find, queryAll } from "../shared/dom.js";
+
+/**
+ * @import { CoveredWindow } from "../server/frames.js"
+ *
+ * @typedef {object} Estimate the server's answer
+ * @property {number} content_tokens
+ * @property {number} prompt_tokens
+ * @property {number} budget_tokens
+ * @property {string} problem
+ * @property {{left: string, most: string}} money
+ * @property {(CoveredWindow & {parts: [string, number][]}) | null} [window]
+ */
 
 const PAUSE_MS = 250;
 const PAUSE_FOR_LONG_MS = 1_500;
@@ -12,28 +25,36 @@ export class Meter {
    * @param {object} options
    * @param {string} options.url
    * @param {() => Record<string, string>} options.whereTo
-   * @param {(window: object) => void} options.onWindow told of the window that the message would be sent in
+   * @param {(window: CoveredWindow) => void} options.onWindow told of the window that the message would be sent in
    */
   constructor(element, { url, whereTo, onWindow }) {
-    Object.assign(this, { element, url, whereTo, onWindow });
+    this.element = element;
+    this.url = url;
+    this.whereTo = whereTo;
+    this.onWindow = onWindow;
     this.asked = 0;
-    this.bar = element.querySelector(".meter-bar");
-    this.#letEscapeCloseParts();
+    this.timer = 0;
+    this.bar = find(element, ".meter-bar", SVGElement);
+    this.#closePartsByEscape();
   }
 
-  /** Ask what *content* would cost, once the typing pauses. */
+  /**
+   * Ask what *content* would cost, once the typing pauses.
+   * @param {string} content
+   */
   estimate(content) {
     clearTimeout(this.timer);
     const pause = content.length > LONG_CHARACTERS ? PAUSE_FOR_LONG_MS : PAUSE_MS;
     this.timer = setTimeout(() => this.#ask(content), pause);
   }
 
-  /** Whatever has been asked is out of date. */
+  /** Ignore the answers to what has been asked: they are out of date. */
   forget() {
     clearTimeout(this.timer);
     this.asked += 1;
   }
 
+  /** @param {string} content */
   async #ask(content) {
     this.asked += 1;
     const question = this.asked;
@@ -47,27 +68,31 @@ export class Meter {
     }
   }
 
+  /** @param {Estimate} estimate */
   #draw({ content_tokens: content, prompt_tokens: prompt, budget_tokens: budget, problem, money, window }) {
     const parts = Object.fromEntries(window?.parts ?? []);
     this.#fill(parts);
     for (const [name, tokens] of Object.entries({ ...parts, content, prompt, budget })) {
       this.#say(name, tokens);
     }
-    for (const row of this.element.querySelectorAll("[data-legend]")) {
-      row.hidden = !parts[row.dataset.legend];
+    for (const row of queryAll(this.element, "[data-legend]")) {
+      row.hidden = !parts[dataOf(row, "legend")];
     }
-    this.element.querySelector("[data-problem]").textContent = problem;
-    this.element.querySelector("[data-money-left]").textContent = money.left;
-    this.element.querySelector("[data-money-most]").textContent = content ? money.most : "";
-    this.element.querySelector("[data-if-content]").hidden = !content;
-    this.element.classList.toggle("is-over", Boolean(problem) && !window); // of the window: not of somebody's money
+    find(this.element, "[data-problem]").textContent = problem;
+    find(this.element, "[data-money-left]").textContent = money.left;
+    find(this.element, "[data-money-most]").textContent = content ? money.most : "";
+    find(this.element, "[data-if-content]").hidden = !content;
+    this.element.classList.toggle("is-over", Boolean(problem) && !window); // over the window, not over an allowance
     this.element.classList.remove("is-unknown");
     if (window) {
       this.onWindow(window);
     }
   }
 
-  /** Lay the parts side by side; what is free lies before the room for the reply. */
+  /**
+   * Lay the parts side by side; what is free lies before the room for the reply.
+   * @param {Record<string, number>} parts
+   */
   #fill(parts) {
     const total = Object.values(parts).reduce((sum, tokens) => sum + tokens, 0);
     let x = 0;
@@ -79,6 +104,10 @@ export class Meter {
     }
   }
 
+  /**
+   * @param {string} name
+   * @param {number} tokens
+   */
   #say(name, tokens) {
     for (const element of this.element.querySelectorAll(`[data-tokens="${name}"]`)) {
       element.textContent = tokens.toLocaleString(document.documentElement.lang);
@@ -86,7 +115,7 @@ export class Meter {
   }
 
   /** What hovering or the focus has opened, Escape closes until they come back. */
-  #letEscapeCloseParts() {
+  #closePartsByEscape() {
     document.addEventListener("keydown", ({ key }) => {
       this.element.classList.toggle("is-quiet", key === "Escape");
     });

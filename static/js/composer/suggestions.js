@@ -1,14 +1,16 @@
 /** Questions that may be asked first: pressed, they stand in the composer, and nothing is sent yet. */
 
+import { closest } from "../shared/dom.js";
+
 /**
  * @param {HTMLElement} page
  * @param {{onChosen: (question: string) => void}} options
  */
 export function startSuggestions(page, { onChosen }) {
-  page.addEventListener("click", ({ target }) => {
-    const button = target.closest('[data-action="suggest"]');
+  page.addEventListener("click", (event) => {
+    const button = closest(event, '[data-action="suggest"]');
     if (button) {
-      onChosen(button.textContent.trim());
+      onChosen((button.textContent ?? "").trim());
     }
   });
 }

@@ -1,36 +1,46 @@
 /** What the conversation has cost so far, in the header, and the switch that hides all costs. */
 
 import { postForm } from "../server/http.js";
+import { closest, find, focusedIn, query } from "../shared/dom.js";
 
 export class Costs {
   /**
    * @param {HTMLElement} element
-   * @param {{onSwitched: () => void, onRefused: (error: Error) => void}} handlers
+   * @param {object} handlers
+   * @param {() => void} handlers.onSwitched
+   * @param {(error: unknown) => void} handlers.onRefused
    */
   constructor(element, { onSwitched, onRefused }) {
-    Object.assign(this, { element, onSwitched, onRefused });
+    this.element = element;
+    this.onSwitched = onSwitched;
+    this.onRefused = onRefused;
     this.html = "";
     element.addEventListener("click", (event) => this.#switch(event));
   }
 
-  /** Show *html*, in which the panel stays open and the focus where it was. */
+  /**
+   * Show *html*, in which the panel stays open and the focus where it was.
+   * @param {string} html
+   */
   show(html) {
     if (html === this.html) {
       return;
     }
-    const isOpen = Boolean(this.element.querySelector(":popover-open"));
-    const action = this.element.contains(document.activeElement) && document.activeElement.dataset.action;
-    this.element.innerHTML = this.html = html;
+    const isOpen = Boolean(query(this.element, ":popover-open"));
+    const action = focusedIn(this.element)?.dataset.action;
+    this.html = html;
+    this.element.innerHTML = html;
     if (isOpen) {
-      this.element.querySelector("[popover]").showPopover();
+      find(this.element, "[popover]").showPopover();
     }
     if (action) {
-      this.element.querySelector(`[data-action="${action}"]`)?.focus();
+      query(this.element, `[data-action="${action}"]`)?.focus();
     }
   }
 
+  /** @param {Event} event */
   async #switch(event) {
-    const button = event.target.closest('[data-action="show-costs"]');
+    const button = closest(event, '[data-action="show-costs"]', HTMLButtonElement);
     if (!button) {
       return;
     }

@@ -1,84 +1,124 @@
 /** What each frame from the server does to the page. */
 
-/** @param {{onHole: () => void}} options called when more is new than a snapshot holds, or it is above the page */
-export function frameHandlers({
+/**
+ * @import { ConversationSnapshot, MessageMarked, ReplyDelta, ReplyHtml, ServerFrame } from "../server/frames.js"
+ *
+ * @typedef {object} PageParts
+ * @property {HTMLElement} page
+ * @property {string} conversation
+ * @property {import("../messages/message_list.js").MessageList} messages
+ * @property {import("../messages/window_coverage.js").WindowCoverage} coverage
+ * @property {import("../server/connection.js").Connection} connection
+ * @property {import("../sidebar/sidebar.js").Sidebar} sidebar
+ * @property {import("../composer/composer.js").Composer} composer
+ * @property {import("../composer/meter.js").Meter} meter
+ * @property {import("./costs.js").Costs} costs
+ * @property {() => void} onGapTooLarge called when more is new than a snapshot holds, or it is above the page
+ */
+
+/**
+ * Return a function that takes each frame.
+ * @param {PageParts} parts
+ * @returns {(frame: ServerFrame) => void}
+ */
+export function frameHandler({
+  page,
   conversation,
-  thread,
-  sight,
+  messages,
+  coverage,
   connection,
   sidebar,
   composer,
   meter,
   costs,
-  page,
-  onHole,
+  onGapTooLarge,
 }) {
-  const sync = ({ position }) => connection.sync(position);
+  /** @param {ServerFrame} frame */
+  function take(frame) {
+    if (frame.type === "conversation.asks") {
+      sidebar.takeAsking(frame);
+    } else if (frame.type === "error") {
+      composer.showError(frame.message);
+    } else if (frame.conversation === conversation) {
+      takeOurs(frame);
+    }
+  }
 
+  /** @param {ServerFrame} frame one about the conversation of the page */
+  function takeOurs(frame) {
+    switch (frame.type) {
+      case "message.stored":
+      case "message.shown":
+      case "reply.started":
+      case "reply.done":
+      case "reply.failed":
+        connection.sync(frame.position);
+        break;
+      case "reply.step":
+        connection.sync();
+        break;
+      case "reply.delta":
+      case "reply.html":
+        takePiece(frame);
+        break;
+      case "window.recorded":
+        coverage.update({ first_position: frame.first_position });
+        break;
+      case "message.marked":
+        takeMark(frame);
+        break;
+      case "conversation.snapshot":
+        takeSnapshot(frame);
+        break;
+    }
+  }
+
+  /** @param {ReplyDelta | ReplyHtml} frame */
   function takePiece(frame) {
-    if (thread.takePiece(frame)) {
+    if (messages.takePiece(frame)) {
       connection.sync();
     }
   }
 
+  /** @param {ConversationSnapshot} snapshot */
   function takeSnapshot(snapshot) {
-    if (snapshot.from_position > thread.position || snapshot.from_position < thread.firstPosition) {
-      onHole();
+    if (snapshot.from_position > messages.position || snapshot.from_position < messages.firstPosition) {
+      onGapTooLarge();
       return;
     }
-    if (!thread.continues(snapshot)) {
-      connection.sync(thread.firstPosition);
+    if (!messages.continues(snapshot)) {
+      connection.sync(messages.firstPosition);
       return;
     }
-    thread.takeSnapshot(snapshot);
+    messages.takeSnapshot(snapshot);
     costs.show(snapshot.costs);
-    sight.see(thread.streamingArticle ? snapshot.window : {});
+    coverage.update(messages.streamingArticle ? snapshot.window : {});
     sidebar.showAsking(snapshot.asking);
     if (snapshot.title) {
       sidebar.showTitle(snapshot.title);
     }
     showState();
-    if (!thread.streamingArticle || thread.asks) {
-      lookAhead();
+    if (!messages.streamingArticle || messages.asks) {
+      refreshEstimate();
     }
   }
 
   /** Ask for the window of the next message: it stays as it is until the reply goes on, which may wait for days. */
-  function lookAhead() {
+  function refreshEstimate() {
     meter.estimate(composer.field.value);
   }
 
+  /** @param {MessageMarked} frame */
   function takeMark({ message, pinned, excluded }) {
-    sight.mark(message, { pinned, excluded });
-    lookAhead();
+    coverage.mark(message, { pinned, excluded });
+    refreshEstimate();
   }
 
   function showState() {
-    page.classList.toggle("is-streaming", Boolean(thread.streamingArticle));
-    page.classList.toggle("is-asking", thread.asks);
-    page.classList.toggle("is-empty", !thread.articles.length);
+    page.classList.toggle("is-streaming", Boolean(messages.streamingArticle));
+    page.classList.toggle("is-asking", messages.asks);
+    page.classList.toggle("is-empty", !messages.articles.length);
   }
 
-  const handlers = {
-    "message.stored": sync,
-    "reply.started": sync,
-    "reply.delta": takePiece,
-    "reply.html": takePiece,
-    "reply.step": () => connection.sync(),
-    "reply.done": sync,
-    "reply.failed": sync,
-    "window.recorded": ({ first_position }) => sight.see({ first_position }),
-    "message.marked": takeMark,
-    "message.shown": sync,
-    "conversation.snapshot": takeSnapshot,
-  };
-  const ours = Object.entries(handlers).map(([type, handle]) => [
-    type,
-    (frame) => frame.conversation === conversation && handle(frame),
-  ]);
-  return {
-    ...Object.fromEntries(ours),
-    "conversation.asks": (frame) => sidebar.takeAsking(frame),
-    error: ({ message }) => composer.showError(message),
-  };
+  return take;
 }

@@ -1,10 +1,14 @@
-/** The choice of a scenario in the header: taken at once, and the page is drawn anew; what was typed is kept. */
+/** The choice of a scenario in the header: taken at once, and the page is loaded again; what was typed is kept. */
 
 import { postForm } from "../server/http.js";
 
 /**
  * @param {HTMLFormElement | null} form there is none where nothing can be chosen
- * @param {{isStored: () => boolean, url: string, conversation: string, onRefused: (error: Error) => void}} options
+ * @param {object} options
+ * @param {() => boolean} options.isStored
+ * @param {string} options.url
+ * @param {string} options.conversation the address of the conversation
+ * @param {(error: unknown) => void} options.onRefused
  */
 export function startScenarioChoice(form, { isStored, url, conversation, onRefused }) {
   form?.addEventListener("change", async ({ target }) => {
@@ -13,7 +17,7 @@ export function startScenarioChoice(form, { isStored, url, conversation, onRefus
       return;
     }
     try {
-      await postForm(url, { scenario: target.value });
+      await postForm(url, { scenario: /** @type {HTMLSelectElement} */ (target).value });
       location.assign(conversation);
     } catch (error) {
       onRefused(error);

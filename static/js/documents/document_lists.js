@@ -1,41 +1,53 @@
 /**
- * The lists of documents on the page, which htmx draws anew while anything in them moves.
+ * The lists of documents on the page, which htmx draws again while anything in them moves.
  *
- * What becomes of each document is said once, and nobody loses their place in a list because it is drawn anew.
+ * What becomes of each document is said once, and the focus keeps its place in a list that is drawn again.
  */
+
+import { closest, dataOf, focusedIn, query, queryAll } from "../shared/dom.js";
+import { isPost } from "../shared/htmx.js";
 
 const LIST = "[data-documents]";
 const CHANGED = "documents-changed"; // on which htmx asks for each list: see _documents.html
 
-/** Let every list of documents be drawn anew. */
+/** Have every list of documents drawn again. */
 export function refreshDocuments() {
   document.body.dispatchEvent(new CustomEvent(CHANGED));
 }
 
-/** @param {{isStored: () => boolean, say: (sentence: string) => void}} options whether there is anything to ask for */
+/**
+ * @param {object} options
+ * @param {() => boolean} options.isStored whether there is anything to ask for
+ * @param {(sentence: string) => void} options.say
+ */
 export function startDocumentLists({ isStored, say }) {
-  let states = statesOn(document);
+  let states = statesNow();
+  /** @type {string | null} */
   let place = null;
 
   document.addEventListener("htmx:beforeRequest", (event) => {
-    if (event.target.matches(LIST) && (!isStored() || isBusy(event.target))) {
+    const list = listIn(event);
+    if (list && (!isStored() || isBusy(list))) {
       event.preventDefault();
     }
   });
-  document.addEventListener("htmx:beforeSwap", ({ target }) => {
-    place = target.matches(LIST) && target.contains(document.activeElement) ? placeOf(document.activeElement) : null;
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const list = listIn(event);
+    const focused = list && focusedIn(list);
+    place = focused ? placeOf(focused) : null;
   });
-  document.addEventListener("htmx:afterSettle", ({ target }) => {
-    if (target.matches(LIST)) {
-      place && target.querySelector(place)?.focus();
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const list = listIn(event);
+    if (list) {
+      place && query(list, place)?.focus();
       const before = states;
-      states = statesOn(document);
-      sayWhatChanged(before, states, say);
+      states = statesNow();
+      sayChanges(before, states, say);
     }
   });
-  document.addEventListener("htmx:afterRequest", ({ target, detail }) => {
-    if (detail.requestConfig.verb === "post" && target.closest(LIST)) {
-      target.closest("details")?.removeAttribute("open");
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (isPost(event) && closest(event, LIST)) {
+      closest(event, "details")?.removeAttribute("open");
       refreshDocuments();
     }
   });
@@ -44,26 +56,46 @@ export function startDocumentLists({ isStored, say }) {
   window.addEventListener("focus", refreshDocuments);
 }
 
-/** Whether a question is being answered in it, or nobody sees it. */
+/**
+ * Return the list that *event*, one of htmx's, is about.
+ * @param {Event} event
+ */
+function listIn({ target }) {
+  return target instanceof HTMLElement && target.matches(LIST) ? target : null;
+}
+
+/**
+ * Whether a question is being answered in it, or it is out of sight.
+ * @param {HTMLElement} list
+ */
 function isBusy(list) {
   return Boolean(list.querySelector("details[open]") || list.closest("dialog:not([open])"));
 }
 
-function statesOn(root) {
-  const rows = [...root.querySelectorAll(`${LIST} [data-document]`)];
-  return new Map(rows.map(({ dataset }) => [dataset.document, dataset]));
+/** Return the data of each document's row, by the document's id. */
+function statesNow() {
+  return new Map(queryAll(document, `${LIST} [data-document]`).map((row) => [dataOf(row, "document"), row.dataset]));
 }
 
-function sayWhatChanged(before, now, say) {
-  const changed = [...now].filter(([id, { state }]) => before.has(id) && before.get(id).state !== state);
+/**
+ * @param {Map<string, DOMStringMap>} before
+ * @param {Map<string, DOMStringMap>} now
+ * @param {(sentence: string) => void} say
+ */
+function sayChanges(before, now, say) {
+  const changed = [...now].filter(([id, { state }]) => before.has(id) && before.get(id)?.state !== state);
   if (changed.length) {
     say(changed.map(([, { words }]) => words).join(". "));
   }
 }
 
-/** Return a selector for the same control of the same document. */
+/**
+ * Return a selector for the same control of the same document.
+ * @param {HTMLElement} element
+ */
 function placeOf(element) {
-  const { document: id } = element.closest("[data-document]")?.dataset ?? {};
+  const row = /** @type {HTMLElement | null} */ (element.closest("[data-document]"));
+  const { document: id } = row?.dataset ?? {};
   const { action } = element.dataset;
   return id && action ? `[data-document="${id}"] [data-action="${action}"]` : null;
 }

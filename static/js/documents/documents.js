@@ -1,9 +1,10 @@
 /** Documents of a page: files come in by the chooser, by dropping and by pasting, and lists show what becomes of them. */
 
 import { closeByItself } from "../shared/dialogs.js";
+import { closest, find } from "../shared/dom.js";
 import { refreshDocuments, startDocumentLists } from "./document_lists.js";
-import { startDropping } from "./file_drop.js";
-import { Uploads } from "./upload_queue.js";
+import { startFileDrop } from "./file_drop.js";
+import { UploadQueue } from "./upload_queue.js";
 
 /**
  * @param {HTMLElement} page
@@ -15,10 +16,10 @@ import { Uploads } from "./upload_queue.js";
  * @returns {{choose: () => void}} `choose` opens the chooser of files
  */
 export function startDocuments(page, { say, isStored = () => true, beginning = () => ({}), onAdded = () => {} }) {
-  const shelf = page.querySelector('[data-part="shelf"]');
-  const chooser = page.querySelector('[data-part="chooser"]');
-  const panel = document.getElementById("documents-panel");
-  const uploads = new Uploads(shelf, {
+  const shelf = find(page, '[data-part="shelf"]');
+  const chooser = find(page, '[data-part="chooser"]', HTMLInputElement);
+  const panel = /** @type {HTMLDialogElement | null} */ (document.getElementById("documents-panel"));
+  const uploads = new UploadQueue(shelf, {
     beginning,
     say,
     onAdded: () => {
@@ -28,27 +29,30 @@ export function startDocuments(page, { say, isStored = () => true, beginning = (
   });
 
   chooser.addEventListener("change", () => {
-    uploads.add([...chooser.files]);
+    uploads.add([...(chooser.files ?? [])]);
     chooser.value = ""; // so that the same file can be chosen again
   });
   function choose() {
     panel?.close(); // the file on its way is shown behind it
     chooser.click();
   }
-  startDropping(document.querySelector('[data-part="drop-zone"]'), (files) => uploads.add(files));
+  startFileDrop(find(document, '[data-part="drop-zone"]'), (files) => uploads.add(files));
   startDocumentLists({ isStored, say });
   if (panel) {
     startPanel(panel);
   }
-  document.addEventListener("click", ({ target }) => target.closest('[data-action="add-documents"]') && choose());
+  document.addEventListener("click", (event) => closest(event, '[data-action="add-documents"]') && choose());
   return { choose };
 }
 
-/** All documents at the side, where only few have their place on the page. */
+/**
+ * All documents at the side, where only few have their place on the page.
+ * @param {HTMLDialogElement} panel
+ */
 function startPanel(panel) {
   closeByItself(panel);
   document.addEventListener("click", (event) => {
-    if (event.target.closest('[data-action="open-documents"]')) {
+    if (closest(event, '[data-action="open-documents"]')) {
       event.preventDefault();
       panel.showModal();
       refreshDocuments();

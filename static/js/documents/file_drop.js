@@ -4,39 +4,47 @@
  * @param {HTMLElement} zone shown while files are dragged over the page
  * @param {(files: File[]) => void} onFiles
  */
-export function startDropping(zone, onFiles) {
+export function startFileDrop(zone, onFiles) {
   document.addEventListener("dragover", (event) => {
-    if (hasFiles(event.dataTransfer)) {
+    if (event.dataTransfer && hasFiles(event.dataTransfer)) {
       event.preventDefault(); // without it nothing can be dropped, and the browser would open the file
       event.dataTransfer.dropEffect = "copy";
       zone.hidden = false;
     }
   });
   document.addEventListener("dragleave", ({ relatedTarget }) => {
-    zone.hidden ||= !relatedTarget; // of all it leaves on its way, only the page is left for nothing
+    zone.hidden ||= !relatedTarget; // it leaves many elements on its way, but only the page for nothing
   });
   document.addEventListener("drop", (event) => {
     zone.hidden = true;
-    if (hasFiles(event.dataTransfer)) {
+    if (event.dataTransfer && hasFiles(event.dataTransfer)) {
       event.preventDefault();
       onFiles(filesOf(event.dataTransfer));
     }
   });
   document.addEventListener("paste", (event) => {
-    // Cells of a spreadsheet come as text and as a picture of them: whoever pastes those means the text.
-    if (hasFiles(event.clipboardData) && !event.clipboardData.types.includes("text/plain")) {
+    const pasted = event.clipboardData;
+    // Cells of a spreadsheet come as text and as a picture of them: the text is meant.
+    if (pasted && hasFiles(pasted) && !pasted.types.includes("text/plain")) {
       event.preventDefault();
-      onFiles(filesOf(event.clipboardData));
+      onFiles(filesOf(pasted));
     }
   });
 }
 
+/** @param {DataTransfer} transfer */
 function hasFiles(transfer) {
-  return Boolean(transfer?.types.includes("Files"));
+  return transfer.types.includes("Files");
 }
 
-/** A folder comes as a file, too, but cannot be read as one. */
+/**
+ * A folder comes as a file, too, but cannot be read as one.
+ * @param {DataTransfer} transfer
+ */
 function filesOf(transfer) {
   const items = [...transfer.items].filter(({ kind }) => kind === "file");
-  return items.filter((item) => !item.webkitGetAsEntry?.()?.isDirectory).map((item) => item.getAsFile());
+  return items
+    .filter((item) => !item.webkitGetAsEntry?.()?.isDirectory)
+    .map((item) => item.getAsFile())
+    .filter((file) => file !== null);
 }

@@ -1,7 +1,9 @@
 /** One file on its way to our own server. Unlike `fetch`, this request tells how much of the file has left. */
 
-import { goToGate } from "../server/gate.js";
-import { Refusal, Unreachable } from "../server/http.js";
+import { goToGate, Refusal, Unreachable } from "../server/http.js";
+import { dataOf } from "../shared/dom.js";
+
+/** @typedef {{documents: {created: boolean}[]}} UploadAnswer */
 
 /**
  * Send *file* and return what the server answers; rejected with a `Refusal` or `Unreachable` when it was not stored.
@@ -11,14 +13,14 @@ import { Refusal, Unreachable } from "../server/http.js";
  * @param {File} options.file
  * @param {(percent: number) => void} options.onProgress
  * @param {AbortSignal} options.signal
- * @returns {Promise<object>}
+ * @returns {Promise<UploadAnswer>}
  */
-export function upload(url, { fields, file, onProgress, signal }) {
+export function uploadFile(url, { fields, file, onProgress, signal }) {
   const request = new XMLHttpRequest();
   return new Promise((resolve, reject) => {
     request.open("POST", url);
     request.setRequestHeader("Accept", "application/json");
-    request.setRequestHeader("X-CSRFToken", document.body.dataset.csrfToken);
+    request.setRequestHeader("X-CSRFToken", dataOf(document.body, "csrfToken"));
     request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(Math.floor((100 * loaded) / total)));
     request.addEventListener("loadend", () => settle(request, resolve, reject));
     signal.addEventListener("abort", () => request.abort());
@@ -26,6 +28,10 @@ export function upload(url, { fields, file, onProgress, signal }) {
   });
 }
 
+/**
+ * @param {Record<string, string>} fields
+ * @param {File} file
+ */
 function formOf(fields, file) {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
@@ -35,6 +41,11 @@ function formOf(fields, file) {
   return form;
 }
 
+/**
+ * @param {XMLHttpRequest} request
+ * @param {(answer: UploadAnswer) => void} resolve
+ * @param {(error: Refusal | Unreachable) => void} reject
+ */
 function settle({ status, responseText }, resolve, reject) {
   const answer = parsed(responseText);
   if (answer?.door === "gate") {
@@ -49,6 +60,7 @@ function settle({ status, responseText }, resolve, reject) {
   }
 }
 
+/** @param {string} json */
 function parsed(json) {
   try {
     return JSON.parse(json);

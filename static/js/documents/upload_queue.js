@@ -1,11 +1,13 @@
 /** Files on their way up, one after the other, until the list of documents has them. */
 
-import { upload } from "./upload_file.js";
+import { Refusal, sentenceFor } from "../server/http.js";
+import { dataOf, find } from "../shared/dom.js";
+import { uploadFile } from "./upload_file.js";
 import { UploadRow } from "./upload_row.js";
 
 const ONE_TOO_MANY = new Set(["documents_too_many", "uploads_used_up"]);
 
-export class Uploads {
+export class UploadQueue {
   /**
    * @param {HTMLElement} shelf its dataset has the address, the limit and the sentences
    * @param {object} options
@@ -14,25 +16,37 @@ export class Uploads {
    * @param {(sentence: string) => void} options.say
    */
   constructor(shelf, { beginning, onAdded, say }) {
-    Object.assign(this, { words: shelf.dataset, beginning, onAdded, say });
-    this.list = shelf.querySelector('[data-part="uploads"]');
-    this.template = shelf.querySelector("template");
+    this.shelf = shelf;
+    this.beginning = beginning;
+    this.onAdded = onAdded;
+    this.say = say;
+    this.list = find(shelf, '[data-part="uploads"]');
+    this.template = find(shelf, "template", HTMLTemplateElement);
+    /** @type {Promise<unknown>} */
     this.turn = Promise.resolve();
+    /** @type {Set<UploadRow>} */
     this.waiting = new Set();
   }
 
-  /** Send *files* in their order; of one that is too large it is said before anything is sent. */
+  /**
+   * Send *files* in their order; of one that is too large it is said before anything is sent.
+   * @param {File[]} files
+   */
   add(files) {
     for (const file of files) {
       const row = this.#newRow(file);
-      if (file.size > Number(this.words.mostBytes)) {
-        this.#fail(row, this.words.textTooLarge);
+      if (file.size > Number(this.shelf.dataset.mostBytes)) {
+        this.#fail(row, this.#sentence("textTooLarge"));
       } else {
         this.#queue(row);
       }
     }
   }
 
+  /**
+   * @param {File} file
+   * @returns {UploadRow}
+   */
   #newRow(file) {
     const row = new UploadRow(this.template, file, {
       onAgain: () => this.#queue(row),
@@ -42,20 +56,26 @@ export class Uploads {
     return row;
   }
 
+  /** @param {UploadRow} row */
   #queue(row) {
-    row.away = new AbortController();
-    row.wait(this.words.textQueued);
-    const { signal } = row.away;
+    row.wait(this.#sentence("textQueued"));
+    const { signal } = row.controller;
     this.waiting.add(row);
-    this.turn = this.turn.then(() => signal.aborted || this.#send(row, signal));
+    this.turn = this.turn.then(() => (signal.aborted ? undefined : this.#send(row, signal)));
   }
 
+  /**
+   * @param {UploadRow} row
+   * @param {AbortSignal} signal
+   */
   async #send(row, signal) {
-    const onProgress = (percent) => row.progress(percent, this.words.textUploading.replace("{percent}", percent));
+    const uploading = this.#sentence("textUploading");
+    const onProgress = (/** @type {number} */ percent) =>
+      row.progress(percent, uploading.replace("{percent}", String(percent)));
     onProgress(0);
     this.waiting.delete(row);
     try {
-      const { documents } = await upload(this.words.url, {
+      const { documents } = await uploadFile(dataOf(this.shelf, "url"), {
         fields: this.beginning(),
         file: row.file,
         onProgress,
@@ -67,42 +87,56 @@ export class Uploads {
     }
   }
 
-  /** Where one is one too many, so are those behind it: they are not sent in vain. */
+  /**
+   * Where one is one too many, so are those behind it: they are not sent in vain.
+   * @param {UploadRow} row
+   * @param {unknown} error
+   */
   #refused(row, error) {
-    const sentence = this.#sentenceFor(error);
+    const { textTooLarge, textUnreachable } = this.shelf.dataset;
+    const sentence = sentenceFor(error, { tooLarge: textTooLarge, unreachable: textUnreachable });
     this.#fail(row, sentence, { canTryAgain: true });
-    if (ONE_TOO_MANY.has(error.code)) {
+    if (error instanceof Refusal && ONE_TOO_MANY.has(error.code)) {
       for (const other of this.waiting) {
-        other.away.abort();
+        other.controller.abort();
         other.fail(sentence, { canTryAgain: true });
       }
       this.waiting.clear();
     }
   }
 
+  /**
+   * @param {UploadRow} row
+   * @param {{created: boolean}} document
+   */
   #added(row, { created }) {
     if (created) {
       row.remove();
     } else {
-      row.end(this.words.textThere); // nothing else on the page shows that something came of it
+      row.end(this.#sentence("textThere")); // nothing else on the page shows the outcome
     }
-    this.say(`${row.file.name}: ${created ? this.words.textAdded : this.words.textThere}`);
+    this.say(`${row.file.name}: ${this.#sentence(created ? "textAdded" : "textThere")}`);
     this.onAdded();
   }
 
+  /**
+   * @param {UploadRow} row
+   * @param {string} sentence
+   */
   #fail(row, sentence, { canTryAgain = false } = {}) {
     row.fail(sentence, { canTryAgain });
     this.say(`${row.file.name}: ${sentence}`);
   }
 
+  /** @param {UploadRow} row */
   #takeAway(row) {
-    row.away?.abort();
+    row.controller.abort();
     this.waiting.delete(row);
     row.remove();
   }
 
-  /** A proxy before the server may have a lower limit of its own, and answers in its own words. */
-  #sentenceFor({ code, message, status }) {
-    return code ? message : this.words[status === 413 ? "textTooLarge" : "textUnreachable"];
+  /** @param {string} name */
+  #sentence(name) {
+    return dataOf(this.shelf, name);
   }
 }

@@ -1,15 +1,16 @@
-/** Stay at the newest text while a person is there; where they have scrolled up, offer the way back instead. */
+/** Stay at the newest text while it is in view; where the user has scrolled up, offer the way back instead. */
 
 const NEAR_PIXELS = 64;
 
-export class Follow {
+export class AutoScroll {
   /**
    * @param {HTMLElement} scroller
    * @param {HTMLElement} content
    * @param {HTMLButtonElement} jump
    */
   constructor(scroller, content, jump) {
-    Object.assign(this, { scroller, jump });
+    this.scroller = scroller;
+    this.jump = jump;
     this.isFollowing = Boolean(content.querySelector("[data-message]")); // a page that is empty is read from its top
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     jump.addEventListener("click", () => this.toNewest());

@@ -1,8 +1,9 @@
 /**
- * The card that shows the passage which a reply cites: while its number is pointed at or has the focus, and until it
+ * The card with the passage that a reply cites: shown while its number is pointed at or has the focus, and until it
  * is closed once it was pressed. Then the card has the focus, so that a long passage can be read by keyboard.
  */
 
+import { closest, dataOf, find, query } from "../shared/dom.js";
 import { passagesOf } from "./sources.js";
 
 const DWELL_MS = 150;
@@ -10,31 +11,53 @@ const LINGER_MS = 250; // on the way from the number to the card
 const MARGIN = 16;
 const GAP = 6;
 
-/** @param {HTMLElement} card a popover */
+/**
+ * @param {HTMLElement} page
+ * @param {HTMLElement} card a popover
+ */
 export function startCitations(page, card) {
   const shown = new PassageCard(card);
-  page.addEventListener("click", ({ target }) => shown.open(citationAt(target)));
-  page.addEventListener(
-    "pointerover",
-    ({ target, pointerType }) => pointerType === "mouse" && shown.dwell(citationAt(target)),
-  );
-  page.addEventListener("pointerout", ({ target }) => citationAt(target) && shown.leave());
-  page.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && shown.peek(citationAt(target)));
-  page.addEventListener("focusout", ({ target }) => citationAt(target) && shown.leave());
-  page.addEventListener("scroll", ({ target }) => target.matches?.('[data-part="scroller"]') && shown.follow(), true);
+  page.addEventListener("click", (event) => shown.open(citationAt(event)));
+  page.addEventListener("pointerover", (event) => event.pointerType === "mouse" && shown.dwell(citationAt(event)));
+  page.addEventListener("pointerout", (event) => citationAt(event) && shown.leave());
+  page.addEventListener("focusin", (event) => hasVisibleFocus(event) && shown.peek(citationAt(event)));
+  page.addEventListener("focusout", (event) => citationAt(event) && shown.leave());
+  page.addEventListener("scroll", (event) => isScroller(event) && shown.follow(), true);
 }
 
-function citationAt(element) {
-  return element.closest("[data-citation]");
+/** @param {Event} event */
+function citationAt(event) {
+  return closest(event, "[data-citation]");
 }
 
-/** Return the number that stands where *citation* stood: a reply may have been drawn anew since. */
+/** @param {Event} event */
+function hasVisibleFocus({ target }) {
+  return target instanceof Element && target.matches(":focus-visible");
+}
+
+/** @param {Event} event */
+function isScroller({ target }) {
+  return target instanceof Element && target.matches('[data-part="scroller"]');
+}
+
+/**
+ * Return the number that stands where *citation* stood: a reply may have been drawn again since.
+ * @param {HTMLElement} citation
+ * @returns {HTMLElement | null}
+ */
 function inItsPlace(citation) {
-  const { id } = citation.closest("[data-message]");
-  return document.querySelector(`#${id} [data-citation="${citation.dataset.citation}"]`);
+  const message = citation.closest("[data-message]");
+  return message && query(document, `#${message.id} [data-citation="${citation.dataset.citation}"]`);
 }
 
 class PassageCard {
+  /** @type {HTMLElement | undefined} the number whose passage is shown */
+  citation;
+  /** @type {HTMLElement | undefined} the number that gets the focus back */
+  returnTo;
+  timer = 0;
+
+  /** @param {HTMLElement} card */
   constructor(card) {
     this.card = card;
     this.isPressed = false;
@@ -46,7 +69,10 @@ class PassageCard {
     card.addEventListener("toggle", () => this.#goBack());
   }
 
-  /** Show it once the pointer has been there for a moment: who only passes by is not held up. */
+  /**
+   * Show it once the pointer has been there for a moment: passing by opens nothing.
+   * @param {HTMLElement | null} citation
+   */
   dwell(citation) {
     if (citation && !this.isPressed) {
       clearTimeout(this.timer);
@@ -54,26 +80,30 @@ class PassageCard {
     }
   }
 
-  /** Show it for as long as somebody is at the number. Closing the card gives the focus back, which opens nothing. */
+  /**
+   * Show it while the pointer or the focus is at the number. Closing the card gives the focus back, which opens nothing.
+   * @param {HTMLElement | null} citation
+   */
   peek(citation) {
     clearTimeout(this.timer);
     if (!citation || citation === this.citation || this.isClosing) {
       return;
     }
-    if (this.isPressed && !this.citation.isConnected) {
-      this.open(citation); // its reply was drawn anew while the passage was on its way
+    if (this.isPressed && !this.citation?.isConnected) {
+      this.open(citation); // its reply was drawn again while the passage was on its way
     } else {
       this.isPressed = false;
       this.#show(citation);
     }
   }
 
+  /** @param {HTMLElement | null} citation */
   async open(citation) {
     if (citation) {
       clearTimeout(this.timer);
       this.isPressed = true;
       await this.#show(citation);
-      this.card.querySelector(".passage-text")?.focus();
+      query(this.card, ".passage-text")?.focus();
     }
   }
 
@@ -99,7 +129,10 @@ class PassageCard {
     }
   }
 
-  /** The card stands at the end of the page, and what comes after it there is not what comes after the number. */
+  /**
+   * The card stands at the end of the page, and what comes after it there is not what comes after the number.
+   * @param {KeyboardEvent} event
+   */
   #leaveByTab(event) {
     event.preventDefault();
     this.close();
@@ -121,15 +154,20 @@ class PassageCard {
     this.isClosing = false;
   }
 
+  /** @param {HTMLElement} citation */
   async #show(citation) {
     this.citation?.classList.remove("is-shown");
     this.citation = citation;
     citation.classList.add("is-shown");
-    this.card.replaceChildren(noted(this.card.dataset.textLoading));
+    this.card.replaceChildren(note(dataOf(this.card, "textLoading")));
     this.card.showPopover();
     this.#fill(citation, await this.#passage(citation));
   }
 
+  /**
+   * @param {HTMLElement} citation
+   * @param {Element[]} content
+   */
   #fill(citation, content) {
     if (this.citation === citation) {
       this.card.replaceChildren(...content);
@@ -137,17 +175,24 @@ class PassageCard {
     }
   }
 
+  /**
+   * @param {HTMLElement} citation
+   * @returns {Promise<Element[]>}
+   */
   async #passage(citation) {
     try {
-      const passages = await passagesOf(citation.closest("[data-sources]"));
-      const passage = passages.querySelector(`[data-passage="${citation.dataset.citation}"]`);
-      return passage.cloneNode(true).children;
+      const passages = await passagesOf(/** @type {HTMLElement} */ (citation.closest("[data-sources]")));
+      const passage = find(passages, `[data-passage="${citation.dataset.citation}"]`);
+      return [...document.importNode(passage, true).children];
     } catch {
-      return [noted(this.card.dataset.textFailed)];
+      return [note(dataOf(this.card, "textFailed"))];
     }
   }
 
-  /** Below the number, or above it where there is more room; never upon it. */
+  /**
+   * Below the number, or above it where there is more room; never upon it.
+   * @param {DOMRect} at
+   */
   #place(at) {
     const {
       card,
@@ -165,6 +210,7 @@ class PassageCard {
   }
 }
 
-function noted(sentence) {
+/** @param {string} sentence */
+function note(sentence) {
   return Object.assign(document.createElement("p"), { className: "passage-note", textContent: sentence });
 }

@@ -25,7 +25,7 @@ export function skipCodePoints(text, count) {
   }
   let units = 0;
   for (let skipped = 0; skipped < count && units < text.length; skipped += 1) {
-    units += text.codePointAt(units) > 0xffff ? 2 : 1;
+    units += Number(text.codePointAt(units)) > 0xffff ? 2 : 1;
   }
   return text.slice(units);
 }

@@ -3,6 +3,9 @@
 import { Composer } from "../composer/composer.js";
 import { Draft } from "../composer/draft.js";
 import { getJson } from "../server/http.js";
+import { closest, fieldOf, find, query } from "../shared/dom.js";
+
+/** @import { Attempt } from "../composer/draft.js" */
 
 /**
  * @param {HTMLElement} page
@@ -10,9 +13,13 @@ import { getJson } from "../server/http.js";
  * @param {HTMLTemplateElement} options.template the form
  * @param {import("../server/connection.js").Connection} options.connection
  * @param {(answer: {cleaned: boolean}) => void} options.onSent
- * @param {(error: Error) => void} options.onRefused told why a message can't be edited at all
+ * @param {(error: unknown) => void} options.onRefused told why a message can't be edited at all
  */
 export function startEditing(page, { template, connection, onSent, onRefused }) {
+  /**
+   * @param {HTMLElement} article
+   * @param {string} url
+   */
   async function open(article, url) {
     try {
       const { content } = await getJson(url);
@@ -22,10 +29,19 @@ export function startEditing(page, { template, connection, onSent, onRefused }) 
     }
   }
 
+  /**
+   * @param {HTMLElement} article
+   * @param {string} url
+   * @param {string} content
+   */
   function show(article, url, content) {
-    const form = document.importNode(template.content, true).querySelector("form");
-    const field = form.elements.content;
+    const form = find(document.importNode(template.content, true), "form", HTMLFormElement);
+    const field = fieldOf(form, "content", HTMLTextAreaElement);
     const draft = new Draft(`edit-${article.dataset.message}`, { isStored: true });
+    /**
+     * @param {string} typed
+     * @param {Attempt} attempt
+     */
     const send = async (typed, { clientId }) => {
       const answer = await connection.edit(Number(article.dataset.message), typed, clientId, url);
       draft.clear();
@@ -37,29 +53,35 @@ export function startEditing(page, { template, connection, onSent, onRefused }) 
     article.classList.add("is-edited");
     article.append(form);
     new Composer(form, { draft, send, onChange: () => undefined });
-    letCancel(form, draft);
+    startCancelling(form, draft);
     field.focus();
     field.setSelectionRange(field.value.length, field.value.length);
   }
 
   page.addEventListener("click", (event) => {
-    const link = event.target.closest('[data-action="edit"]');
+    const link = closest(event, '[data-action="edit"]', HTMLAnchorElement);
+    const article = link && /** @type {HTMLElement | null} */ (link.closest("[data-message]"));
     const isPlain = !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (link && isPlain) {
+    if (article && isPlain) {
       event.preventDefault();
-      open(link.closest("[data-message]"), link.href);
+      open(article, link.href);
     }
   });
 }
 
-function letCancel(form, draft) {
+/**
+ * @param {HTMLFormElement} form
+ * @param {Draft} draft
+ */
+function startCancelling(form, draft) {
+  /** @param {Event} event */
   function cancel(event) {
     event.preventDefault();
     draft.clear();
     close(form);
   }
 
-  form.querySelector('[data-action="cancel-edit"]').addEventListener("click", cancel);
+  find(form, '[data-action="cancel-edit"]').addEventListener("click", cancel);
   form.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.isComposing) {
       cancel(event);
@@ -67,20 +89,25 @@ function letCancel(form, draft) {
   });
 }
 
-/** Show the message again; one that was sent shows what was *typed* until the server's own comes. */
+/**
+ * Show the message again; one that was sent shows what was *typed* until the server's own comes.
+ * @param {HTMLFormElement} form
+ * @param {string} [typed]
+ */
 function close(form, typed) {
-  const article = form.closest("[data-message]");
+  const article = /** @type {HTMLElement | null} */ (form.closest("[data-message]"));
   form.remove();
   if (!article) {
     return; // another page's version has taken its place
   }
   if (typed !== undefined) {
-    article.querySelector("[data-content]").innerText = typed;
+    find(article, "[data-content]").innerText = typed;
   }
   article.classList.remove("is-edited");
   article.focus();
 }
 
+/** @param {HTMLElement} article */
 function editorIn(article) {
-  return article.querySelector(".editor");
+  return query(article, ".editor");
 }

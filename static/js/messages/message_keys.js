@@ -1,16 +1,19 @@
-/** Keys for the message that one is at: each presses a button of it. */
+/** Keys for the message that has the focus: each presses a button of it. */
+
+import { query } from "../shared/dom.js";
 
 /**
- * They count where somebody has gone to a message by keyboard; who clicked into one may want to write.
+ * They work where a message was reached by keyboard; a click into one may mean to write.
  *
  * @param {HTMLElement} page
  * @param {Record<string, string>} actions by `event.code`, the `data-action` of the button
  */
 export function startMessageKeys(page, actions) {
+  /** @type {EventTarget | null} */
   let reachedByKeyboard = null;
 
   page.addEventListener("focusin", ({ target }) => {
-    reachedByKeyboard = target.matches(":focus-visible") ? target : null;
+    reachedByKeyboard = target instanceof Element && target.matches(":focus-visible") ? target : null;
   });
   page.addEventListener("keydown", (event) => {
     const button = event.target === reachedByKeyboard && buttonFor(event, actions);
@@ -21,10 +24,18 @@ export function startMessageKeys(page, actions) {
   });
 }
 
+/**
+ * @param {KeyboardEvent} event
+ * @param {Record<string, string>} actions
+ */
 function buttonFor({ target, code, altKey, ctrlKey, metaKey, repeat }, actions) {
   const action = actions[code];
-  if (!action || altKey || ctrlKey || metaKey || repeat || target.matches("input, select, textarea")) {
+  if (!action || altKey || ctrlKey || metaKey || repeat) {
     return null;
   }
-  return target.closest("[data-message]")?.querySelector(`[data-action="${action}"]`);
+  if (!(target instanceof Element) || target.matches("input, select, textarea")) {
+    return null;
+  }
+  const article = target.closest("[data-message]");
+  return article && query(article, `[data-action="${action}"]`);
 }

@@ -1,27 +1,38 @@
-/** The messages on the page, kept the same as what is stored. */
+/** The messages on the page, kept the same as the stored ones. */
 
 import { labelCopyButtons } from "../shared/copy_buttons.js";
+import { dataOf, fieldOf, find, focusedIn, query, queryAll } from "../shared/dom.js";
+import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { ReplyView } from "./reply_view.js";
-import { readingIn, readOn } from "./sources.js";
-import { callsIn, goOn } from "./tool_calls.js";
+import { rememberSources, restoreSources } from "./sources.js";
+import { rememberCalls, restoreCalls } from "./tool_calls.js";
 
-export class Thread {
+/** @import { ConversationSnapshot, DrawnMessage, ReplyDelta, ReplyHtml } from "../server/frames.js" */
+
+export class MessageList {
+  /** @type {ReplyView | undefined} the reply that streams */
+  #reply;
+  /** @type {WeakMap<HTMLElement, string>} the HTML that each article was drawn from */
+  #drawnFrom = new WeakMap();
+
   /**
    * @param {HTMLElement} list holds the messages
    * @param {object} handlers
    * @param {(article: HTMLElement) => void} handlers.onEnded
-   * @param {(call: HTMLElement) => void} handlers.onAsks told of each tool call that begins to ask the person
+   * @param {(call: HTMLElement) => void} handlers.onAsks told of each tool call that begins to await approval
    */
   constructor(list, { onEnded, onAsks }) {
-    Object.assign(this, { list, onEnded, onAsks });
-    this.shown = new WeakMap();
+    this.list = list;
+    this.onEnded = onEnded;
+    this.onAsks = onAsks;
     this.asked = new Set(this.#asking.map(({ id }) => id));
-    this.#follow();
+    this.#findStreamingReply();
   }
 
   get articles() {
-    return [...this.list.children].filter(({ dataset }) => "message" in dataset);
+    const children = /** @type {HTMLElement[]} */ ([...this.list.children]);
+    return children.filter(({ dataset }) => "message" in dataset);
   }
 
   get streamingArticle() {
@@ -43,94 +54,105 @@ export class Thread {
     return Number(this.articles[0]?.dataset.position ?? 0);
   }
 
-  /** Whether a snapshot follows what stands above it here; if not, a new version further up has been missed. */
+  /**
+   * Whether a snapshot follows what stands above it here; if not, a new version further up has been missed.
+   * @param {ConversationSnapshot} snapshot
+   */
   continues({ from_position: position, parent }) {
     const above = this.articles.findLast((article) => Number(article.dataset.position) < position);
     return !above || above.dataset.message === String(parent);
   }
 
-  /** Take a piece of a streaming reply; return whether something before it is missing. */
+  /**
+   * Show a piece of a streaming reply; return whether something before it is missing.
+   * @param {ReplyDelta | ReplyHtml} frame
+   */
   takePiece(frame) {
-    if (this.reply?.article.dataset.message !== String(frame.reply)) {
+    if (this.#reply?.article.dataset.message !== String(frame.reply)) {
       return !document.getElementById(`message-${frame.reply}`);
     }
-    this.reply.take(frame);
-    return this.reply.hasGap;
+    this.#reply.take(frame);
+    return this.#reply.hasGap;
   }
 
-  /** Make the page show *messages* from *position* on, and nothing else there. */
+  /**
+   * Make the page show the messages of a snapshot from its position on, and nothing else there.
+   * @param {ConversationSnapshot} snapshot
+   */
   takeSnapshot({ from_position: position, messages }) {
     const stored = new Set(messages.map(({ id }) => String(id)));
-    const focus = this.#focus();
+    const focus = focusNow();
     for (const article of this.articles) {
-      if (Number(article.dataset.position) >= position && !stored.has(article.dataset.message)) {
+      if (Number(article.dataset.position) >= position && !stored.has(dataOf(article, "message"))) {
         article.remove();
       }
     }
     for (const message of messages) {
       this.#put(message);
     }
-    this.#follow();
-    this.#restore(focus);
-    this.#tellWhatAsks();
+    this.#findStreamingReply();
+    this.#restoreFocus(focus);
+    this.#announceApprovals();
   }
 
   /**
    * Move the focus to the message before (-1) or after (+1) the one that has it; without one, to the last.
+   * @param {number} step
    * @returns {boolean} whether there was one to go to
    */
   moveFocus(step) {
     const { articles } = this;
-    const index = articles.indexOf(document.activeElement.closest("[data-message]"));
+    const current = /** @type {HTMLElement | null} */ (focusedIn()?.closest("[data-message]") ?? null);
+    const index = current ? articles.indexOf(current) : -1;
     const next = index < 0 ? articles.at(step < 0 ? -1 : articles.length) : articles[index + step];
     next?.focus();
     return Boolean(next);
   }
 
-  /** Whether a tool call waits for the person's answer. */
+  /** Whether a tool call awaits approval. */
   get asks() {
     return this.#asking.length > 0;
   }
 
   get #asking() {
-    return [...this.list.querySelectorAll("[data-asks]")];
+    return queryAll(this.list, "[data-asks]");
   }
 
-  #tellWhatAsks() {
+  #announceApprovals() {
     for (const call of this.#asking.filter(({ id }) => !this.asked.has(id))) {
       this.asked.add(call.id);
       this.onAsks(call);
     }
   }
 
-  #focus() {
-    const article = document.activeElement.closest("[data-message]");
-    return { position: article?.dataset.position, action: document.activeElement.dataset.action };
-  }
-
-  /** A version that takes the place of another one takes its focus too. */
-  #restore({ position, action }) {
+  /**
+   * A version that takes the place of another one takes its focus too.
+   * @param {ReturnType<typeof focusNow>} focus
+   */
+  #restoreFocus({ position, action }) {
     if (position && document.activeElement === document.body) {
-      focusOn(this.list.querySelector(`[data-position="${position}"]`), action);
+      focusOn(query(this.list, `[data-position="${position}"]`), action);
     }
   }
 
+  /** @param {DrawnMessage} message */
   #put({ id, state, html }) {
     const old = document.getElementById(`message-${id}`);
-    if (old && this.shown.get(old) === html) {
+    if (old && this.#drawnFrom.get(old) === html) {
       return;
     }
-    const article = drawn(html);
-    this.shown.set(article, html);
+    const article = draw(html);
+    this.#drawnFrom.set(article, html);
     if (!old) {
       this.#insert(article);
-    } else if (state === "streaming" && this.reply?.article === old) {
-      this.reply.adopt(article);
+    } else if (state === "streaming" && this.#reply?.article === old) {
+      this.#reply.adopt(article);
     } else {
       this.#replace(old, article);
     }
   }
 
+  /** @param {HTMLElement} article */
   #insert(article) {
     const position = Number(article.dataset.position);
     const later = this.articles.find((other) => Number(other.dataset.position) > position);
@@ -138,13 +160,17 @@ export class Thread {
     later ? later.before(article) : this.list.append(article);
   }
 
+  /**
+   * @param {HTMLElement} old
+   * @param {HTMLElement} article
+   */
   #replace(old, article) {
-    const action = old.contains(document.activeElement) && document.activeElement.dataset.action;
-    const editor = old.querySelector(".editor");
-    const [reading, calls] = [readingIn(old), callsIn(old)];
+    const action = focusedIn(old)?.dataset.action;
+    const editor = query(old, ".editor", HTMLFormElement);
+    const [sources, calls] = [rememberSources(old), rememberCalls(old)];
     old.replaceWith(article);
-    readOn(reading, article);
-    goOn(calls, article);
+    restoreSources(sources, article);
+    restoreCalls(calls, article);
     if (editor) {
       moveEditor(editor, article);
     } else if (action) {
@@ -155,33 +181,51 @@ export class Thread {
     }
   }
 
-  #follow() {
+  #findStreamingReply() {
     const article = this.streamingArticle;
-    if (this.reply?.article !== article) {
-      this.reply = article ? new ReplyView(article) : undefined;
+    if (this.#reply?.article !== article) {
+      this.#reply = article ? new ReplyView(article) : undefined;
     }
   }
 }
 
+/** Return the position of the message that has the focus, and the button in it. */
+function focusNow() {
+  const focused = focusedIn();
+  const article = /** @type {HTMLElement | null} */ (focused?.closest("[data-message]") ?? null);
+  return { position: article?.dataset.position, action: focused?.dataset.action };
+}
+
+/**
+ * @param {HTMLElement | null} article
+ * @param {string | undefined} action
+ */
 function focusOn(article, action) {
-  const button = action && article?.querySelector(`[data-action="${action}"]:not(:disabled)`);
+  const button = action && article && query(article, `[data-action="${action}"]:not(:disabled)`);
   (button || article)?.focus();
 }
 
-/** What somebody is writing goes on in the message that takes the place. */
+/**
+ * Move an editor that is open, with what is typed in it, to the message that takes the place.
+ * @param {HTMLFormElement} editor
+ * @param {HTMLElement} article
+ */
 function moveEditor(editor, article) {
   article.classList.add("is-edited");
   article.append(editor);
-  editor.elements.content.focus();
+  fieldOf(editor, "content", HTMLTextAreaElement).focus();
 }
 
-/** Return the message that *html* is, its times in the viewer's words and its links known to htmx. */
-function drawn(html) {
+/**
+ * Return the message that *html* is, its times as the viewer reads them and its links known to htmx.
+ * @param {string} html
+ */
+function draw(html) {
   const template = document.createElement("template");
   template.innerHTML = html;
-  const article = document.importNode(template.content.querySelector("[data-message]"), true);
+  const article = document.importNode(find(template.content, "[data-message]"), true);
   localiseTimes(article);
   labelCopyButtons(article);
-  window.htmx?.process(article);
+  htmx()?.process(article);
   return article;
 }

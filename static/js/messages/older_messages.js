@@ -1,7 +1,11 @@
-/** Older messages come in above; what a person reads stays where it is. */
+/** Older messages come in above; what is being read stays where it is. */
 
-/** @param {() => void} onArrived called once for all that came together */
+/**
+ * @param {HTMLElement} scroller
+ * @param {() => void} onArrived called once for all that came together
+ */
 export function keepPlaceWhenOlderArrive(scroller, onArrived) {
+  /** @type {number | undefined} */
   let below;
   scroller.addEventListener("htmx:beforeSwap", () => {
     below = scroller.scrollHeight - scroller.scrollTop;

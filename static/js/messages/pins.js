@@ -1,64 +1,71 @@
 /** Pin and Exclude: buttons of a form without JavaScript. With it they show at once, and are taken back if refused. */
 
 import { postForm } from "../server/http.js";
+import { closest, dataOf, query } from "../shared/dom.js";
 
+/** @import { Decisions, WindowCoverage } from "./window_coverage.js" */
+
+/** @type {Record<string, "pinned" | "excluded">} */
 const FIELDS = { pin: "pinned", exclude: "excluded" };
+/** The sentences for what was done, as in the page's dataset: switched off, switched on. */
+const SENTENCES = { pinned: ["textUnpinned", "textPinned"], excluded: ["textIncluded", "textExcluded"] };
 const BUTTONS = '[data-action="pin"], [data-action="exclude"]';
 
 /**
  * @param {HTMLElement} page its dataset has a sentence for what was done
  * @param {object} options
- * @param {import("./window_coverage.js").Sight} options.sight
+ * @param {WindowCoverage} options.coverage
  * @param {() => void} options.onChanging called before anything is known, to keep older news from undoing it
  * @param {() => void} options.onChanged called once the server has answered, whatever it said
  * @param {(sentence: string) => void} options.onDone
- * @param {(error: Error) => void} options.onRefused
+ * @param {(error: unknown) => void} options.onRefused
  */
-export function startMarking(page, { sight, onChanging, onChanged, onDone, onRefused }) {
+export function startPins(page, { coverage, onChanging, onChanged, onDone, onRefused }) {
   let turn = Promise.resolve();
 
+  /**
+   * @param {string} message
+   * @param {string} action
+   */
   async function mark(message, action) {
-    const button = page.querySelector(`[data-message="${message}"] [data-action="${action}"]`);
+    const button = query(page, `[data-message="${message}"] [data-action="${action}"]`, HTMLButtonElement);
     if (!button) {
       return; // taken off the page while it waited for its turn
     }
     const field = FIELDS[action];
     const isOn = button.value === "true";
-    const before = sight.decisionsOn(message);
+    const before = coverage.decisionsOn(message);
     onChanging();
-    sight.mark(message, wanted(before, field, isOn));
+    coverage.mark(message, wanted(before, field, isOn));
     try {
-      const { pinned, excluded } = await postForm(button.formAction, { [field]: isOn });
-      sight.mark(message, { pinned, excluded });
-      onDone(page.dataset[textFor(field, isOn)]);
+      const { pinned, excluded } = await postForm(button.formAction, { [field]: String(isOn) });
+      coverage.mark(message, { pinned, excluded });
+      onDone(dataOf(page, SENTENCES[field][Number(isOn)]));
     } catch (error) {
-      sight.mark(message, before);
+      coverage.mark(message, before);
       onRefused(error);
     } finally {
       onChanged();
     }
   }
 
-  /** One after the other: what a press means depends on what came of the one before. */
-  function press(event, button) {
-    const { message } = button.closest("[data-message]").dataset;
-    event.preventDefault();
-    turn = turn.then(() => mark(message, button.dataset.action));
-  }
-
   page.addEventListener("click", (event) => {
-    const button = event.target.closest(BUTTONS);
-    if (button) {
-      press(event, button);
+    const button = closest(event, BUTTONS);
+    const article = button && /** @type {HTMLElement | null} */ (button.closest("[data-message]"));
+    if (article) {
+      event.preventDefault();
+      const [message, action] = [dataOf(article, "message"), dataOf(button, "action")];
+      turn = turn.then(() => mark(message, action)); // one after the other: each may depend on the outcome of the last
     }
   });
 }
 
-/** What is excluded is not pinned any more. */
+/**
+ * An excluded message is not pinned any more.
+ * @param {Decisions} before
+ * @param {"pinned" | "excluded"} field
+ * @param {boolean} isOn
+ */
 function wanted(before, field, isOn) {
   return field === "excluded" ? { pinned: before.pinned && !isOn, excluded: isOn } : { ...before, pinned: isOn };
-}
-
-function textFor(field, isOn) {
-  return { pinned: ["textUnpinned", "textPinned"], excluded: ["textIncluded", "textExcluded"] }[field][Number(isOn)];
 }

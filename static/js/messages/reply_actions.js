@@ -1,22 +1,28 @@
-/** Stop and Try again: buttons of a form without JavaScript, frames with it. */
+/** Stop and Regenerate: buttons of a form without JavaScript, frames with it. */
 
+import { closest, find, query } from "../shared/dom.js";
+
+/**
+ * @param {HTMLElement} page
+ * @param {object} options
+ * @param {import("../server/connection.js").Connection} options.connection
+ * @param {(sentence: string) => void} options.onRefused told "" when an attempt begins
+ */
 export function startReplyActions(page, { connection, onRefused }) {
   page.addEventListener("click", async (event) => {
-    const button = event.target.closest('[data-action="stop"], [data-action="regenerate"]');
-    const article = button?.closest("[data-message]") ?? page.querySelector('[data-message][data-state="streaming"]');
-    if (!button || !article) {
+    const button = closest(event, '[data-action="stop"], [data-action="regenerate"]');
+    const article = button?.closest("[data-message]") ?? query(page, '[data-message][data-state="streaming"]');
+    if (!button || !(article instanceof HTMLElement)) {
       return;
     }
     event.preventDefault();
     onRefused("");
+    const action = button.dataset.action === "stop" ? "stop" : "regenerate";
+    const { formAction } = find(article, `[data-action="${action}"]`, HTMLButtonElement);
     try {
-      await connection[button.dataset.action](Number(article.dataset.message), urlOf(article, button.dataset.action));
+      await connection[action](Number(article.dataset.message), formAction);
     } catch (error) {
-      onRefused(error.message);
+      onRefused(error instanceof Error ? error.message : "");
     }
   });
-}
-
-function urlOf(article, action) {
-  return article.querySelector(`[data-action="${action}"]`).formAction;
 }

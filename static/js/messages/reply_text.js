@@ -1,9 +1,9 @@
 /**
- * The text of a reply while it streams: what is known of it without a gap, and what waits beyond one.
+ * The text of a reply while it streams: the part known without a gap, and the pieces that wait beyond one.
  *
  * The code points before `tailAt` are finished blocks, shown as HTML; those from `tailAt` to `length` are the tail,
- * shown as text. Pieces may come twice, late, or never; whatever follows what is known is taken, whatever is known
- * already is ignored, and whatever lies beyond a gap waits until the gap is filled, by a late piece or by a snapshot.
+ * shown as text. Pieces may come twice, late, or never: a piece that follows what is known is taken, one that is known
+ * already is ignored, and one beyond a gap waits until the gap is filled, by a late piece or by a snapshot.
  *
  * Pure: knows neither the page nor the socket.
  */
@@ -36,6 +36,8 @@ export class ReplyText {
 
   /**
    * From code point *at* on, the text is *text*.
+   * @param {number} at
+   * @param {string} text
    * @returns {Change}
    */
   takeText(at, text) {
@@ -45,6 +47,9 @@ export class ReplyText {
 
   /**
    * The code points from *start* to *end* are finished and look like *html*.
+   * @param {number} start
+   * @param {number} end
+   * @param {string} html
    * @returns {Change}
    */
   takeBlock(start, end, html) {
@@ -52,7 +57,10 @@ export class ReplyText {
     return this.#settle();
   }
 
-  /** Whether a stored state holds anything that is not known here. */
+  /**
+   * Whether a stored state holds anything that is not known here.
+   * @param {{tailAt: number, length: number}} stored
+   */
   isBehind({ tailAt, length }) {
     return length > this.length || tailAt > this.tailAt;
   }
@@ -60,6 +68,7 @@ export class ReplyText {
   /**
    * Return the stored state, with all that this one knows beyond it.
    * @param {{tailAt: number, tail: string}} stored
+   * @returns {{text: ReplyText, change: Change}}
    */
   mergedInto(stored) {
     const merged = new ReplyText(stored);
@@ -68,7 +77,9 @@ export class ReplyText {
     return { text: merged, change: merged.#settle() };
   }
 
+  /** @returns {Change} */
   #settle() {
+    /** @type {Change} */
     const change = { blocks: [], redraw: false, appended: "" };
     while (this.#appendWaitingText(change) || this.#finishWaitingBlock(change)) {
       // Each may make the other possible.
@@ -76,6 +87,10 @@ export class ReplyText {
     return change;
   }
 
+  /**
+   * @param {Change} change
+   * @returns {boolean} whether there was one
+   */
   #appendWaitingText(change) {
     const index = this.waitingTexts.findIndex(({ at }) => at <= this.length);
     if (index < 0) {
@@ -89,6 +104,10 @@ export class ReplyText {
     return true;
   }
 
+  /**
+   * @param {Change} change
+   * @returns {boolean} whether there was one
+   */
   #finishWaitingBlock(change) {
     this.waitingBlocks = this.waitingBlocks.filter(({ end }) => end > this.tailAt);
     const index = this.waitingBlocks.findIndex(({ start }) => start === this.tailAt);

@@ -1,18 +1,25 @@
 /** A streaming reply on the page: its steps and calls, finished blocks as HTML, the tail behind them as text. */
 
 import { labelCopyButtons } from "../shared/copy_buttons.js";
+import { find } from "../shared/dom.js";
 import { ReplyText } from "./reply_text.js";
-import { callsIn, goOn, takeCalls } from "./tool_calls.js";
+import { rememberCalls, restoreCalls, updateCalls } from "./tool_calls.js";
+
+/**
+ * @import { ReplyDelta, ReplyHtml } from "../server/frames.js"
+ * @import { Change } from "./reply_text.js"
+ */
 
 export class ReplyView {
   /** @param {HTMLElement} article as the server draws a message whose state is streaming */
   constructor(article) {
     this.article = article;
     this.text = new ReplyText(storedText(article));
+    /** @type {(ReplyDelta | ReplyHtml)[]} */
     this.ahead = []; // pieces of steps that the page is not at yet
   }
 
-  /** With each step the text begins anew. */
+  /** The step that is shown: with each, the text begins from nothing. */
   get step() {
     return Number(this.article.dataset.step);
   }
@@ -21,28 +28,35 @@ export class ReplyView {
     return this.text.hasGap || this.ahead.length > 0;
   }
 
-  /** Take a `reply.delta` or a `reply.html`. The texts of two steps never mix. */
+  /**
+   * Show a piece of the reply's text. The texts of two steps never mix.
+   * @param {ReplyDelta | ReplyHtml} piece
+   */
   take(piece) {
     if (piece.step > this.step) {
       this.ahead.push(piece);
     } else if (piece.step === this.step && piece.type === "reply.delta") {
       this.#show(this.text.takeText(piece.at, piece.text));
-    } else if (piece.step === this.step) {
+    } else if (piece.step === this.step && piece.type === "reply.html") {
       this.#show(this.text.takeBlock(piece.start, piece.end, piece.html));
     }
   }
 
-  /** Show the stored state in *article*, unless everything in it is on the page already. */
+  /**
+   * Show the stored state in *article*, unless everything in it is on the page already.
+   * @param {HTMLElement} article
+   */
   adopt(article) {
     const step = Number(article.dataset.step);
     if (step > this.step) {
-      this.#begin(article);
+      this.#beginStep(article);
     } else if (step === this.step) {
-      this.#goOn(article);
+      this.#catchUp(article);
     }
   }
 
-  #begin(article) {
+  /** @param {HTMLElement} article */
+  #beginStep(article) {
     const pieces = this.ahead;
     this.#replace(article);
     this.text = new ReplyText(storedText(article));
@@ -52,10 +66,11 @@ export class ReplyView {
     }
   }
 
-  #goOn(article) {
+  /** @param {HTMLElement} article */
+  #catchUp(article) {
     const stored = storedText(article);
     if (!this.text.isBehind(new ReplyText(stored))) {
-      takeCalls(this.article, article);
+      updateCalls(this.article, article);
       return;
     }
     const { text, change } = this.text.mergedInto(stored);
@@ -64,17 +79,19 @@ export class ReplyView {
     this.#show(change);
   }
 
+  /** @param {HTMLElement} article */
   #replace(article) {
-    const reading = callsIn(this.article);
+    const calls = rememberCalls(this.article);
     this.article.replaceWith(article);
     this.article = article;
-    goOn(reading, article);
+    restoreCalls(calls, article);
   }
 
+  /** @param {Change} change */
   #show({ blocks, redraw, appended }) {
-    const tail = this.article.querySelector("[data-tail]");
+    const tail = find(this.article, "[data-tail]");
     if (blocks.length) {
-      this.article.querySelector("[data-blocks]").insertAdjacentHTML("beforeend", blocks.join(""));
+      find(this.article, "[data-blocks]").insertAdjacentHTML("beforeend", blocks.join(""));
       labelCopyButtons(this.article);
     }
     if (redraw) {
@@ -86,14 +103,19 @@ export class ReplyView {
   }
 }
 
+/** @param {HTMLElement} article */
 function storedText(article) {
-  const tail = article.querySelector("[data-tail]");
+  const tail = find(article, "[data-tail]");
   return { tailAt: Number(tail.dataset.at), tail: tail.textContent };
 }
 
-/** Text nodes are appended to, not rewritten: the work for a long block stays linear. */
+/**
+ * Text nodes are appended to, not rewritten: the work for a long block stays linear.
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
 function appendText(element, text) {
-  if (text && element.lastChild) {
+  if (text && element.lastChild instanceof Text) {
     element.lastChild.appendData(text);
   } else if (text) {
     element.textContent = text;

@@ -1,7 +1,11 @@
-/** What was looked up for a reply: fetched once, when somebody wants to see it. */
+/** The passages that were looked up for a reply: fetched once, when they are opened or pointed at. */
 
 import { getFragment } from "../server/http.js";
+import { closest, dataOf, find, query } from "../shared/dom.js";
 
+/** @typedef {{isListOpen: boolean, focus: string | null}} SourcesState whether the list is open; what has the focus */
+
+/** @type {WeakMap<HTMLElement, Promise<HTMLElement>>} */
 const fetched = new WeakMap();
 
 /**
@@ -10,22 +14,30 @@ const fetched = new WeakMap();
  * @returns {Promise<HTMLElement>}
  */
 export function passagesOf(article) {
-  if (!fetched.has(article)) {
-    const passages = getFragment(article.dataset.sources, ".passages");
-    fetched.set(article, passages);
-    passages.catch(() => fetched.delete(article)); // the next who asks tries again
+  const known = fetched.get(article);
+  if (known) {
+    return known;
   }
-  return fetched.get(article);
+  const passages = getFragment(dataOf(article, "sources"), ".passages");
+  fetched.set(article, passages);
+  passages.catch(() => fetched.delete(article)); // asked once more, it tries once more
+  return passages;
 }
 
 /**
  * Fill a reply's list when it is opened, and let a question be asked again.
+ * @param {HTMLElement} page
  * @param {{onNarrow: (question: string) => void}} handlers
  */
 export function startSources(page, { onNarrow }) {
-  page.addEventListener("toggle", ({ target }) => target.matches("[data-sources-list][open]") && fill(target), true);
+  const fillIfOpened = (/** @type {Event} */ { target }) => {
+    if (target instanceof HTMLElement && target.matches("[data-sources-list][open]")) {
+      fill(target);
+    }
+  };
+  page.addEventListener("toggle", fillIfOpened, true); // it does not bubble
   page.addEventListener("click", (event) => {
-    const question = event.target.closest('[data-action="narrow"]')?.dataset.question;
+    const question = closest(event, '[data-action="narrow"]')?.dataset.question;
     if (question && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       onNarrow(question);
@@ -33,28 +45,40 @@ export function startSources(page, { onNarrow }) {
   });
 }
 
-/** Return what somebody reads in *article*: whether the list is open, and which number or line has the focus. */
-export function readingIn(article) {
-  const focused = article.querySelector("[data-sources-list] > summary:focus, [data-citation]:focus");
+/**
+ * Return what is being read in *article*: whether the list is open, and which number or line has the focus.
+ * @param {HTMLElement} article
+ * @returns {SourcesState}
+ */
+export function rememberSources(article) {
+  const focused = query(article, "[data-sources-list] > summary:focus, [data-citation]:focus");
   const citation = focused?.dataset.citation;
   return {
-    isListOpen: Boolean(article.querySelector("[data-sources-list][open]")),
+    isListOpen: Boolean(query(article, "[data-sources-list][open]")),
     focus: focused && (citation ? `[data-citation="${citation}"]` : "[data-sources-list] > summary"),
   };
 }
 
-/** Let it go on in the *article* that has taken the place. */
-export function readOn({ isListOpen, focus }, article) {
-  article.querySelector("[data-sources-list]")?.toggleAttribute("open", isListOpen);
+/**
+ * Restore what `rememberSources` returned in the *article* that has taken the place.
+ * @param {SourcesState} state
+ * @param {HTMLElement} article
+ */
+export function restoreSources({ isListOpen, focus }, article) {
+  query(article, "[data-sources-list]")?.toggleAttribute("open", isListOpen);
   if (focus) {
-    article.querySelector(focus)?.focus();
+    query(article, focus)?.focus();
   }
 }
 
-/** Until it is there, and where it can't be fetched, the link to it stands in its place. */
+/**
+ * Fill *list*. Until the passages are there, and where they can't be fetched, a link stands in their place.
+ * @param {HTMLElement} list
+ */
 async function fill(list) {
-  const passages = await passagesOf(list.closest("[data-sources]")).catch(() => undefined);
+  const article = /** @type {HTMLElement} */ (list.closest("[data-sources]"));
+  const passages = await passagesOf(article).catch(() => undefined);
   if (passages) {
-    list.querySelector("[data-sources-body]").replaceChildren(passages.cloneNode(true));
+    find(list, "[data-sources-body]").replaceChildren(passages.cloneNode(true));
   }
 }

@@ -1,15 +1,17 @@
 /** From version to version of a message: buttons of a form without JavaScript. */
 
+import { closest } from "../shared/dom.js";
+
 /**
  * @param {HTMLElement} page
  * @param {object} options
  * @param {import("../server/connection.js").Connection} options.connection
  * @param {() => void} options.onShown
- * @param {(error: Error) => void} options.onRefused
+ * @param {(error: unknown) => void} options.onRefused
  */
 export function startVersions(page, { connection, onShown, onRefused }) {
   page.addEventListener("click", async (event) => {
-    const button = event.target.closest('[data-action="previous-version"], [data-action="next-version"]');
+    const button = closest(event, '[data-action="previous-version"], [data-action="next-version"]', HTMLButtonElement);
     if (!button) {
       return;
     }

@@ -1,44 +1,61 @@
 /**
- * What the language model sees of the messages on the page: a mark at each, and the line above which it sees no more.
+ * Which messages the window holds, as the page draws it: a mark at each, and the line above which it holds no more.
  *
- * What a person has decided about a message (pinned, excluded) stands at its article; a window says the rest.
+ * What is decided about a message (pinned, excluded) stands at its article; a window says the rest.
  */
 
-export class Sight {
+import { dataOf, find, query } from "../shared/dom.js";
+
+/**
+ * @import { CoveredWindow } from "../server/frames.js"
+ *
+ * @typedef {{pinned: boolean, excluded: boolean}} Decisions what is decided about a message
+ * @typedef {"in" | "out" | "pinned" | "excluded"} Mark
+ */
+
+export class WindowCoverage {
   /** @param {HTMLElement} list holds the messages and the line */
   constructor(list) {
     this.list = list;
-    this.horizon = list.querySelector("[data-horizon]");
-    this.words = JSON.parse(list.dataset.markWords);
-    this.window = JSON.parse(list.dataset.sight);
+    this.horizon = find(list, "[data-horizon]");
+    /** @type {Record<Mark, string>} */
+    this.words = JSON.parse(dataOf(list, "markWords"));
+    /** @type {{first_position: number, has_pins_above: boolean, left_out: Record<string, string>}} */
+    this.window = JSON.parse(dataOf(list, "sight"));
   }
 
   /**
-   * Take what a window holds; what it does not say stays. Of the coming window it is said too which messages are
-   * pinned and excluded now, so that a page which has missed that is told.
-   * @param {{first_position?: number, has_pins_above?: boolean, left_out?: Record<string, string>,
-   *   pins?: number[], excluded?: number[]}} window
+   * Draw what a window holds; what it does not say stays. The window of the next message says too which messages are
+   * pinned and excluded now, for a page that has missed that.
+   * @param {CoveredWindow} window
    */
-  see({ pins, excluded, ...window }) {
+  update({ pins, excluded, ...window }) {
     Object.assign(this.window, window);
     if (pins) {
-      this.#heal(new Set(pins), new Set(excluded));
+      this.#correctDecisions(new Set(pins), new Set(excluded));
     }
     this.draw();
   }
 
-  /** Note what is decided about a message, if it is on the page. */
+  /**
+   * Note what is decided about a message, if it is on the page.
+   * @param {string | number} message
+   * @param {Decisions} decisions
+   */
   mark(message, decisions) {
-    const article = this.#article(message);
+    const article = document.getElementById(`message-${message}`);
     if (article) {
       this.#note(article, decisions);
       this.draw();
     }
   }
 
-  /** @returns {{pinned: boolean, excluded: boolean}} what is decided about a message on the page */
+  /**
+   * @param {string} message one that is on the page
+   * @returns {Decisions}
+   */
   decisionsOn(message) {
-    const { dataset } = this.#article(message);
+    const { dataset } = find(document, `#message-${message}`);
     return { pinned: "pinned" in dataset, excluded: "excluded" in dataset };
   }
 
@@ -50,14 +67,15 @@ export class Sight {
   }
 
   get #articles() {
-    return [...this.list.children].filter(({ dataset }) => "message" in dataset);
+    const children = /** @type {HTMLElement[]} */ ([...this.list.children]);
+    return children.filter(({ dataset }) => "message" in dataset);
   }
 
-  #article(message) {
-    return document.getElementById(`message-${message}`);
-  }
-
-  #heal(pins, excluded) {
+  /**
+   * @param {Set<number>} pins
+   * @param {Set<number>} excluded
+   */
+  #correctDecisions(pins, excluded) {
     for (const article of this.#articles) {
       const id = Number(article.dataset.message);
       const isLookedAt = this.#isBelow(article);
@@ -65,34 +83,47 @@ export class Sight {
     }
   }
 
+  /**
+   * @param {HTMLElement} article
+   * @param {{pinned: boolean, excluded?: boolean}} decisions
+   */
   #note(article, { pinned, excluded = "excluded" in article.dataset }) {
-    for (const [action, name, isOn] of [
-      ["pin", "pinned", pinned],
-      ["exclude", "excluded", excluded],
-    ]) {
-      article.toggleAttribute(`data-${name}`, isOn);
-      const button = article.querySelector(`[data-action="${action}"]`);
-      if (button) {
-        button.ariaPressed = String(isOn);
-        button.value = String(!isOn);
-      }
+    this.#noteOne(article, { action: "pin", name: "pinned", isOn: pinned });
+    this.#noteOne(article, { action: "exclude", name: "excluded", isOn: excluded });
+  }
+
+  /**
+   * @param {HTMLElement} article
+   * @param {{action: string, name: string, isOn: boolean}} decision
+   */
+  #noteOne(article, { action, name, isOn }) {
+    article.toggleAttribute(`data-${name}`, isOn);
+    const button = query(article, `[data-action="${action}"]`, HTMLButtonElement);
+    if (button) {
+      button.ariaPressed = String(isOn);
+      button.value = String(!isOn);
     }
   }
 
+  /** @param {HTMLElement} article */
   #draw(article) {
     const mark = this.#markOf(article);
-    const reason = mark === "out" && this.window.left_out[article.dataset.message];
+    const reason = mark === "out" && this.window.left_out[dataOf(article, "message")];
     const words = reason ? `${this.words.out}: ${reason}` : this.words[mark];
-    const sign = article.querySelector(".mark");
+    const sign = find(article, ".mark");
     if (article.dataset.mark === mark && sign.title === words) {
       return;
     }
     article.dataset.mark = mark;
     sign.title = words;
-    sign.querySelector("use").setAttribute("href", `#mark-${mark}`);
-    sign.querySelector("[data-mark-words]").textContent = words;
+    find(sign, "use", SVGElement).setAttribute("href", `#mark-${mark}`);
+    find(sign, "[data-mark-words]").textContent = words;
   }
 
+  /**
+   * @param {HTMLElement} article
+   * @returns {Mark}
+   */
   #markOf(article) {
     if ("excluded" in article.dataset) {
       return "excluded";
@@ -100,9 +131,10 @@ export class Sight {
     if ("pinned" in article.dataset) {
       return "pinned";
     }
-    return this.#isBelow(article) && !(article.dataset.message in this.window.left_out) ? "in" : "out";
+    return this.#isBelow(article) && !(dataOf(article, "message") in this.window.left_out) ? "in" : "out";
   }
 
+  /** @param {HTMLElement} article */
   #isBelow(article) {
     return Number(article.dataset.position) >= this.window.first_position;
   }
@@ -111,11 +143,11 @@ export class Sight {
     const { first_position: position, has_pins_above: hasPins } = this.window;
     const articles = this.#articles;
     const first = articles.find((article) => this.#isBelow(article));
-    const isOnPage = first && Number(articles[0].dataset.position) <= position;
+    const isOnPage = first && Number(articles[0]?.dataset.position) <= position;
     this.horizon.hidden = !position || !isOnPage;
     this.horizon.classList.toggle("has-pins-above", Boolean(hasPins));
-    this.horizon.ariaLabel = hasPins ? this.horizon.dataset.labelWithPins : this.horizon.dataset.label;
-    if (!this.horizon.hidden && this.horizon.nextElementSibling !== first) {
+    this.horizon.ariaLabel = dataOf(this.horizon, hasPins ? "labelWithPins" : "label");
+    if (!this.horizon.hidden && first && this.horizon.nextElementSibling !== first) {
       first.before(this.horizon);
     }
   }

@@ -1,12 +1,27 @@
 /**
- * A conversation's way to the server and back: by the socket, and by plain HTTP when that can't connect.
+ * A conversation's transport to the server and back: the socket, and plain HTTP when that can't connect.
  *
- * Both ways end in the same frames, so whoever listens doesn't know which one it was. A message that is not
- * acknowledged in time is sent again by HTTP with the same client id, which makes it the same message.
+ * Both end in the same frames, so the page doesn't know which one it was. A message that is not acknowledged in time is
+ * sent again by HTTP with the same client id, which makes it the same message.
  */
 
 import { getJson, postForm, Refusal } from "./http.js";
 import { Socket } from "./socket.js";
+
+/** @import { MessageStored, ServerFrame } from "./frames.js" */
+
+/**
+ * @typedef {"socket" | "http" | "none"} Transport
+ *
+ * @typedef {object} Listener
+ * @property {() => {position: number, isStreaming: boolean}} whereabouts what the page has
+ * @property {(frame: ServerFrame) => void} onFrame
+ * @property {(transport: Transport) => void} onTransport told when it changes
+ *
+ * @typedef {object} Waiting an attempt to store a message that the socket has not answered yet
+ * @property {(frame?: MessageStored) => void} resolve
+ * @property {(refusal: Refusal) => void} reject
+ */
 
 const FAILURES_UNTIL_HTTP = 2;
 const POLL_MS = 1_000;
@@ -17,22 +32,35 @@ const SILENCE_MS = 3_000;
 const LARGEST_FRAME_CHARACTERS = 30_000;
 
 export class Connection {
+  /** @type {Listener} */
+  #listener = {
+    whereabouts: () => ({ position: 0, isStreaming: false }),
+    onFrame: () => undefined,
+    onTransport: () => undefined,
+  };
+  /** @type {Map<string, Waiting>} by client id */
+  #unacknowledged = new Map();
+  /** @type {number | undefined} */
+  #syncTimer;
+  #syncFrom = Infinity;
+  #pollTimer = 0;
+  #lastSyncAt = -SYNC_PAUSE_MS;
+  #heardAt = performance.now();
+  /** @type {Transport} */
+  #transport = "socket";
+
   /**
    * @param {object} options
    * @param {string} options.conversation
-   * @param {{socket: string, messages: string, sync: string, estimate: string}} options.urls
+   * @param {Record<"socket" | "messages" | "sync" | "estimate", string>} options.urls
    * @param {Record<string, string>} options.beginning what is said with the first message besides its content
    * @param {boolean} options.isStored whether the conversation exists yet: it does from its first message on
-   * @param {() => {position: number, isStreaming: boolean}} options.whereabouts what the page has
-   * @param {(frame: object) => void} options.onFrame
-   * @param {(way: "socket" | "http" | "none") => void} options.onWay told when it changes
    */
-  constructor({ conversation, urls, beginning, isStored, whereabouts, onFrame, onWay }) {
-    Object.assign(this, { conversation, urls, beginning, isStored, whereabouts, onFrame, onWay });
-    this.unacknowledged = new Map();
-    this.lastSyncAt = -SYNC_PAUSE_MS;
-    this.heardAt = performance.now();
-    this.way = "socket";
+  constructor({ conversation, urls, beginning, isStored }) {
+    this.conversation = conversation;
+    this.urls = urls;
+    this.beginning = beginning;
+    this.isStored = isStored;
     setInterval(() => this.#breakSilence(), SILENCE_MS);
     this.socket = new Socket(urls.socket, {
       onOpen: () => this.#opened(),
@@ -42,7 +70,17 @@ export class Connection {
   }
 
   /**
+   * Tell *listener* what comes from now on.
+   * @param {Listener} listener
+   */
+  listen(listener) {
+    this.#listener = listener;
+  }
+
+  /**
    * Send a message; rejected with a `Refusal` or `Unreachable` when it was not stored.
+   * @param {string} content
+   * @param {string} clientId
    * @returns {Promise<{cleaned: boolean}>} whether characters had to be taken out of it
    */
   async post(content, clientId) {
@@ -51,14 +89,24 @@ export class Connection {
     return answer;
   }
 
-  /** Send a new version of *message*; rejected like `post`, and answered like it. */
+  /**
+   * Send a new version of *message*; rejected like `post`, and answered like it.
+   * @param {number} message
+   * @param {string} content
+   * @param {string} clientId
+   * @param {string} url
+   * @returns {Promise<{cleaned: boolean}>}
+   */
   async edit(message, content, clientId, url) {
     const answer = await this.#store("message.edit", { message, client_id: clientId, content }, url);
     this.sync(answer.position);
     return answer;
   }
 
-  /** Show the version whose address is *url*. */
+  /**
+   * Show the version whose address is *url*.
+   * @param {string} url
+   */
   async show(url) {
     const { position } = await this.#reach(postForm(url));
     this.sync(position);
@@ -70,25 +118,34 @@ export class Connection {
     this.sync();
   }
 
+  /**
+   * @param {number} reply
+   * @param {string} url
+   */
   stop(reply, url) {
     return this.#act("reply.stop", reply, url);
   }
 
+  /**
+   * @param {number} reply
+   * @param {string} url
+   */
   regenerate(reply, url) {
     return this.#act("reply.regenerate", reply, url);
   }
 
   /** Ask for what is stored from where the page stands, at most every `SYNC_PAUSE_MS`. */
   sync(position = Infinity) {
-    this.syncFrom = Math.min(this.syncFrom ?? Infinity, position);
-    const pause = this.lastSyncAt + SYNC_PAUSE_MS - performance.now();
-    this.syncTimer ??= setTimeout(() => this.#syncNow(), Math.max(0, pause));
+    this.#syncFrom = Math.min(this.#syncFrom, position);
+    const pause = this.#lastSyncAt + SYNC_PAUSE_MS - performance.now();
+    this.#syncTimer ??= setTimeout(() => this.#syncNow(), Math.max(0, pause));
   }
 
   #syncNow() {
-    const position = Math.min(this.syncFrom, this.whereabouts().position);
-    this.syncTimer = this.syncFrom = undefined;
-    this.lastSyncAt = performance.now();
+    const position = Math.min(this.#syncFrom, this.#listener.whereabouts().position);
+    this.#syncTimer = undefined;
+    this.#syncFrom = Infinity;
+    this.#lastSyncAt = performance.now();
     if (!this.isStored) {
       return;
     }
@@ -98,25 +155,37 @@ export class Connection {
     }
   }
 
+  /** @param {number} position */
   async #fetchSnapshot(position) {
     try {
-      this.onFrame(await this.#reach(getJson(`${this.urls.sync}?from=${position}`)));
+      this.#listener.onFrame(await this.#reach(getJson(`${this.urls.sync}?from=${position}`)));
     } catch (error) {
       if (error instanceof Refusal) {
-        this.onFrame({ type: "error", code: error.code, message: error.message });
+        this.#listener.onFrame({ type: "error", code: error.code, message: error.message });
       } // otherwise the next poll asks again
     }
   }
 
-  /** Send by the socket what is to be stored, and by HTTP where that is not open, too narrow or does not answer. */
+  /**
+   * Send by the socket what is to be stored, and by HTTP where that is not open, too narrow or does not answer.
+   * @param {string} type
+   * @param {{client_id: string, content: string, message?: number}} fields
+   * @param {string} url
+   * @returns {Promise<{cleaned: boolean, position: number}>}
+   */
   async #store(type, fields, url) {
     const fits = fields.content.length <= LARGEST_FRAME_CHARACTERS;
     const frame = { type, conversation: this.conversation, ...fields };
     const isSent = this.isStored && fits && this.socket.send(frame);
-    const stored = isSent && (await this.#acknowledged(fields.client_id));
-    return stored || this.#reach(postForm(url, { ...this.beginning, ...fields }));
+    const stored = isSent ? await this.#acknowledged(fields.client_id) : undefined;
+    return stored ?? this.#reach(postForm(url, { ...this.beginning, ...inForm(fields) }));
   }
 
+  /**
+   * @param {string} type
+   * @param {number} reply
+   * @param {string} url
+   */
   async #act(type, reply, url) {
     if (!this.socket.send({ type, conversation: this.conversation, reply })) {
       await this.#reach(postForm(url));
@@ -129,67 +198,87 @@ export class Connection {
     await this.#reach(postForm(this.urls.estimate, { ...this.beginning, content: "" })).catch(() => undefined);
   }
 
-  /** Wait for an answer by HTTP and note whether there was one; a refusal is one. */
+  /**
+   * Wait for an answer by HTTP and note whether there was one; a refusal is one.
+   * @template T
+   * @param {Promise<T>} request
+   * @returns {Promise<T>}
+   */
   async #reach(request) {
     const isReached = await request.then(
       () => true,
       (error) => error instanceof Refusal,
     );
     if (!this.socket.isOpen && !isReached) {
-      this.#goBy("none");
+      this.#changeTransport("none");
     } else if (!this.socket.isOpen && this.socket.failures >= FAILURES_UNTIL_HTTP) {
-      this.#goBy("http");
+      this.#changeTransport("http");
     }
     return request;
   }
 
-  #goBy(way) {
-    if (this.way !== way) {
-      this.way = way;
-      this.onWay(way);
+  /** @param {Transport} transport */
+  #changeTransport(transport) {
+    if (this.#transport !== transport) {
+      this.#transport = transport;
+      this.#listener.onTransport(transport);
     }
   }
 
-  /** Resolve to the frame that says so, or to nothing if none came in time; reject if the socket refused. */
+  /**
+   * Resolve to the frame that says so, or to nothing if none came in time; reject if the socket refused.
+   * @param {string} clientId
+   * @returns {Promise<MessageStored | undefined>}
+   */
   #acknowledged(clientId) {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.unacknowledged.get(clientId)?.resolve(), ACKNOWLEDGE_MS);
-      const settle = (done) => (value) => {
+      const timer = setTimeout(() => this.#unacknowledged.get(clientId)?.resolve(), ACKNOWLEDGE_MS);
+      const forget = () => {
         clearTimeout(timer);
-        this.unacknowledged.delete(clientId);
-        done(value);
+        this.#unacknowledged.delete(clientId);
       };
-      this.unacknowledged.set(clientId, { resolve: settle(resolve), reject: settle(reject) });
+      this.#unacknowledged.set(clientId, {
+        resolve: (frame) => {
+          forget();
+          resolve(frame);
+        },
+        reject: (refusal) => {
+          forget();
+          reject(refusal);
+        },
+      });
     });
   }
 
   /** Ask when a reply streams and the socket says nothing: the process that makes it may be one it can't hear. */
   #breakSilence() {
-    if (this.whereabouts().isStreaming && performance.now() - this.heardAt >= SILENCE_MS) {
+    if (this.#listener.whereabouts().isStreaming && performance.now() - this.#heardAt >= SILENCE_MS) {
       this.sync();
     }
   }
 
+  /** @param {ServerFrame} frame */
   #received(frame) {
-    this.heardAt = performance.now();
-    const waiting = this.unacknowledged.get(frame.client_id);
+    this.#heardAt = performance.now();
+    const waiting = "client_id" in frame && frame.client_id ? this.#unacknowledged.get(frame.client_id) : undefined;
     if (waiting && frame.type === "message.stored") {
       waiting.resolve(frame);
     } else if (waiting && frame.type === "error") {
       waiting.reject(new Refusal(frame));
       return;
     }
-    this.onFrame(frame);
+    this.#listener.onFrame(frame);
   }
 
   #opened() {
-    clearTimeout(this.pollTimer);
-    this.#goBy("socket");
+    clearTimeout(this.#pollTimer);
+    this.#changeTransport("socket");
     this.sync();
   }
 
+  /** @param {number} failures */
   #lost(failures) {
-    for (const { resolve } of [...this.unacknowledged.values()]) {
+    for (const { resolve } of [...this.#unacknowledged.values()]) {
       resolve();
     }
     if (failures >= FAILURES_UNTIL_HTTP) {
@@ -198,11 +287,21 @@ export class Connection {
   }
 
   #poll() {
-    clearTimeout(this.pollTimer);
+    clearTimeout(this.#pollTimer);
     if (this.socket.isOpen) {
       return;
     }
     this.isStored ? this.sync() : this.#probe();
-    this.pollTimer = setTimeout(() => this.#poll(), this.whereabouts().isStreaming ? POLL_MS : IDLE_POLL_MS);
+    const { isStreaming } = this.#listener.whereabouts();
+    this.#pollTimer = setTimeout(() => this.#poll(), isStreaming ? POLL_MS : IDLE_POLL_MS);
   }
+}
+
+/**
+ * Write *fields* as a form takes them.
+ * @param {Record<string, string | number>} fields
+ * @returns {Record<string, string>}
+ */
+function inForm(fields) {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
 }

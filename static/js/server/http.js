@@ -1,6 +1,6 @@
 /** Requests to our own server. A refusal is thrown as `Refusal`, with the server's sentence. */
 
-import { goToGate } from "./gate.js";
+import { dataOf } from "../shared/dom.js";
 
 export class Refusal extends Error {
   /** @param {{code: string, message: string}} answer */
@@ -12,24 +12,59 @@ export class Refusal extends Error {
 
 /** The server could not be reached or did not answer as itself; *status* is 0 without any answer. */
 export class Unreachable extends Error {
+  /** @param {number} status */
   constructor(status) {
     super(`no answer (${status})`);
     this.status = status;
   }
+
+  /** A proxy before the server may have a lower limit of its own, and answers in its own words. */
+  get isTooLarge() {
+    return this.status === 413;
+  }
 }
 
+/**
+ * Choose the sentence for what was thrown: the server's own for a refusal.
+ * @param {unknown} error
+ * @param {{tooLarge: string | undefined, unreachable: string | undefined}} sentences
+ * @returns {string}
+ */
+export function sentenceFor(error, { tooLarge = "", unreachable = "" }) {
+  if (error instanceof Refusal && error.code) {
+    return error.message;
+  }
+  return error instanceof Unreachable && error.isTooLarge ? tooLarge : unreachable;
+}
+
+/** Leave for the gate, which leads back here: the user may no longer be in. The draft is kept. */
+export function goToGate() {
+  const next = encodeURIComponent(location.pathname + location.search);
+  location.replace(`${document.body.dataset.gate}?next=${next}`);
+}
+
+/**
+ * @param {string} url
+ * @returns {Promise<any>}
+ */
 export function getJson(url) {
   return request(url, { method: "GET" });
 }
 
-/** @param {Record<string, string>} fields */
+/**
+ * @param {string} url
+ * @param {Record<string, string>} fields
+ * @returns {Promise<any>}
+ */
 export function postForm(url, fields = {}) {
-  const headers = { "X-CSRFToken": document.body.dataset.csrfToken };
+  const headers = { "X-CSRFToken": dataOf(document.body, "csrfToken") };
   return request(url, { method: "POST", headers, body: new URLSearchParams(fields) });
 }
 
 /**
  * Return the element *selector* of a piece of a page.
+ * @param {string} url
+ * @param {string} selector
  * @returns {Promise<HTMLElement>}
  */
 export async function getFragment(url, selector) {
@@ -37,18 +72,23 @@ export async function getFragment(url, selector) {
   const response = await fetch(url, { headers, credentials: "same-origin" }).catch(() => undefined);
   const template = document.createElement("template");
   template.innerHTML = response?.ok ? await response.text() : "";
-  const element = template.content.querySelector(selector);
+  const element = /** @type {HTMLElement | null} */ (template.content.querySelector(selector));
   if (!element) {
     throw new Unreachable(response?.status ?? 0);
   }
   return element;
 }
 
+/**
+ * @param {string} url
+ * @param {{method: string, headers?: Record<string, string>, body?: URLSearchParams}} options
+ * @returns {Promise<any>}
+ */
 async function request(url, options) {
   const headers = { Accept: "application/json", ...options.headers };
   const response = await fetch(url, { ...options, headers, credentials: "same-origin" }).catch(() => undefined);
   const answer = await response?.json().catch(() => undefined);
-  if (!answer) {
+  if (!response || !answer) {
     throw new Unreachable(response?.status ?? 0);
   }
   if (answer.door === "gate") {

@@ -1,6 +1,8 @@
 /** The tab's one websocket: opened again and again, with a growing and jittered pause. */
 
-import { goToGate } from "./gate.js";
+import { goToGate } from "./http.js";
+
+/** @import { ServerFrame } from "./frames.js" */
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 20_000;
@@ -11,23 +13,30 @@ const GATE_SHUT = 4403;
 export class Socket {
   /**
    * @param {string} path
-   * @param {{onOpen: () => void, onFrame: (frame: object) => void, onFailure: (failures: number) => void}} handlers
+   * @param {object} handlers
+   * @param {() => void} handlers.onOpen
+   * @param {(frame: ServerFrame) => void} handlers.onFrame
+   * @param {(failures: number) => void} handlers.onFailure told how many attempts have failed in a row
    */
   constructor(path, handlers) {
     this.url = new URL(path, location.href);
     this.url.protocol = this.url.protocol.replace("http", "ws");
     this.handlers = handlers;
     this.failures = 0;
+    this.timer = 0;
     addEventListener("online", () => this.#openNow());
     document.addEventListener("visibilitychange", () => document.hidden || this.#openNow());
-    this.#open();
+    this.socket = this.#newSocket();
   }
 
   get isOpen() {
     return this.socket.readyState === WebSocket.OPEN;
   }
 
-  /** Return whether *frame* could be handed over; whether it arrived, only an answer tells. */
+  /**
+   * Return whether *frame* could be handed over; whether it arrived, only an answer tells.
+   * @param {object} frame
+   */
   send(frame) {
     if (this.isOpen) {
       this.socket.send(JSON.stringify(frame));
@@ -36,6 +45,10 @@ export class Socket {
   }
 
   #open() {
+    this.socket = this.#newSocket();
+  }
+
+  #newSocket() {
     const socket = new WebSocket(this.url);
     let openedAt = 0;
     socket.addEventListener("open", () => {
@@ -44,22 +57,29 @@ export class Socket {
     });
     socket.addEventListener("message", ({ data }) => this.handlers.onFrame(JSON.parse(data)));
     socket.addEventListener("close", ({ code }) => this.#ended(code, openedAt));
-    this.socket = socket;
+    return socket;
   }
 
-  /** Whoever may be in no more sees the page no more: asked for anew, it leads to the sign-in. The draft is kept. */
+  /**
+   * A page that its user may no longer see is left: asked for once more, it leads to the sign-in. The draft is kept.
+   * @param {number} code
+   * @param {number} openedAt
+   */
   #ended(code, openedAt) {
     if (code === SIGNED_OUT) {
       location.reload();
     } else if (code === GATE_SHUT) {
       goToGate();
     } else {
-      this.#closed(openedAt);
+      this.#openLater(openedAt);
     }
   }
 
-  /** A socket that stayed open for a while was a success: the next attempt is the first again. */
-  #closed(openedAt) {
+  /**
+   * A socket that stayed open for a while was a success: the next attempt is the first again.
+   * @param {number} openedAt
+   */
+  #openLater(openedAt) {
     const wasSteady = openedAt && performance.now() - openedAt > STEADY_AFTER_MS;
     this.failures = wasSteady ? 0 : this.failures + 1;
     this.handlers.onFailure(this.failures);
@@ -75,6 +95,7 @@ export class Socket {
   }
 }
 
+/** @param {number} failures */
 function pauseAfter(failures) {
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
   return longest * (0.5 + Math.random() / 2);

@@ -1,5 +1,7 @@
 /** Tells a screen reader what has happened: a finished reply once, not each of its pieces. */
 
+import { find, query } from "./dom.js";
+
 const LONGEST_CHARACTERS = 2_000;
 
 export class Announcer {
@@ -8,15 +10,16 @@ export class Announcer {
     this.region = region;
   }
 
+  /** @param {string} sentence */
   say(sentence) {
     this.region.textContent = sentence;
   }
 
   /** @param {HTMLElement} article */
   readReply(article) {
-    const heading = article.querySelector("h2").textContent;
-    const content = article.querySelector("[data-content]").textContent.trim();
-    const note = article.querySelector("[data-state-note]")?.textContent ?? "";
+    const heading = find(article, "h2").textContent;
+    const content = find(article, "[data-content]").textContent.trim();
+    const note = query(article, "[data-state-note]")?.textContent ?? "";
     this.say(`${heading}: ${content.slice(0, LONGEST_CHARACTERS)} ${note}`);
   }
 }

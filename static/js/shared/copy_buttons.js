@@ -1,11 +1,17 @@
 /** Copy buttons: of a block of code, and of what an address answers with. */
 
+import { closest, query, queryAll } from "./dom.js";
+
 const DONE_MS = 1_600;
 
+/**
+ * @param {HTMLElement} root
+ * @param {{copied: string}} sentences
+ */
 export function startCopying(root, { copied }) {
   labelCopyButtons(root);
-  root.addEventListener("click", async ({ target }) => {
-    const button = target.closest("[data-copy], [data-copy-from]");
+  root.addEventListener("click", async (event) => {
+    const button = closest(event, "[data-copy], [data-copy-from]");
     if (!button || button.ariaDisabled === "true") {
       return;
     }
@@ -18,17 +24,24 @@ export function startCopying(root, { copied }) {
   });
 }
 
-/** A block of code is drawn once for all its readers, so its button comes without a word in any language. */
+/**
+ * A block of code is drawn once for all its readers, so its button comes without a word in any language.
+ * @param {HTMLElement} root
+ */
 export function labelCopyButtons(root) {
-  const { textCopy } = document.getElementById("main").dataset;
-  for (const button of root.querySelectorAll("[data-copy]:empty")) {
-    button.textContent = textCopy ?? "";
+  const textCopy = document.getElementById("main")?.dataset.textCopy ?? "";
+  for (const button of queryAll(root, "[data-copy]:empty")) {
+    button.textContent = textCopy;
   }
 }
 
-/** Let the button tell for a moment what came of it; it keeps the focus. */
+/**
+ * Let the button tell the outcome for a moment; it keeps the focus.
+ * @param {HTMLElement} button
+ * @param {string} outcome
+ */
 function say(button, outcome) {
-  const place = button.querySelector("[data-copy-label]") ?? button;
+  const place = query(button, "[data-copy-label]") ?? button;
   const label = place.textContent;
   place.textContent = outcome || label;
   button.ariaDisabled = "true";
@@ -38,11 +51,15 @@ function say(button, outcome) {
   }, DONE_MS);
 }
 
+/** @param {HTMLElement} button */
 function copyCode(button) {
-  return copyText(button.closest(".code-block")?.querySelector("code").textContent ?? "");
+  return copyText(button.closest(".code-block")?.querySelector("code")?.textContent ?? "");
 }
 
-/** A clipboard may be closed again by the time an answer is here, so it is given the promise of one. */
+/**
+ * A clipboard may be closed again by the time an answer is here, so it is given the promise of one.
+ * @param {string} url
+ */
 async function copyFrom(url) {
   const text = fetchText(url);
   if (navigator.clipboard?.write && window.ClipboardItem) {
@@ -53,6 +70,7 @@ async function copyFrom(url) {
   }
 }
 
+/** @param {string} url */
 async function fetchText(url) {
   const response = await fetch(url, { headers: { Accept: "application/json" }, credentials: "same-origin" });
   if (!response.ok) {
@@ -61,7 +79,10 @@ async function fetchText(url) {
   return response.text();
 }
 
-/** On plain http in a local network there is no clipboard API; a selected field does it there. */
+/**
+ * On plain http in a local network there is no clipboard API; a selected field does it there.
+ * @param {string} text
+ */
 async function copyText(text) {
   if (navigator.clipboard) {
     await navigator.clipboard.writeText(text);

@@ -1,5 +1,7 @@
 /** Dialogs whose content comes from the server: htmx fills them, and once it knows their forms they open. */
 
+import { closest } from "./dom.js";
+
 /** @param {HTMLDialogElement} dialog */
 export function openWhenFilled(dialog) {
   dialog.addEventListener("htmx:afterSettle", () => {
@@ -11,10 +13,13 @@ export function openWhenFilled(dialog) {
   closeByItself(dialog);
 }
 
-/** Let it close when somebody clicks beside it, or what says that it closes. @param {HTMLDialogElement} dialog */
+/**
+ * Close it at a click beside it, or on what says that it closes.
+ * @param {HTMLDialogElement} dialog
+ */
 export function closeByItself(dialog) {
   dialog.addEventListener("click", (event) => {
-    if (event.target === dialog || event.target.closest("[data-close]")) {
+    if (event.target === dialog || closest(event, "[data-close]")) {
       event.preventDefault();
       dialog.close();
     }

@@ -1,5 +1,7 @@
 /** The viewer's time zone: told to the server for the groups of the list, and used for every `<time>`. */
 
+import { queryAll } from "./dom.js";
+
 const YEAR_SECONDS = 60 * 60 * 24 * 365;
 
 export function rememberTimeZone() {
@@ -7,14 +9,17 @@ export function rememberTimeZone() {
   document.cookie = `tz=${encodeURIComponent(zone)}; path=/; max-age=${YEAR_SECONDS}; samesite=lax`;
 }
 
-/** Write every `<time datetime>` in *root* in the viewer's words, the whole date as its tooltip. */
+/**
+ * Write every `<time datetime>` in *root* as the viewer reads times, the whole date as its tooltip.
+ * @param {ParentNode} root
+ */
 export function localiseTimes(root) {
-  const words = wordsFor(viewersLanguage());
-  for (const element of root.querySelectorAll("time[datetime]:not([data-localised])")) {
+  const formats = formatsFor(viewersLanguage());
+  for (const element of queryAll(root, "time[datetime]:not([data-localised])", HTMLTimeElement)) {
     const moment = new Date(element.dateTime);
     element.dataset.localised = "";
-    element.textContent = shortForm(moment, words);
-    element.title = words.whole.format(moment);
+    element.textContent = shortForm(moment, formats);
+    element.title = formats.whole.format(moment);
   }
 }
 
@@ -24,8 +29,11 @@ function viewersLanguage() {
   return navigator.languages.find((language) => language.split("-")[0] === lang.split("-")[0]) ?? lang;
 }
 
-/** What is made once for all times of a page: it costs far more to make than to use. */
-function wordsFor(language) {
+/**
+ * Made once for all times of a page: they cost far more to make than to use.
+ * @param {string} language
+ */
+function formatsFor(language) {
   return {
     clock: new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" }),
     day: new Intl.DateTimeFormat(language, { day: "numeric", month: "short" }),
@@ -33,10 +41,14 @@ function wordsFor(language) {
   };
 }
 
-function shortForm(moment, words) {
-  const clock = words.clock.format(moment);
+/**
+ * @param {Date} moment
+ * @param {ReturnType<typeof formatsFor>} formats
+ */
+function shortForm(moment, formats) {
+  const clock = formats.clock.format(moment);
   if (moment.toDateString() === new Date().toDateString()) {
     return clock;
   }
-  return `${words.day.format(moment)}, ${clock}`;
+  return `${formats.day.format(moment)}, ${clock}`;
 }

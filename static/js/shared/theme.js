@@ -1,4 +1,4 @@
-/** Light or dark: the system decides until a person does; the choice is a cookie, so that the server draws it at once. */
+/** Light or dark: the system decides until the user does; the choice is a cookie, so that the server draws it at once. */
 
 const YEAR_SECONDS = 60 * 60 * 24 * 365;
 

@@ -1,11 +1,14 @@
-/** Notes that something was done: overlays.css lets them go after a while, and they can be closed before that. */
+/** Notes that something was done: shell.css lets them go after a while, and they can be closed before that. */
+
+import { closest } from "./dom.js";
 
 const LEAVING = "toast-leave";
 
 export function startToasts() {
-  document.addEventListener("click", ({ target }) => target.closest("[data-dismiss]")?.parentElement.remove());
-  document.addEventListener(
-    "animationend",
-    ({ animationName, target }) => animationName === LEAVING && target.remove(),
-  );
+  document.addEventListener("click", (event) => closest(event, "[data-dismiss]")?.parentElement?.remove());
+  document.addEventListener("animationend", ({ animationName, target }) => {
+    if (animationName === LEAVING && target instanceof Element) {
+      target.remove();
+    }
+  });
 }

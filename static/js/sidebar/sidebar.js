@@ -1,4 +1,9 @@
-/** The list of conversations beside the thread: its titles, its current entry, and which of them ask the person. */
+/** The list of conversations beside the thread: its titles, its current entry, and which of them await approval. */
+
+import { dataOf, find, query, queryAll } from "../shared/dom.js";
+import { htmx, isPost } from "../shared/htmx.js";
+
+/** @import { ConversationAsks } from "../server/frames.js" */
 
 export class Sidebar {
   /**
@@ -7,33 +12,39 @@ export class Sidebar {
    * @param {{onAsks: (sentence: string) => void}} handlers told of each other conversation that begins to ask
    */
   constructor(element, conversation, { onAsks }) {
-    Object.assign(this, { element, conversation, onAsks });
-    this.title = document.querySelector("[data-conversation-title]").textContent;
+    this.element = element;
+    this.conversation = conversation;
+    this.onAsks = onAsks;
+    this.title = find(document, "[data-conversation-title]").textContent;
     this.asking = this.#listedAsAsking;
+    /** @type {Set<string>} */
     this.untold = new Set();
-    element.addEventListener(
-      "htmx:afterRequest",
-      ({ detail }) => detail.requestConfig.verb === "post" && this.#close(),
-    );
-    element.addEventListener("htmx:load", ({ target }) => this.#arrived(target));
+    element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.#close());
+    element.addEventListener("htmx:load", (event) => this.#arrived(event));
   }
 
-  /** Show the conversation under its title, everywhere it stands; a new one joins the list. */
+  /**
+   * Show the conversation under its title, everywhere it stands; a new one joins the list.
+   * @param {string} title
+   */
   showTitle(title) {
     this.title = title;
-    for (const heading of document.querySelectorAll("[data-conversation-title]")) {
+    for (const heading of queryAll(document, "[data-conversation-title]")) {
       heading.textContent = title;
     }
     this.#drawTab();
     const entry = this.#entry(this.conversation);
     if (entry) {
-      entry.querySelector("[data-entry-title]").textContent = title;
+      find(entry, "[data-entry-title]").textContent = title;
     } else {
       this.#reload();
     }
   }
 
-  /** Show which conversations wait for the person's answer, and no others. */
+  /**
+   * Show which conversations wait for the user's answer, and no others.
+   * @param {string[]} conversations
+   */
   showAsking(conversations) {
     const news = conversations.filter((conversation) => !this.asking.has(conversation));
     this.untold = new Set([...news, ...conversations.filter((conversation) => this.untold.has(conversation))]);
@@ -45,23 +56,28 @@ export class Sidebar {
     }
   }
 
-  /** Take a `conversation.asks`. */
+  /** @param {ConversationAsks} frame */
   takeAsking({ conversation, asks }) {
     const others = [...this.asking].filter((each) => each !== conversation);
     this.showAsking(asks ? [...others, conversation] : others);
   }
 
+  /** @returns {Set<string>} */
   get #listedAsAsking() {
-    return new Set(JSON.parse(this.element.querySelector("[data-list]").dataset.asking));
+    return new Set(JSON.parse(dataOf(find(this.element, "[data-list]"), "asking")));
   }
 
+  /** @param {string} conversation */
   #entry(conversation) {
-    return this.element.querySelector(`[data-entry="${conversation}"]`);
+    return query(this.element, `[data-entry="${conversation}"]`);
   }
 
-  /** A list that has taken the place knows best; of a further page of it the frames may know more. */
-  #arrived(piece) {
-    if (piece.matches("[data-list]")) {
+  /**
+   * A list that has taken the place knows best; of a further page of it the frames may know more.
+   * @param {Event} event
+   */
+  #arrived({ target }) {
+    if (target instanceof Element && target.matches("[data-list]")) {
       this.asking = this.#listedAsAsking;
     }
     this.#draw();
@@ -69,8 +85,8 @@ export class Sidebar {
   }
 
   #draw() {
-    for (const entry of this.element.querySelectorAll("[data-entry]")) {
-      entry.querySelector("[data-entry-asks]").hidden = !this.asking.has(entry.dataset.entry);
+    for (const entry of queryAll(this.element, "[data-entry]")) {
+      find(entry, "[data-entry-asks]").hidden = !this.asking.has(dataOf(entry, "entry"));
     }
     this.#drawTab();
   }
@@ -82,11 +98,14 @@ export class Sidebar {
 
   /** Tell of each that has begun to ask and is in the list. The one that the page shows speaks for itself. */
   #tell() {
-    for (const conversation of [...this.untold].filter((each) => this.#entry(each))) {
-      this.untold.delete(conversation);
-      if (conversation !== this.conversation) {
-        const title = this.#entry(conversation).querySelector("[data-entry-title]").textContent;
-        this.onAsks(this.element.dataset.textAsks.replace("%(title)s", () => title));
+    for (const conversation of [...this.untold]) {
+      const entry = this.#entry(conversation);
+      if (entry) {
+        this.untold.delete(conversation);
+      }
+      if (entry && conversation !== this.conversation) {
+        const title = find(entry, "[data-entry-title]").textContent;
+        this.onAsks(dataOf(this.element, "textAsks").replace("%(title)s", () => title));
       }
     }
   }
@@ -99,6 +118,6 @@ export class Sidebar {
   }
 
   #reload() {
-    window.htmx?.trigger(this.element.querySelector("[data-list]"), "reload");
+    htmx()?.trigger(find(this.element, "[data-list]"), "reload");
   }
 }

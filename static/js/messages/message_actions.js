@@ -1,0 +1,58 @@
+/** What can be done to the messages on the page: pin, edit, show versions and sources, stop, regenerate, approve. */
+
+import { dataOf } from "../shared/dom.js";
+import { startCitations } from "./citations.js";
+import { startEditing } from "./message_editor.js";
+import { startMessageKeys } from "./message_keys.js";
+import { startPins } from "./pins.js";
+import { startReplyActions } from "./reply_actions.js";
+import { startSources } from "./sources.js";
+import { sendDecision, startDeciding } from "./tool_calls.js";
+import { startVersions } from "./versions.js";
+
+/**
+ * @param {HTMLElement} page
+ * @param {object} parts
+ * @param {import("../server/connection.js").Connection} parts.connection
+ * @param {import("./window_coverage.js").WindowCoverage} parts.coverage
+ * @param {import("../composer/composer.js").Composer} parts.composer
+ * @param {import("../composer/meter.js").Meter} parts.meter
+ * @param {import("../shared/announcer.js").Announcer} parts.announcer
+ * @param {HTMLTemplateElement} parts.editor the form in which a message is edited
+ * @param {HTMLElement} parts.passageCard
+ */
+export function startMessageActions(page, { connection, coverage, composer, meter, announcer, editor, passageCard }) {
+  const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
+
+  startPins(page, {
+    coverage,
+    onChanging: () => meter.forget(),
+    onChanged: () => meter.estimate(composer.field.value),
+    onDone(sentence) {
+      composer.showError("");
+      announcer.say(sentence);
+    },
+    onRefused,
+  });
+  startEditing(page, {
+    template: editor,
+    connection,
+    onSent({ cleaned }) {
+      composer.showError(cleaned ? dataOf(page, "textCleaned") : "");
+      announcer.say(dataOf(page, "textEdited"));
+    },
+    onRefused,
+  });
+  startVersions(page, { connection, onShown: () => announcer.say(dataOf(page, "textShown")), onRefused });
+  startReplyActions(page, { connection, onRefused: (sentence) => composer.showError(sentence) });
+  startDeciding(page, {
+    async decide(form, allowed) {
+      composer.showError("");
+      await sendDecision(form, allowed).finally(() => connection.sync());
+    },
+    onRefused,
+  });
+  startCitations(page, passageCard);
+  startSources(page, { onNarrow: (question) => composer.narrow(question) });
+  startMessageKeys(page, { KeyP: "pin", KeyX: "exclude", KeyE: "edit" });
+}

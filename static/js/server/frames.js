@@ -1,0 +1,33 @@
+/**
+ * The frames that the server sends, as types: `conversations/core/frames/definitions.py` says what each means.
+ *
+ * @typedef {{type: "message.stored", conversation: string, client_id: string | null, message: number, reply: number,
+ *   position: number, cleaned: boolean}} MessageStored
+ * @typedef {{type: "message.marked", conversation: string, message: number, position: number, pinned: boolean,
+ *   excluded: boolean}} MessageMarked
+ * @typedef {{type: "message.shown", conversation: string, message: number, position: number}} MessageShown
+ * @typedef {{type: "reply.started", conversation: string, reply: number, position: number}} ReplyStarted
+ * @typedef {{type: "reply.delta", conversation: string, reply: number, step: number, at: number,
+ *   text: string}} ReplyDelta
+ * @typedef {{type: "reply.html", conversation: string, reply: number, step: number, start: number, end: number,
+ *   html: string}} ReplyHtml
+ * @typedef {{type: "reply.step", conversation: string, reply: number, step: number}} ReplyStep
+ * @typedef {{type: "reply.done" | "reply.failed", conversation: string, reply: number, position: number,
+ *   state: string}} ReplyEnded
+ * @typedef {{type: "window.recorded", conversation: string, reply: number, first_position: number}} WindowRecorded
+ * @typedef {{type: "conversation.asks", conversation: string, asks: boolean}} ConversationAsks
+ * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
+ *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string,
+ *   asking: string[]}} ConversationSnapshot
+ * @typedef {{type: "error", code: string, message: string, conversation?: string | null,
+ *   client_id?: string | null}} ErrorFrame
+ *
+ * @typedef {{id: number, state: string, html: string}} DrawnMessage a message of a snapshot
+ * @typedef {{first_position?: number, has_pins_above?: boolean, left_out?: Record<string, string>,
+ *   pins?: number[], excluded?: number[]}} CoveredWindow what a window holds; *left_out* is message → reason in words
+ *
+ * @typedef {MessageStored | MessageMarked | MessageShown | ReplyStarted | ReplyDelta | ReplyHtml | ReplyStep |
+ *   ReplyEnded | WindowRecorded | ConversationAsks | ConversationSnapshot | ErrorFrame} ServerFrame
+ */
+
+export {};
