@@ -73,7 +73,7 @@ class ScenarioAdmin(LargeListAdmin):
     ]
 
     class Media:
-        css = {"all": ["css/tool_choice.css", "css/tool_asks.css", "admin/scenario.css"]}
+        css = {"all": ["css/tool_choice.css"]}
         js = [Script("js/scenarios/tool_choice.js", type="module")]
 
     def formfield_for_foreignkey(self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any) -> Any:
