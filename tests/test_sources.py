@@ -10,7 +10,7 @@ from conversations.core.errors import MessageTooLong, MessageTooLongForScenario,
 from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 from conversations.providers.tokens.prompt_tokens import chat_format
 from conversations.window_policies import make_policy
 from tests.core.languages import by_character, language_model, message, tool_call, tool_result
@@ -81,8 +81,8 @@ def test_jetchatai_deduplicated_cuts_grounding_that_is_too_large():
     passages = [Passage("It is far. " * 20), Passage("It is very far. " * 20), Passage("Nobody knows.")]
     chosen = window(Turn(message(0, "how far?"), grounding=passages))
     included = chosen.record.grounding.included
-    assert [(passage.number, passage.cut_to is None) for passage in included] == [(1, True), (2, False)]
-    assert CUT_MARK in contents(chosen)[0]
+    assert [(passage.number, passage.truncated_to is None) for passage in included] == [(1, True), (2, False)]
+    assert TRUNCATION_MARK in contents(chosen)[0]
     assert chosen.record.grounding.tokens <= 450
 
 
@@ -97,7 +97,7 @@ def test_jetchatai_deduplicated_logs_each_decision():
     record = window(Turn(message(3, "newest"), grounding=[Passage("It is far. " * 500)]), older).record
     assert [(entry.kind, entry.position) for entry in record.entries] == [("older", 2), ("newest", 3)]
     assert [(left.position, left.reason) for left in record.left_out] == [(1, "excluded"), (0, "does_not_fit")]
-    assert record.grounding.included[0].cut_to
+    assert record.grounding.included[0].truncated_to
     assert sum(record.parts.values()) == record.budget_tokens
 
 

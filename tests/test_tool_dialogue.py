@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Message, Scenario
 from conversations.providers.tokens.tokenizer import count_text
@@ -130,12 +130,15 @@ def check_cuts(record: WindowRecord, body: dict[str, Any]) -> None:
     stored = Message.objects.in_bulk([entry.message for entry in record.entries if entry.message])
     for entry, message in zip(record.entries, body["messages"], strict=True):
         if message["role"] != "tool":
-            assert entry.cut_to is None
-        elif entry.cut_to is None:
+            assert entry.truncated_to is None
+        elif entry.truncated_to is None:
             assert message["content"] == stored[entry.message].content
         else:
-            assert message["content"].endswith(CUT_MARK)
-            assert message["content"].removesuffix(f" {CUT_MARK}") in stored[entry.message].content[: entry.cut_to]
+            assert message["content"].endswith(TRUNCATION_MARK)
+            assert (
+                message["content"].removesuffix(f" {TRUNCATION_MARK}")
+                in stored[entry.message].content[: entry.truncated_to]
+            )
 
 
 async def hold(talk: Talk) -> list[tuple[str, int]]:
@@ -185,6 +188,6 @@ async def test_grounding_and_pins_share_the_room_with_results(worker, talk):  # 
     talk.grounding = [{"text": "Tolls are paid in silver. " * 60, "source": f"{n}.txt", "score": 0.9} for n in range(4)]
     await check(talk, [(pinned, 1), *await hold(talk)])
     records = [WindowRecord.from_json(completion.window) for completion in await in_thread(lambda: talk.completions)]
-    cut = [record for record in records if any(entry.cut_to is not None for entry in record.entries)]
+    cut = [record for record in records if any(entry.truncated_to is not None for entry in record.entries)]
     assert any(record.grounding.included and record.grounding.left_out for record in cut)
     assert all(body["messages"][1]["content"] == pinned for body in talk.bodies[1:])

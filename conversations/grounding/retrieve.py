@@ -139,8 +139,8 @@ def _fused(*searches: Found) -> list[Fused]:
 def _how(question: Question, by_words: Found, by_meaning: Found) -> LookUp:
     return LookUp(
         documents=question.ready,
-        searched_by="words" if by_meaning.candidates is None else "words_and_meaning",
-        why_by_words_only=by_meaning.why,
-        why_not_by_words=by_words.why,
+        searched_by="lexical" if by_meaning.candidates is None else "lexical_and_semantic",
+        semantic_error=by_meaning.why,
+        lexical_error=by_words.why,
         unread=question.unread,
     )

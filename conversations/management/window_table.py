@@ -32,7 +32,9 @@ def window_lines(view: WindowView, *, columns: int | None = None) -> Iterator[st
 def _entries(view: WindowView) -> Iterator[Row]:
     for row in view.rows:
         entry = row.entry
-        words = row.excerpt if entry.cut_to is None else f"[first {entry.cut_to:,} characters] {row.excerpt}"
+        words = (
+            row.excerpt if entry.truncated_to is None else f"[first {entry.truncated_to:,} characters] {row.excerpt}"
+        )
         yield entry.kind, entry.role, _position(entry.position), f"{entry.tokens:,}", words
 
 

@@ -6,7 +6,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from conversations.core.text.invisible_characters import Piece, pieces_of
+from conversations.core.text.invisible_characters import Piece, visible_pieces
 from conversations.core.text.readable_json import readable_json
 from conversations.core.tools.tool_spec import BUILT_IN
 from conversations.selectors.conversations.tool_calls import MOST_SHOWN_CHARACTERS, CallRow
@@ -39,14 +39,14 @@ def readable_arguments(call: CallRow) -> str:
 @register.filter
 def visible(text: str) -> SafeString:
     """Return *text* with the name of each character that nobody would see, in a mark of its own."""
-    return SafeString("".join(map(_marked, pieces_of(text))))
+    return SafeString("".join(map(_marked, visible_pieces(text))))
 
 
 @register.filter
 def spelled(text: str) -> str:
     """Return the same for where there can be no marks."""
-    return "".join(piece.text for piece in pieces_of(text))
+    return "".join(piece.text for piece in visible_pieces(text))
 
 
 def _marked(piece: Piece) -> SafeString:
-    return format_html('<span class="unseen">{}</span>' if piece.unseen else "{}", piece.text)
+    return format_html('<span class="unseen">{}</span>' if piece.is_invisible else "{}", piece.text)

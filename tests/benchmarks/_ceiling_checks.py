@@ -9,7 +9,7 @@ from typing import Any
 
 from conversations.core.errors import ConversationError, PolicyFailed
 from conversations.core.window.compute_window import Turn
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 from conversations.core.window.window_record import WindowRecord
 from tests.benchmarks._cookbook import BodyTokens, count_body
 from tests.benchmarks._random_conversations import RandomConversation
@@ -91,9 +91,9 @@ class Sent:
                 yield message["content"] == self.conversation.system_prompt
             elif entry.kind != "newest":
                 expected = stored[place].message.to_wire()
-                if entry.cut_to is not None:
-                    beginning = expected["content"][: entry.cut_to].rstrip()
-                    expected["content"] = f"{beginning} {CUT_MARK}" if beginning else CUT_MARK
+                if entry.truncated_to is not None:
+                    beginning = expected["content"][: entry.truncated_to].rstrip()
+                    expected["content"] = f"{beginning} {TRUNCATION_MARK}" if beginning else TRUNCATION_MARK
                 yield message == expected
 
     def _stored(self) -> dict[int, Any]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from conversations.core.errors import ConversationTooLong
 from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 from tests.support.hypothesis_profile import count_cases
 
 from .languages import message, tool_call, tool_result
@@ -156,7 +156,7 @@ def test_calls_that_take_more_than_half_of_what_is_left_lose_the_oldest():
 
 
 def test_calls_that_take_half_of_what_is_left_are_all_sent():
-    made, smallest = steps(500, 500, arguments="x" * 16), 2 * (len("af") + 16 + len("a") + len(CUT_MARK))
+    made, smallest = steps(500, 500, arguments="x" * 16), 2 * (len("af") + 16 + len("a") + len(TRUNCATION_MARK))
     chosen = window(message(0, "asked"), steps=made, budget_tokens=len("asked") + 2 * smallest)
     assert step_positions(chosen) == [1, 2, 3, 4]
     assert not chosen.record.lost_steps
@@ -187,7 +187,7 @@ def test_full_cuts_results_rather_than_refuse_for_them():
     older = [message(0, "q" * 30, role="user"), message(1, "a" * 30)]
     chosen = window(message(2, "asked", role="user"), older, steps=stepped_after(2, 1_000), policy=WholeConversation())
     assert positions(chosen) == [0, 1]
-    assert chosen.record.entries[-1].cut_to is not None
+    assert chosen.record.entries[-1].truncated_to is not None
 
 
 def stepped_after(position, length):

@@ -17,8 +17,8 @@ from tests.support.hypothesis_profile import count_cases
 
 from . import languages
 from .cases import Case, Choices, StoredUnit, text
-from .promises import PROMISES
-from .promises_of_refusals import PROMISES as PROMISES_OF_REFUSALS
+from .refusal_promises import PROMISES as PROMISES_OF_REFUSALS
+from .window_promises import PROMISES
 
 MOST_TURNS, MOST_STEPS, BYTES = 8, 4, 120
 LENGTHS = (0, 5, 20, 80, 400, 10_000)
@@ -129,7 +129,7 @@ def test_within_a_loop_a_prompt_begins_with_the_one_before_until_something_is_cu
 
 
 def cut_in(window):
-    return any(entry.cut_to is not None for entry in window.record.entries)
+    return any(entry.truncated_to is not None for entry in window.record.entries)
 
 
 def test_the_random_loops_see_everything_happen():

@@ -2,7 +2,7 @@
 
 from conversations.core.window.budget import ChatFormat, message_tokens
 from conversations.core.window.tool_steps import ToolSteps
-from conversations.core.window.truncation import CUT_MARK, cut_text
+from conversations.core.window.truncation import TRUNCATION_MARK, truncate_text
 
 from .languages import WITHOUT_OVERHEAD, by_character, message, tool_call, tool_result
 
@@ -30,8 +30,8 @@ def test_no_steps_take_nothing():
 def test_the_smallest_they_can_be_is_their_calls_and_a_mark_for_each_result():
     steps = steps_of("x" * 100, "x" * 200)
     call_tokens = 2 * len("af{}")
-    assert steps.smallest_tokens == call_tokens + len("a" + "b") + 2 * len(CUT_MARK)
-    assert sent_contents(steps, 0) == [CUT_MARK, CUT_MARK]
+    assert steps.smallest_tokens == call_tokens + len("a" + "b") + 2 * len(TRUNCATION_MARK)
+    assert sent_contents(steps, 0) == [TRUNCATION_MARK, TRUNCATION_MARK]
 
 
 def test_a_result_smaller_than_the_mark_is_never_cut():
@@ -45,20 +45,20 @@ def test_with_room_for_all_nothing_is_cut():
 def test_the_small_results_are_whole_before_the_large_one_is_cut():
     small, large, other = sent_contents(steps_of("s" * 20, "l" * 1_000, "o" * 30), 200)
     assert (small, other) == ("s" * 20, "o" * 30)
-    assert large.endswith(CUT_MARK)
+    assert large.endswith(TRUNCATION_MARK)
     assert 200 - 20 - 30 <= len(large) <= 200
 
 
 def test_two_large_results_are_cut_alike():
     first, second = sent_contents(steps_of("f" * 5_000, "s" * 1_000), 200)
     assert abs(len(first) - len(second)) <= 1
-    assert len(first) + len(second) == 200 + 2 * len(CUT_MARK)
+    assert len(first) + len(second) == 200 + 2 * len(TRUNCATION_MARK)
 
 
 def test_what_is_sent_is_what_is_stored_cut_where_the_step_says():
     steps = steps_of("word " * 100)
     sent = steps.fit(50)[1]
-    assert sent.message.message.content == cut_text("word " * 100, sent.cut_to)
+    assert sent.message.message.content == truncate_text("word " * 100, sent.truncated_to)
     assert sent.message.position == steps.messages[1].position
 
 
@@ -87,5 +87,5 @@ def test_ten_megabytes_of_a_result_cost_what_is_sent_of_them():
     content = "all is well. " * 800_000
     result = result._replace(message=result.message._replace(content=content), content_tokens=len(content))
     steps = ToolSteps((call, result), WITHOUT_OVERHEAD, lambda text: counted.append(len(text)) or len(text))
-    assert len(steps.fit(1_000)[1].message.message.content) <= 1_000 + len(CUT_MARK)
+    assert len(steps.fit(1_000)[1].message.message.content) <= 1_000 + len(TRUNCATION_MARK)
     assert sum(counted) < 50_000

@@ -5,7 +5,7 @@ import pytest
 from conversations.core.errors import ConversationTooLong, ToolStepsTooLong
 from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .languages import message, tool_call, tool_result
 from .windows import contents, exchange, reasons, window
@@ -98,7 +98,7 @@ def test_grounding_never_takes_more_than_its_share():
     chosen = window(
         message(0, "how far?"), grounding=passages, budget_tokens=800, policy=SlidingWindow(grounding_share=0.5)
     )
-    assert CUT_MARK in chosen.prompt[0].content
+    assert TRUNCATION_MARK in chosen.prompt[0].content
     assert 380 < chosen.record.grounding.tokens <= chosen.record.grounding.limit_tokens == 400
 
 
@@ -113,7 +113,7 @@ def test_older_messages_give_way_to_grounding():
     without = window(message(10, "how far?"), older, budget_tokens=600)
     grounded = window(message(10, "how far?"), older, budget_tokens=600, grounding=passages)
     assert len(grounded.prompt) < len(without.prompt)
-    assert grounded.record.grounding.included[0].cut_to is None
+    assert grounded.record.grounding.included[0].truncated_to is None
 
 
 def test_full_takes_older_messages_before_grounding():
@@ -136,9 +136,9 @@ def test_the_steps_of_the_turn_follow_its_question():
 def test_a_result_too_large_is_cut_and_marked():
     steps = [tool_call(1), tool_result(2, "found " * 100)]
     chosen = window(message(0, "newest"), steps=steps)
-    cut_to = chosen.record.entries[-1].cut_to
-    assert 50 < cut_to < 70
-    assert contents(chosen)[-1] == f"{('found ' * 100)[:cut_to]} {CUT_MARK}"
+    truncated_to = chosen.record.entries[-1].truncated_to
+    assert 50 < truncated_to < 70
+    assert contents(chosen)[-1] == f"{('found ' * 100)[:truncated_to]} {TRUNCATION_MARK}"
 
 
 def test_older_messages_and_grounding_give_way_to_steps():
@@ -152,7 +152,7 @@ def test_steps_that_do_not_fit_even_when_cut_are_refused():
     steps = [tool_call(1, arguments="x" * 90), tool_result(2, "found " * 100)]
     with pytest.raises(ToolStepsTooLong) as refused:
         window(message(0, "newest"), steps=steps)
-    assert refused.value.tokens_over == len("newest" + "a" + "f" + "x" * 90 + "a" + CUT_MARK) - 100
+    assert refused.value.tokens_over == len("newest" + "a" + "f" + "x" * 90 + "a" + TRUNCATION_MARK) - 100
 
 
 @pytest.mark.parametrize(

@@ -18,14 +18,14 @@ from conversations.core.errors import (
 from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.built_in_policies import SlidingWindow, WholeConversation
 from conversations.core.window.compute_window import Turn, compute_window
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 from tests.support.hypothesis_profile import count_cases
 
-from . import promises_of_refusals
+from . import refusal_promises
 from .cases import BYTES, Choices, cases, make_case, text
 from .languages import by_character, by_piece, by_quarter, language_model, message
-from .promises import PROMISES
-from .promises_of_steps import kept_steps
+from .step_promises import kept_steps
+from .window_promises import PROMISES
 
 FAR_TOO_LONG = "x" * 1_000
 
@@ -34,7 +34,7 @@ def check_promises(case):
     try:
         window = case.window()
     except PromptError as error:
-        for promise in promises_of_refusals.PROMISES:
+        for promise in refusal_promises.PROMISES:
             promise(case, error)
     else:
         for promise in PROMISES:
@@ -70,15 +70,16 @@ def happenings(case):
     yield from (entry.role for entry in window.record.entries)
     yield from (message.reason for message in window.record.left_out)
     yield from (
-        "whole passage" if passage.cut_to is None else "cut passage" for passage in window.record.grounding.included
+        "whole passage" if passage.truncated_to is None else "cut passage"
+        for passage in window.record.grounding.included
     )
     yield from ["lost step"] if window.record.lost_steps else []
-    yield from ("whole step" if cut_to is None else "cut step" for cut_to in cuts_of_steps(window))
+    yield from ("whole step" if truncated_to is None else "cut step" for truncated_to in cuts_of_steps(window))
     yield beginning_of(case, window)
 
 
 def cuts_of_steps(window):
-    return [entry.cut_to for entry in window.record.entries if entry.kind == "tool_step"]
+    return [entry.truncated_to for entry in window.record.entries if entry.kind == "tool_step"]
 
 
 def beginning_of(case, window):
@@ -123,7 +124,7 @@ def test_tool_steps_fit_as_soon_as_there_are_as_many_tokens_more_as_was_said(cas
         window = with_room(case, over).window()
         assert window.record.parts["free"] == 0
         sent = [message for message in window.prompt[-len(kept_steps(case)) :] if message.role == "tool"]
-        assert all(message.content in ("", CUT_MARK) for message in sent)
+        assert all(message.content in ("", TRUNCATION_MARK) for message in sent)
 
 
 @settings(max_examples=count_cases(500))

@@ -83,7 +83,7 @@ async def test_the_broad_question_gets_whole_passages_and_is_told_what_was_left_
     assert f"({len(record.left_out)} more passages were found but did not fit.)" in content
     assert record.tokens <= record.limit_tokens
     for passage in record.included:
-        assert passage.cut_to is not None or stored[passage.number - 1]["text"] in content
+        assert passage.truncated_to is not None or stored[passage.number - 1]["text"] in content
     assert all(stored[passage.number - 1]["text"] not in content for passage in record.left_out)
 
 

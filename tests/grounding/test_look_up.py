@@ -100,7 +100,7 @@ async def test_what_is_good_by_words_and_by_meaning_comes_first(conversation, re
     looked_up = await look_up(reply.pk, embed=vector_of)
     assert texts(looked_up)[0] == "Herons stand still."
     assert set(texts(looked_up)[1:]) == {"Herons and storks stand.", "Long-legged birds wade at the shore."}
-    assert looked_up.look_up == LookUp(documents=1, searched_by="words_and_meaning")
+    assert looked_up.look_up == LookUp(documents=1, searched_by="lexical_and_semantic")
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ async def test_an_embeddings_model_that_fails_is_done_without(reply, embedded):
 
     looked_up = await look_up(reply.pk, embed=fail)
     assert texts(looked_up) == ["Herons stand in water."]
-    assert looked_up.look_up == LookUp(documents=1, why_by_words_only="provider_unavailable")
+    assert looked_up.look_up == LookUp(documents=1, semantic_error="provider_unavailable")
 
 
 async def test_an_embeddings_model_that_never_answers_is_given_up(reply, embedded):
@@ -124,7 +124,7 @@ async def test_an_embeddings_model_that_never_answers_is_given_up(reply, embedde
 
     looked_up = await look_up(reply.pk, embed=hang, patience=Patience(search_seconds=60, vector_seconds=0.01))
     assert texts(looked_up) == ["Herons stand in water."]
-    assert looked_up.look_up.why_by_words_only == "provider_timed_out"
+    assert looked_up.look_up.semantic_error == "provider_timed_out"
 
 
 async def test_where_no_passage_has_a_vector_nobody_is_asked_for_one(conversation, reply, embeddings):
@@ -134,7 +134,7 @@ async def test_where_no_passage_has_a_vector_nobody_is_asked_for_one(conversatio
         raise AssertionError("asked for a vector")
 
     looked_up = await look_up(reply.pk, embed=never)
-    assert looked_up.look_up == LookUp(documents=1, why_by_words_only="credentials_rejected")
+    assert looked_up.look_up == LookUp(documents=1, semantic_error="credentials_rejected")
 
 
 @pytest.mark.parametrize("code", ["money_used_up", "site_money_held_back", "price_unknown"])
@@ -148,7 +148,7 @@ async def test_vectors_of_another_length_or_model_are_passed_over(conversation, 
     await in_database(store_document)(conversation, ["Three of them."], vectors=[[1, 0, 0]], **other)
     await in_database(store_document)(conversation, ["Another model's."], vectors=[NEAR], embedding_model="other")
     looked_up = await look_up(reply.pk, embed=vector_of)
-    assert looked_up == type(looked_up)((), LookUp(documents=2, searched_by="words_and_meaning"))
+    assert looked_up == type(looked_up)((), LookUp(documents=2, searched_by="lexical_and_semantic"))
 
 
 async def test_a_vector_of_nothing_finds_nothing(conversation, reply, embedded):

@@ -55,7 +55,7 @@ async def test_a_reply_goes_on_without_what_takes_too_long_and_says_so(monkeypat
     monkeypatch.setattr(retrieve, "search_by_words", sleep)
     looked_up = await look_up(reply.pk)
     assert looked_up.passages == ()
-    assert looked_up.look_up == LookUp(documents=1, why_not_by_words="look_up_too_costly")
+    assert looked_up.look_up == LookUp(documents=1, lexical_error="look_up_too_costly")
 
 
 async def test_who_asks_much_at_once_waits_for_themselves(monkeypatch, reply):
@@ -80,4 +80,4 @@ async def test_who_waits_too_long_for_their_turn_does_without(monkeypatch, reply
     monkeypatch.setattr(retrieve, "search_by_words", lambda *_args, **_kwargs: ended.wait() and [])
     looked_up = await look_up(reply.pk, patience=Patience(search_seconds=0.1, vector_seconds=0.1))
     ended.set()
-    assert looked_up.look_up.why_not_by_words == "look_up_too_costly"
+    assert looked_up.look_up.lexical_error == "look_up_too_costly"

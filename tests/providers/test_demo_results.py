@@ -2,7 +2,7 @@ import pytest
 
 from conversations.core.errors import CallRefused, ToolTimedOut
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 from conversations.providers.demo.answer import answer
 from conversations.providers.demo.demo_prompt import DemoPrompt
 
@@ -31,7 +31,7 @@ def test_it_quotes_what_a_tool_answers():
 
 
 def test_it_says_that_more_did_not_fit():
-    assert told("search_documents", f"Herons {CUT_MARK}").endswith("the rest did not fit.")
+    assert told("search_documents", f"Herons {TRUNCATION_MARK}").endswith("the rest did not fit.")
 
 
 @pytest.mark.parametrize(("question", "reply"), [("Do it.", "was not allowed"), ("做吧。", "没有得到允许")])

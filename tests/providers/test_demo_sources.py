@@ -8,7 +8,7 @@ import pytest
 
 from conversations.core.prompt.grounding_text import Passage, render_question
 from conversations.core.prompt.messages import PromptMessage
-from conversations.core.window.truncation import cut_text
+from conversations.core.window.truncation import truncate_text
 from conversations.providers.demo.answer import answer
 from conversations.providers.demo.demo_prompt import DemoPrompt, parse_grounding
 
@@ -73,7 +73,7 @@ def test_a_text_is_quoted_under_its_last_heading():
 
 
 def test_citations_and_the_mark_of_a_cut_are_no_part_of_a_quote():
-    cut = Passage(cut_text("The bridge is long [3], as they say [1, 2], and wide", 48), "bridges.txt")
+    cut = Passage(truncate_text("The bridge is long [3], as they say [1, 2], and wide", 48), "bridges.txt")
     assert ask("Is the bridge long?", cut) == "“The bridge is long, as they say, and” [1]"
 
 

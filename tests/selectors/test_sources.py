@@ -30,13 +30,13 @@ STORED = [
 WINDOW = {"grounding": asdict(GroundingRecord(included=(GroundingPassage(2, 0.9), GroundingPassage(1, 0.5))))}
 
 
-def passage(number: int, cut_to: int | None = None) -> GroundingPassage:
-    return GroundingPassage(number, None, cut_to)
+def passage(number: int, truncated_to: int | None = None) -> GroundingPassage:
+    return GroundingPassage(number, None, truncated_to)
 
 
 def test_a_passage_is_cited_by_its_place_among_those_that_were_sent():
     shown = source_passages(
-        GroundingRecord(included=(passage(3, cut_to=9), passage(1)), left_out=(passage(2),)), STORED
+        GroundingRecord(included=(passage(3, truncated_to=9), passage(1)), left_out=(passage(2),)), STORED
     )
     assert shown == [
         SourcePassage(1, "weather.md › Winter", "It snows.", " It thaws.", False),

@@ -72,7 +72,9 @@ def test_a_step_that_was_stored_after_the_reply_was_read_still_has_its_own_words
 def sent(reply, *cuts):
     """Store a request for *reply* which had room for so many characters of its results, None is all of each."""
     results = reply.steps.filter(role="tool").order_by("position")
-    entries = [{"message": each.pk, "cut_to": cut, "tokens": 300} for each, cut in zip(results, cuts, strict=True)]
+    entries = [
+        {"message": each.pk, "truncated_to": cut, "tokens": 300} for each, cut in zip(results, cuts, strict=True)
+    ]
     make_completion(reply.conversation.owner, reply=reply, window={"entries": entries})
 
 

@@ -19,7 +19,7 @@ GROUNDING = [
     {"text": "", "source": "gone.md", "score": 0.8},
     *({"text": f"Left out {number}", "source": "more.md"} for number in range(6)),
 ]
-INCLUDED = (GroundingPassage(2, 0.9, cut_to=5), GroundingPassage(1, 1.0), GroundingPassage(3, 0.8))
+INCLUDED = (GroundingPassage(2, 0.9, truncated_to=5), GroundingPassage(1, 1.0), GroundingPassage(3, 0.8))
 
 
 @pytest.fixture
@@ -82,9 +82,9 @@ def test_what_a_document_says_is_text_and_nothing_else(client, conversation):
         ({}, ["Sources: 3 passages"]),
         ({"included": ()}, ["Nothing in your 2 documents matches this question"]),
         ({"included": (), "documents": 0, "unread": 1}, ["One document was still being read"]),
-        ({"why_by_words_only": "provider_unavailable"}, ["Searched by words only. The"]),
-        ({"why_not_by_words": "look_up_too_costly"}, ["Sources: 3 passages", "Not everything was searched. There"]),
-        ({"included": (), "why_not_by_words": "look_up_too_costly"}, ["Not everything was searched. There"]),
+        ({"semantic_error": "provider_unavailable"}, ["Searched by words only. The"]),
+        ({"lexical_error": "look_up_too_costly"}, ["Sources: 3 passages", "Not everything was searched. There"]),
+        ({"included": (), "lexical_error": "look_up_too_costly"}, ["Not everything was searched. There"]),
     ],
 )
 def test_the_line_under_a_reply_says_what_was_found(client, conversation, looked_up, words):

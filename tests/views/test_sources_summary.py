@@ -35,13 +35,13 @@ def test_the_line_says_what_was_found_and_where(grounding, summary):
 
 
 def test_why_it_was_by_words_only_is_a_sentence():
-    found = summarize_sources(record(documents=1, why_by_words_only=ProviderUnavailable.code), READER)
+    found = summarize_sources(record(documents=1, semantic_error=ProviderUnavailable.code), READER)
     assert found
     assert found.semantic_error == ProviderUnavailable.template
 
 
 def test_why_not_all_was_looked_up_is_a_sentence():
-    found = summarize_sources(record(documents=1, why_not_by_words=LookUpTooCostly.code), READER)
+    found = summarize_sources(record(documents=1, lexical_error=LookUpTooCostly.code), READER)
     assert found
     assert found.lexical_error == LookUpTooCostly.template
 

@@ -94,7 +94,7 @@ def test_the_rules_and_cuts_are_told_in_words(client, conversation):
     record = completion.window
     record["calibration"] = "1.08"
     record["anchor"], record["first_position"] = 0, 3
-    record["entries"].append({"kind": "tool_step", "role": "tool", "tokens": 9, "cut_to": 1_200})
+    record["entries"].append({"kind": "tool_step", "role": "tool", "tokens": 9, "truncated_to": 1_200})
     record["entries"][-1] |= {"message": None, "position": None}
     Completion.objects.update(window=record)
     page = get(client, "window", reply).text

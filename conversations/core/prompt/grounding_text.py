@@ -23,7 +23,7 @@ LIKE_OURS = re.compile(
     r"[\W_]*?(?:\[\s*\d+\s*\]|question\b|passages\s+looked\s+up\b|\(\s*\d+\s+more\s+passage)", re.IGNORECASE
 )
 # Without a shape: they part words for us and for nobody else.
-UNSEEN = re.compile(
+INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
 
@@ -55,7 +55,7 @@ def _quoted(line: str) -> str:
 
 def as_read(line: str) -> str:
     """Return *line* as a reader takes it: wide and ornate letters as ordinary ones, and nothing unseen."""
-    return line if line.isascii() else unicodedata.normalize("NFKC", UNSEEN.sub("", line))
+    return line if line.isascii() else unicodedata.normalize("NFKC", INVISIBLE.sub("", line))
 
 
 def render_question(content: str, passages: Sequence[Passage], *, left_out: int = 0) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final, NamedTuple
 
-UNSEEN_CATEGORIES: Final = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+INVISIBLE_CATEGORIES: Final = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 # Of other categories, and still without a shape: joiners, fillers, variation selectors, the blank of Braille.
 SHAPELESS: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -20,17 +20,17 @@ NOT_SEEN_AS_IT_IS: Final = re.compile(f"[{BLANKS}][{BLANKS} ]{{2,}}[{BLANKS}]|{N
 
 
 class Piece(NamedTuple):
-    """A stretch of text as it is, or the name of a character that is *unseen*, such as `U+202E`, or `U+00A0×400`."""
+    """A stretch of text as it is, or the name of a character that *is_invisible*, such as `U+202E`, or `U+00A0×400`."""
 
     text: str
-    unseen: bool = False
+    is_invisible: bool = False
 
 
-def pieces_of(text: str) -> Iterator[Piece]:
+def visible_pieces(text: str) -> Iterator[Piece]:
     """Yield *text* piece by piece. Ends of lines and tabs are seen by what they do."""
     start = 0
     for found in NOT_SEEN_AS_IT_IS.finditer(text):
-        if len(found[0]) == 1 and not is_unseen(found[0]):
+        if len(found[0]) == 1 and not is_invisible(found[0]):
             continue
         if start < found.start():
             yield Piece(text[start : found.start()])
@@ -43,11 +43,11 @@ def pieces_of(text: str) -> Iterator[Piece]:
 def _named(characters: str) -> Iterator[Piece]:
     for character, same in groupby(characters):
         count = len(list(same))
-        yield Piece(f"U+{ord(character):04X}" + (f"×{count}" if count > 1 else ""), unseen=True)
+        yield Piece(f"U+{ord(character):04X}" + (f"×{count}" if count > 1 else ""), is_invisible=True)
 
 
-def is_unseen(character: str) -> bool:
+def is_invisible(character: str) -> bool:
     """Tell whether nobody would see *character*, or see others out of their order for it."""
     if not NOT_PLAIN.match(character):
         return False
-    return unicodedata.category(character) in UNSEEN_CATEGORIES or bool(SHAPELESS.match(character))
+    return unicodedata.category(character) in INVISIBLE_CATEGORIES or bool(SHAPELESS.match(character))

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from conversations.core.text.digest import digest_of_text
-from conversations.core.text.invisible_characters import is_unseen
+from conversations.core.text.invisible_characters import is_invisible
 from conversations.core.text.storable_text import UNSTORABLE
 
 from .tool_schemas import SchemaRefused, require_sound
@@ -103,7 +103,7 @@ def cleaned(tool: ListedTool) -> ListedTool:
 
 def clean(text: str) -> str:
     """Return *text* without control characters and what else nobody sees, except line breaks and tabs."""
-    return text.translate(dict.fromkeys(ord(each) for each in set(text) if is_unseen(each)))
+    return text.translate(dict.fromkeys(ord(each) for each in set(text) if is_invisible(each)))
 
 
 def _cleaned_texts(schema: Any) -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from conversations.core.prompt.grounding_text import Passage, render_passage, render_question
 
 from .budget import CountText
-from .truncation import cut_text
+from .truncation import truncate_text
 
 SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 WORD_END = re.compile(r"\s+")
@@ -23,8 +23,8 @@ WORD_END = re.compile(r"\s+")
 class PackedGrounding:
     """*text* is the rendered question, *tokens* of at most *limit_tokens* what its grounding adds to the bare content.
 
-    The first passages of the candidates are *included*, in order; of the last of them only the first *last_cut_to*
-    characters are in, or all where that is None.
+    The first passages of the candidates are *included*, in order; of the last of them only the first
+    *last_truncated_to* characters are in, or all where that is None.
     """
 
     text: str
@@ -32,7 +32,7 @@ class PackedGrounding:
     limit_tokens: int
     included: tuple[Passage, ...] = ()
     left_out: tuple[Passage, ...] = ()
-    last_cut_to: int | None = None
+    last_truncated_to: int | None = None
 
 
 def pack_grounding(
@@ -43,11 +43,11 @@ def pack_grounding(
         return PackedGrounding(content, 0, limit_tokens)
     bare_tokens = count_text(content)
 
-    def packed(included: Sequence[Passage], *, cut_to: int | None = None) -> PackedGrounding:
+    def packed(included: Sequence[Passage], *, truncated_to: int | None = None) -> PackedGrounding:
         left_out = passages[len(included) :]
         text = render_question(content, included, left_out=len(left_out))
         tokens = count_text(text) - bare_tokens
-        return PackedGrounding(text, tokens, limit_tokens, tuple(included), tuple(left_out), cut_to)
+        return PackedGrounding(text, tokens, limit_tokens, tuple(included), tuple(left_out), truncated_to)
 
     def fits(grounding: PackedGrounding) -> bool:
         return grounding.tokens <= limit_tokens
@@ -99,8 +99,8 @@ def _with_next_cut(
         low, high = 0, len(ends) - 1
         while low <= high:
             middle = (low + high) // 2
-            beginning = replace(passage, text=cut_text(passage.text, ends[middle]))
-            candidate = packed([*best.included, beginning], cut_to=ends[middle])
+            beginning = replace(passage, text=truncate_text(passage.text, ends[middle]))
+            candidate = packed([*best.included, beginning], truncated_to=ends[middle])
             if fits(candidate):
                 found, low = candidate, middle + 1
             else:

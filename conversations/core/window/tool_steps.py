@@ -19,7 +19,7 @@ from conversations.core.prompt.messages import PromptMessage
 
 from .budget import ChatFormat, CountText, content_tokens
 from .history import HistoryMessage, group_into_units
-from .truncation import CUT_MARK, characters_that_fit, cut_text
+from .truncation import TRUNCATION_MARK, characters_that_fit, truncate_text
 
 RESULTS_SHARE = Fraction(3, 4)
 CALLS_SHARE = Fraction(1, 2)
@@ -27,10 +27,10 @@ CALLS_SHARE = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class SentStep:
-    """A call or a result as it is sent; *cut_to* is how many characters of it are, None where all are."""
+    """A call or a result as it is sent; *truncated_to* is how many characters of it are, None where all are."""
 
     message: HistoryMessage
-    cut_to: int | None = None
+    truncated_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ class ToolSteps:
     def _smallest(self, message: HistoryMessage) -> int:
         if message.message.role != "tool":
             return message.content_tokens
-        return min(message.content_tokens, self._tokens(message.message._replace(content=CUT_MARK)))
+        return min(message.content_tokens, self._tokens(message.message._replace(content=TRUNCATION_MARK)))
 
     def _cut(self, message: HistoryMessage, limit_tokens: int) -> SentStep:
         content = message.message.content
         limit_tokens -= self._tokens(message.message._replace(content=""))
         characters = characters_that_fit(content, limit_tokens=limit_tokens, count_text=self.count_text)
-        sent = message.message._replace(content=cut_text(content, characters))
+        sent = message.message._replace(content=truncate_text(content, characters))
         return SentStep(message._replace(message=sent, content_tokens=self._tokens(sent)), characters)
 
     def _tokens(self, message: PromptMessage) -> int:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from .budget import CountText
 
-CUT_MARK = "[…]"
+TRUNCATION_MARK = "[…]"
 FIRST_GUESS_CHARACTERS_PER_TOKEN = 4
 
 
-def cut_text(text: str, characters: int | None) -> str:
+def truncate_text(text: str, characters: int | None) -> str:
     """Return the first *characters* of *text* with a mark where it was cut; None is all of it."""
     if characters is None:
         return text
     beginning = text[:characters].rstrip()
-    return f"{beginning} {CUT_MARK}" if beginning else CUT_MARK
+    return f"{beginning} {TRUNCATION_MARK}" if beginning else TRUNCATION_MARK
 
 
 def characters_that_fit(text: str, *, limit_tokens: int, count_text: CountText) -> int | None:
@@ -27,7 +27,7 @@ def characters_that_fit(text: str, *, limit_tokens: int, count_text: CountText) 
     low, high = 0, _too_many(text, limit_tokens, count_text)
     while high - low > 1:
         middle = (low + high) // 2
-        if count_text(cut_text(text, middle)) <= limit_tokens:
+        if count_text(truncate_text(text, middle)) <= limit_tokens:
             low = middle
         else:
             high = middle
@@ -46,6 +46,6 @@ def _fits(text: str, limit_tokens: int, count_text: CountText) -> bool:
 def _too_many(text: str, limit_tokens: int, count_text: CountText) -> int:
     """Return a number of characters that do not fit."""
     characters = FIRST_GUESS_CHARACTERS_PER_TOKEN * max(limit_tokens, 1)
-    while characters < len(text) and count_text(cut_text(text, characters)) <= limit_tokens:
+    while characters < len(text) and count_text(truncate_text(text, characters)) <= limit_tokens:
         characters *= 2
     return min(characters, len(text))

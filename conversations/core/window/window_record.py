@@ -21,8 +21,8 @@ Part = Literal["system", "tools", "pins", "grounding", "older", "newest", "tool_
 class WindowEntry(NamedTuple):
     """One message of the prompt, in prompt order; *tokens* are those of the message as it was sent.
 
-    Of a tool result that was cut only the first *cut_to* characters were sent. A tuple, like `HistoryMessage`: a window
-    makes one for every message.
+    Of a truncated tool result only the first *truncated_to* characters were sent. A tuple, like `HistoryMessage`: a
+    window makes one for every message.
     """
 
     kind: EntryKind
@@ -30,7 +30,7 @@ class WindowEntry(NamedTuple):
     tokens: int
     message: int | None = None
     position: int | None = None
-    cut_to: int | None = None
+    truncated_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,29 +45,29 @@ class LeftOutMessage:
 
 @dataclass(frozen=True, slots=True)
 class LookUp:
-    """How passages were looked up in *documents* documents. What was not found by meaning says *why_by_words_only*.
+    """How passages were looked up in *documents* documents. What was not found by meaning says *semantic_error*.
 
     That is the code of an error, or blank where no embeddings model is configured or no vector is there yet, and so is
-    *why_not_by_words*. *unread* documents were still being read, and could not be looked in.
+    *lexical_error*. *unread* documents were still being read, and could not be looked in.
     """
 
     documents: int
-    searched_by: Literal["words", "words_and_meaning"] = "words"
-    why_by_words_only: str = ""
+    searched_by: Literal["lexical", "lexical_and_semantic"] = "lexical"
+    semantic_error: str = ""
     unread: int = 0
-    why_not_by_words: str = ""
+    lexical_error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GroundingPassage:
     """A passage by the *number*, from 1, under which its message keeps it.
 
-    If it was cut, its first *cut_to* characters were sent.
+    If it was truncated, its first *truncated_to* characters were sent.
     """
 
     number: int
     score: float | None
-    cut_to: int | None = None
+    truncated_to: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,16 +208,16 @@ def record_entries(
 ) -> tuple[WindowEntry, ...]:
     """Return an entry for each message of the prompt, in prompt order; no system prompt has 0 tokens."""
 
-    def entry(kind: EntryKind, message: HistoryMessage, cut_to: int | None = None) -> WindowEntry:
+    def entry(kind: EntryKind, message: HistoryMessage, truncated_to: int | None = None) -> WindowEntry:
         tokens = overhead_tokens + message.content_tokens
-        return WindowEntry(kind, message.message.role, tokens, message.id, message.position, cut_to)
+        return WindowEntry(kind, message.message.role, tokens, message.id, message.position, truncated_to)
 
     return (
         *([WindowEntry("system", "system", system_tokens)] if system_tokens else []),
         *(entry("pin", pin) for pin in pins),
         *(entry("older", message) for message in older),
         entry("newest", newest),
-        *(entry("tool_step", step.message, step.cut_to) for step in steps),
+        *(entry("tool_step", step.message, step.truncated_to) for step in steps),
     )
 
 
@@ -235,7 +235,9 @@ def record_grounding(
     """Return which of the *candidates*, best first, were included, and how they were looked up."""
     included = len(packed.included)
     passages = [
-        GroundingPassage(passage.number or place, passage.score, packed.last_cut_to if place == included else None)
+        GroundingPassage(
+            passage.number or place, passage.score, packed.last_truncated_to if place == included else None
+        )
         for place, passage in enumerate(candidates, start=1)
     ]
     return GroundingRecord(

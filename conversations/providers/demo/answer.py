@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 
 from conversations.core.errors import CallRefused, ToolError
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .choose_tools import CALCULATOR, CLOCK, asks_for_time, sums_in
 from .demo_prompt import DemoPrompt, Sentence, ToolResult
@@ -190,7 +190,7 @@ def _only_argument(arguments: str) -> str:
 
 
 def _as_quotation(text: str, phrases: dict[str, str]) -> str:
-    is_cut = text.endswith(CUT_MARK) or len(text) > LONGEST_RESULT_CHARACTERS
+    is_cut = text.endswith(TRUNCATION_MARK) or len(text) > LONGEST_RESULT_CHARACTERS
     lines = (line.strip() for line in _shortened(text).splitlines())
     quotation = "\n".join(f"> {line}  " if line else ">" for line in lines)  # two spaces keep lines apart
     return f"{quotation}\n\n{phrases['tool_cut']}" if is_cut else quotation

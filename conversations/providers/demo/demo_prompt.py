@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from conversations.core.prompt.grounding_text import GROUNDING_HEADER, LIKE_OURS, QUESTION_HEADER, QUOTED
 from conversations.core.prompt.messages import Prompt, PromptToolCall
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .phrases import CHINESE, ENGLISH
 
@@ -60,7 +60,7 @@ class Passage:
     def prose(self) -> str:
         """What can be quoted: the text, or the longest field of a record, without the mark of a cut."""
         longest = max(self.fields.values(), key=len) if self.fields else self.text
-        return longest.removesuffix(CUT_MARK).rstrip()
+        return longest.removesuffix(TRUNCATION_MARK).rstrip()
 
 
 @dataclass(frozen=True)

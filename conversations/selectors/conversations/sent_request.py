@@ -14,7 +14,7 @@ from typing import Any
 from conversations.core.prompt.grounding_text import Passage, render_question
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.text.digest import digest_of
-from conversations.core.window.truncation import cut_text
+from conversations.core.window.truncation import truncate_text
 from conversations.core.window.window_record import GroundingRecord, WindowRecord
 from conversations.models import Completion, Message
 
@@ -52,7 +52,7 @@ def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMe
                 passages = stored[entry.message].grounding
                 yield message._replace(content=_with_grounding(message.content, passages, record.grounding))
             else:
-                yield message._replace(content=cut_text(message.content, entry.cut_to))
+                yield message._replace(content=truncate_text(message.content, entry.truncated_to))
 
 
 def prompt_message(message: Message) -> PromptMessage:
@@ -70,7 +70,7 @@ def _with_grounding(content: str, stored: list[dict[str, Any]], record: Groundin
     included = []
     for seen in record.included:
         passage = passage_of(stored[seen.number - 1])
-        included.append(replace(passage, text=cut_text(passage.text, seen.cut_to)))
+        included.append(replace(passage, text=truncate_text(passage.text, seen.truncated_to)))
     return render_question(content, included, left_out=len(record.left_out))
 
 

@@ -76,7 +76,7 @@ def _passage(passage: GroundingPassage, stored: StoredGrounding, place: int | No
     """A deletion takes the words of a document out of every message, and leaves their places."""
     words = stored[passage.number - 1]
     text: str = words.get("text", "")
-    end = len(text) if passage.cut_to is None else passage.cut_to
+    end = len(text) if passage.truncated_to is None else passage.truncated_to
     return SourcePassage(
         place=place, source=words.get("source", ""), sent=text[:end], cut_off=text[end:], is_deleted=not text
     )

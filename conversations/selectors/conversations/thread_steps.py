@@ -12,7 +12,7 @@ from conversations.models import Completion
 
 from .tool_calls import CallRow, CutResult, StepCalls, calls_of_replies
 
-WAS_CUT = '$.entries[*] ? (@.cut_to.type() == "number")'
+WAS_CUT = '$.entries[*] ? (@.truncated_to.type() == "number")'
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,9 @@ def _read_cuts(reply_ids: Collection[int]) -> dict[int | None, CutResult]:
     path = Cast(Value(WAS_CUT, output_field=TextField()), _JsonPath())
     cut = Func(F("window"), path, function="jsonb_path_query_array", output_field=JSONField())
     found = last.annotate(cut=cut).values_list("cut", flat=True)
-    return {entry["message"]: CutResult(entry["cut_to"], entry["tokens"]) for entries in found for entry in entries}
+    return {
+        entry["message"]: CutResult(entry["truncated_to"], entry["tokens"]) for entries in found for entry in entries
+    }
 
 
 class _JsonPath(TextField):

@@ -36,7 +36,7 @@ def told(finding: Finding | None) -> str:
     if finding is None:
         return "There are no documents here."
     how = finding.look_up
-    if how.why_not_by_words and how.searched_by == "words":
+    if how.lexical_error and how.searched_by == "lexical":
         raise ToolTimedOut(detail=TOO_MUCH)
     passages = [_passage(found.candidate) for found in finding.passages[:MOST_PASSAGES]]
     return "\n\n".join(filter(None, [*(passages or [_nothing(how)]), _how(how)]))
@@ -52,6 +52,6 @@ def _nothing(how: LookUp) -> str:
 
 
 def _how(how: LookUp) -> str:
-    if how.why_not_by_words:
+    if how.lexical_error:
         return BY_MEANING_ALONE
-    return BY_WORDS_ALONE if how.why_by_words_only else ""
+    return BY_WORDS_ALONE if how.semantic_error else ""

@@ -38,7 +38,7 @@ def summarize_sources(record: GroundingRecord, reader: Reader) -> SourcesSummary
     look_up = record.look_up
     if not look_up:
         return SourcesSummary(record.found, len(record.included)) if record.found else None
-    semantic_code, lexical_code = look_up.why_by_words_only, look_up.why_not_by_words
+    semantic_code, lexical_code = look_up.semantic_error, look_up.lexical_error
     return SourcesSummary(
         found=record.found,
         included=len(record.included),

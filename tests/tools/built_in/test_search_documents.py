@@ -167,5 +167,5 @@ def test_all_that_takes_too_long_is_given_up_before_the_call_is(seconds):
 
 def test_where_every_search_took_too_long_the_call_has_failed():
     with pytest.raises(ToolTimedOut) as raised:
-        told(Finding(None, [], LookUp(documents=1, why_not_by_words="look_up_too_costly")))
+        told(Finding(None, [], LookUp(documents=1, lexical_error="look_up_too_costly")))
     assert TOO_MUCH in raised.value.for_the_model

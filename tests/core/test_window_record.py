@@ -25,7 +25,7 @@ RECORD = WindowRecord(
         WindowEntry("older", "assistant", 12, message=4, position=8),
         WindowEntry("newest", "user", 30, message=5, position=9),
         WindowEntry("tool_step", "assistant", 40, message=6, position=10),
-        WindowEntry("tool_step", "tool", 50, message=7, position=11, cut_to=100),
+        WindowEntry("tool_step", "tool", 50, message=7, position=11, truncated_to=100),
     ),
     first_position=8,
     unseen_messages=7,
@@ -35,7 +35,7 @@ RECORD = WindowRecord(
     grounding=GroundingRecord(
         tokens=20,
         limit_tokens=363,
-        included=(GroundingPassage(1, 0.5), GroundingPassage(2, None, cut_to=80)),
+        included=(GroundingPassage(1, 0.5), GroundingPassage(2, None, truncated_to=80)),
         left_out=(GroundingPassage(3, 0.1),),
     ),
 )

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from conversations.core.prompt.grounding_text import Passage, render_question
 from conversations.core.window.pack_grounding import pack_grounding
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 from tests.support.hypothesis_profile import count_cases
 
 from .languages import by_character, by_piece, by_quarter
@@ -36,25 +36,27 @@ def test_what_fits_exactly_is_sent_whole():
 
 def test_one_token_less_cuts_the_last_passage_at_a_sentence():
     packed = pack(SENTENCES, limit_tokens=tokens_of(SENTENCES) - 1)
-    assert packed.included[0].text == f"It is far. Very far indeed! Or is it? {CUT_MARK}"
-    assert packed.last_cut_to == len("It is far. Very far indeed! Or is it?")
+    assert packed.included[0].text == f"It is far. Very far indeed! Or is it? {TRUNCATION_MARK}"
+    assert packed.last_truncated_to == len("It is far. Very far indeed! Or is it?")
 
 
 def test_a_cut_is_at_the_last_sentence_that_fits():
-    shorter = Passage(f"It is far. {CUT_MARK}", "a.txt")
+    shorter = Passage(f"It is far. {TRUNCATION_MARK}", "a.txt")
     packed = pack(SENTENCES, limit_tokens=tokens_of(shorter))
     assert packed.included == (shorter,)
 
 
 def test_chinese_sentences_are_sentences():
-    packed = pack(Passage("很远。非常远。没有人知道有多远。"), limit_tokens=tokens_of(Passage(f"很远。 {CUT_MARK}")))
-    assert packed.included[0].text == f"很远。 {CUT_MARK}"
+    packed = pack(
+        Passage("很远。非常远。没有人知道有多远。"), limit_tokens=tokens_of(Passage(f"很远。 {TRUNCATION_MARK}"))
+    )
+    assert packed.included[0].text == f"很远。 {TRUNCATION_MARK}"
 
 
 def test_a_cut_between_words_is_better_than_no_grounding():
     packed = pack(WORDS, limit_tokens=tokens_of(WORDS) - 10)
     assert packed.included[0].text.startswith("far far")
-    assert packed.included[0].text.endswith(f"far {CUT_MARK}")
+    assert packed.included[0].text.endswith(f"far {TRUNCATION_MARK}")
 
 
 def test_a_cut_between_words_is_not_worth_it_beside_a_whole_passage():

@@ -9,8 +9,8 @@ from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
 
 from .cases import Case, StoredUnit
-from .promises_of_steps import kept_steps, smallest_steps_tokens
 from .site_policies import EveryOther
+from .step_promises import kept_steps, smallest_steps_tokens
 
 FLAWS = ("excluded", "empty", "incomplete_tool_turn")
 

@@ -8,11 +8,11 @@ from conversations.core.window.budget import message_tokens
 from conversations.core.window.compute_window import Window
 from conversations.core.window.window_record import WindowRecord
 
-from . import promises_of_grounding, promises_of_older, promises_of_steps
+from . import grounding_promises, older_promises, step_promises
 from .cases import Case
-from .promises_of_grounding import question
-from .promises_of_older import older_positions
-from .promises_of_steps import kept_steps
+from .grounding_promises import question
+from .older_promises import older_positions
+from .step_promises import kept_steps
 
 KINDS = ("system", "pin", "older", "newest", "tool_step")
 
@@ -71,7 +71,7 @@ def what_is_stored_is_sent_word_for_word(case: Case, window: Window) -> None:
         elif entry.kind in ("pin", "older"):
             assert message == case.stored[entry.position].message
             assert entry.message == case.stored[entry.position].id
-            assert entry.cut_to is None
+            assert entry.truncated_to is None
 
 
 def a_tool_result_follows_its_call(case: Case, window: Window) -> None:
@@ -99,7 +99,7 @@ PROMISES = (
     what_is_stored_is_sent_word_for_word,
     a_tool_result_follows_its_call,
     the_record_survives_storage,
-    *promises_of_older.PROMISES,
-    *promises_of_grounding.PROMISES,
-    *promises_of_steps.PROMISES,
+    *older_promises.PROMISES,
+    *grounding_promises.PROMISES,
+    *step_promises.PROMISES,
 )

@@ -14,7 +14,7 @@ from tests.support.hypothesis_profile import count_cases
 from . import site_policies
 from .cases import Case, cases
 from .languages import message, tool_call, tool_result
-from .promises_of_steps import kept_steps
+from .step_promises import kept_steps
 from .test_window_promises import with_policy
 
 UNCOUNTED = {"overhead_tokens": 0, "lasting_tokens": 1_000_000}

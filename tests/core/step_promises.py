@@ -10,7 +10,7 @@ from functools import partial
 from conversations.core.window.budget import content_tokens
 from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
-from conversations.core.window.truncation import CUT_MARK, cut_text
+from conversations.core.window.truncation import TRUNCATION_MARK, truncate_text
 from conversations.core.window.window_record import WindowEntry
 
 from .cases import Case
@@ -22,7 +22,7 @@ def smallest_tokens(case: Case, message: HistoryMessage) -> int:
     """Return the content's tokens when no more than the mark is sent of a result."""
     if message.message.role != "tool":
         return message.content_tokens
-    marked = message.message._replace(content=CUT_MARK)
+    marked = message.message._replace(content=TRUNCATION_MARK)
     marked_tokens = content_tokens(marked, count_text=case.count_text, chat_format=case.chat_format)
     return min(message.content_tokens, marked_tokens)
 
@@ -63,15 +63,15 @@ def all_kept_steps_follow_the_newest_message_in_order(case: Case, window: Window
     sent = window.prompt[len(window.prompt) - len(kept_steps(case)) :]
     for (step, entry), message in zip(steps_as_sent(case, window), sent, strict=True):
         assert (entry.message, entry.position) == (step.id, step.position)
-        assert message == step.message._replace(content=cut_text(step.message.content, entry.cut_to))
+        assert message == step.message._replace(content=truncate_text(step.message.content, entry.truncated_to))
 
 
 def only_results_are_cut_and_marked(case: Case, window: Window) -> None:
     for step, entry in steps_as_sent(case, window):
-        if entry.cut_to is not None:
+        if entry.truncated_to is not None:
             assert step.message.role == "tool"
-            assert 0 <= entry.cut_to < len(step.message.content)
-            assert cut_text(step.message.content, entry.cut_to).endswith(CUT_MARK)
+            assert 0 <= entry.truncated_to < len(step.message.content)
+            assert truncate_text(step.message.content, entry.truncated_to).endswith(TRUNCATION_MARK)
 
 
 def _level(wanted: list[int], room_tokens: int) -> int:
@@ -96,8 +96,8 @@ def results_are_cut_only_where_needed_the_largest_first(case: Case, window: Wind
         smallest = smallest_tokens(case, step)
         wanted = step.content_tokens - smallest
         if wanted <= level:
-            assert entry.cut_to is None
-        elif entry.cut_to is None:
+            assert entry.truncated_to is None
+        elif entry.truncated_to is None:
             assert wanted == level + 1
         else:
             assert entry.tokens - case.chat_format.overhead_tokens <= smallest + level + 1
@@ -105,7 +105,7 @@ def results_are_cut_only_where_needed_the_largest_first(case: Case, window: Wind
 
 
 def _cut_one_later(case: Case, step: HistoryMessage, entry: WindowEntry) -> int:
-    content = cut_text(step.message.content, entry.cut_to + 1)
+    content = truncate_text(step.message.content, entry.truncated_to + 1)
     message = step.message._replace(content=content)
     return content_tokens(message, count_text=case.count_text, chat_format=case.chat_format)
 

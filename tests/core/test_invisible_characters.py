@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.text.invisible_characters import pieces_of
+from conversations.core.text.invisible_characters import visible_pieces
 
 
 def spelled(text):
-    return "".join(f"[{piece.text}]" if piece.unseen else piece.text for piece in pieces_of(text))
+    return "".join(f"[{piece.text}]" if piece.is_invisible else piece.text for piece in visible_pieces(text))
 
 
 @pytest.mark.parametrize(

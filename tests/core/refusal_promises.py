@@ -17,7 +17,7 @@ from conversations.core.errors import (
 )
 
 from .cases import Case
-from .promises_of_steps import kept_steps, smallest_steps_tokens
+from .step_promises import kept_steps, smallest_steps_tokens
 
 
 def the_refusal_says_whose_fault_it_is_and_by_how_much(case: Case, error: PromptError) -> None:

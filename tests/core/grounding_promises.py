@@ -5,10 +5,10 @@ from __future__ import annotations
 from conversations.core.prompt.grounding_text import render_passage, render_question
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.compute_window import Window
-from conversations.core.window.truncation import CUT_MARK
+from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .cases import MARKER, Case
-from .promises_of_steps import kept_steps
+from .step_promises import kept_steps
 
 
 def question(case: Case, window: Window) -> PromptMessage:
@@ -36,23 +36,23 @@ def it_is_whole_passages_by_rank_of_which_only_the_last_is_cut(case: Case, windo
     grounding, content = window.record.grounding, question(case, window).content
     passages = grounding.included + grounding.left_out
     assert [passage.number for passage in passages] == list(range(1, len(case.passages) + 1))
-    assert all(passage.cut_to is None for passage in (*grounding.included[:-1], *grounding.left_out))
+    assert all(passage.truncated_to is None for passage in (*grounding.included[:-1], *grounding.left_out))
     for seen, passage in zip(passages, case.passages, strict=True):
         is_whole = render_passage(seen.number, passage) in content
-        assert is_whole == (seen in grounding.included and seen.cut_to is None)
+        assert is_whole == (seen in grounding.included and seen.truncated_to is None)
 
 
 def a_cut_passage_is_marked_where_it_was_cut(case: Case, window: Window) -> None:
     included, content = window.record.grounding.included, question(case, window).content
-    cuts = [passage for passage in included if passage.cut_to is not None]
-    assert content.count(CUT_MARK) == len(cuts)
+    cuts = [passage for passage in included if passage.truncated_to is not None]
+    assert content.count(TRUNCATION_MARK) == len(cuts)
     for passage in cuts:
-        beginning = content[content.rindex(MARKER, 0, content.index(CUT_MARK)) : content.index(CUT_MARK)]
-        assert beginning.rstrip() == case.passages[passage.number - 1].text[: passage.cut_to].rstrip()
+        beginning = content[content.rindex(MARKER, 0, content.index(TRUNCATION_MARK)) : content.index(TRUNCATION_MARK)]
+        assert beginning.rstrip() == case.passages[passage.number - 1].text[: passage.truncated_to].rstrip()
 
 
 def no_more_grounding_would_fit(case: Case, window: Window) -> None:
-    whole = [passage for passage in window.record.grounding.included if passage.cut_to is None]
+    whole = [passage for passage in window.record.grounding.included if passage.truncated_to is None]
     if len(whole) == len(case.passages):
         return
     content, more = case.newest.message.content, case.passages[: len(whole) + 1]

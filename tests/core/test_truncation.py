@@ -4,29 +4,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.window.truncation import CUT_MARK, characters_that_fit, cut_text
+from conversations.core.window.truncation import TRUNCATION_MARK, characters_that_fit, truncate_text
 from tests.support.hypothesis_profile import count_cases
 
 from .languages import by_character, by_piece, by_quarter
 
-MARK = len(f" {CUT_MARK}")
+MARK = len(f" {TRUNCATION_MARK}")
 TEN_MEGABYTES = "all is well. " * 800_000
 
 
 def test_a_cut_is_marked():
-    assert cut_text("all is well", 6) == f"all is {CUT_MARK}"
+    assert truncate_text("all is well", 6) == f"all is {TRUNCATION_MARK}"
 
 
 def test_a_cut_leaves_no_white_space_before_its_mark():
-    assert cut_text("all   is well", 5) == f"all {CUT_MARK}"
+    assert truncate_text("all   is well", 5) == f"all {TRUNCATION_MARK}"
 
 
 def test_nothing_of_a_text_is_the_mark_alone():
-    assert cut_text("all is well", 0) == cut_text("   all", 2) == CUT_MARK
+    assert truncate_text("all is well", 0) == truncate_text("   all", 2) == TRUNCATION_MARK
 
 
 def test_what_is_not_cut_is_not_marked():
-    assert cut_text("all is well ", None) == "all is well "
+    assert truncate_text("all is well ", None) == "all is well "
 
 
 def test_a_text_that_fits_exactly_is_not_cut():
@@ -50,8 +50,8 @@ def test_what_is_left_fits_and_one_character_more_would_not(text, limit_tokens, 
         assert count_text(text) <= limit_tokens
     else:
         assert 0 <= characters < len(text)
-        assert characters == 0 or count_text(cut_text(text, characters)) <= limit_tokens
-        assert count_text(cut_text(text, characters + 1)) > limit_tokens
+        assert characters == 0 or count_text(truncate_text(text, characters)) <= limit_tokens
+        assert count_text(truncate_text(text, characters + 1)) > limit_tokens
 
 
 @pytest.mark.parametrize("count_text", [by_character, by_quarter, by_piece])
@@ -61,6 +61,6 @@ def test_ten_megabytes_are_never_counted_as_a_whole(count_text, limit_tokens):
     characters = characters_that_fit(
         TEN_MEGABYTES, limit_tokens=limit_tokens, count_text=lambda text: counted.append(len(text)) or count_text(text)
     )
-    assert count_text(cut_text(TEN_MEGABYTES, characters)) <= max(limit_tokens, by_character(CUT_MARK))
+    assert count_text(truncate_text(TEN_MEGABYTES, characters)) <= max(limit_tokens, by_character(TRUNCATION_MARK))
     assert max(counted) <= 20 * max(limit_tokens, 1) + MARK
     assert len(counted) <= 20
