@@ -45,7 +45,7 @@ class AccountAdapter(DefaultAccountAdapter):
         except OSError:  # which smtplib's errors are
             log.exception("The mail %s could not be sent.", template_prefix)
             self.request.mail_failed = True
-            messages.error(self.request, _("The mail could not be sent. Please try again later."), MAIL_FAILED)
+            messages.error(self.request, _("The email could not be sent. Please try again later."), MAIL_FAILED)
 
     def add_message(
         self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **kwargs: Any

@@ -66,7 +66,9 @@ class SignUpForm(_AddressByPolicy, SignupForm):
             # The operator's link proves more than a mail could, and a first start often can't send mail yet.
             get_adapter().stash_verified_email(request, user.email)
         elif came_as_admin:
-            messages.info(request, _("Someone else has become the administrator. Yours is an ordinary account."))
+            messages.info(
+                request, _("Another account has already become the administrator. Yours is an ordinary account.")
+            )
 
 
 class ChangeEmailForm(AddEmailForm):
@@ -99,7 +101,7 @@ class PersonForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it t
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         language = cast(forms.ChoiceField, self.fields["language"])
-        language.choices = [("", _("As the browser asks")), *settings.LANGUAGES]
+        language.choices = [("", _("Same as the browser")), *settings.LANGUAGES]
 
 
 class DeleteAccountForm(forms.Form):
@@ -118,7 +120,7 @@ class DeleteAccountForm(forms.Form):
     def clean_email(self) -> str:
         typed: str = self.cleaned_data["email"]
         if typed.strip().lower() != self._email:
-            raise forms.ValidationError(_("This is not the address of this account."))
+            raise forms.ValidationError(_("This is not this account's email address."))
         return typed
 
 
@@ -126,5 +128,5 @@ class TokenForm(forms.Form):
     """The token of a one-time link, which the page's script fills in."""
 
     token = forms.CharField(
-        label=_lazy("Code of the link"), max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label=_lazy("Code from the link"), max_length=100, widget=forms.TextInput(attrs={"autocomplete": "off"})
     )

@@ -86,7 +86,7 @@ def first_admin(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if accept_token(request.session, form.cleaned_data["token"]):
             return redirect(_claim_url(request))
-        form.add_error("token", _("This link is not valid, or no longer. A new one is printed at the next start."))
+        form.add_error("token", _("This link is not valid or has expired. A new one is printed at the next start."))
     return render(request, "account/first_admin.html", {"form": form})
 
 

@@ -63,4 +63,4 @@ def test_every_field_has_its_label(client, ada, path):
 def test_a_page_that_does_not_exist_says_so_in_our_look(client):
     response = client.get("/nowhere/")
     assert response.status_code == 404
-    assert "Nothing here" in response.content.decode()
+    assert "Page not found" in response.content.decode()

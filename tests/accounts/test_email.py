@@ -45,7 +45,7 @@ def test_until_then_one_signs_in_with_the_old_address(signed_in, sign_in):
 def test_a_change_can_be_taken_back(signed_in, mailed_path):
     change_to(signed_in, "robert@example.org")
     signed_in.post("/accounts/email/", {"email": "robert@example.org", "action_remove": ""})
-    assert "used up" in signed_in.get(mailed_path()).content.decode()
+    assert "no longer works" in signed_in.get(mailed_path()).content.decode()
     assert User.objects.get().email == "bob@example.org"
 
 
@@ -75,4 +75,4 @@ def test_changing_the_address_takes_the_password(signed_in):
 
 
 def test_a_link_that_was_forged_says_that_it_is_used_up(client):
-    assert "used up" in client.get("/accounts/confirm-email/forged/").content.decode()
+    assert "no longer works" in client.get("/accounts/confirm-email/forged/").content.decode()

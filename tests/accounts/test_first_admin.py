@@ -56,7 +56,7 @@ def test_the_account_made_through_the_link_is_the_admin(client, token, sign_up):
 
 def test_the_sign_up_page_says_who_one_becomes(client, token):
     visit(client, token)
-    assert "becomes the administrator" in client.get(SIGN_UP).content.decode()
+    assert "becomes the site’s administrator" in client.get(SIGN_UP).content.decode()
 
 
 def test_it_works_while_sign_up_is_closed_and_mail_is_not_set_up(client, token, settings, sign_up):

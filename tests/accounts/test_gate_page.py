@@ -20,7 +20,7 @@ from tests.support.people import make_user
 GATE = reverse("gate")
 RAW = "a window seat, please"
 KOLKATA = "Asia/Kolkata"  # half an hour beside all full ones
-WRONG = "This is not the password."
+WRONG = "Wrong password. Try again."
 CHANGED = "The password was changed. Ask for the new one."
 
 
@@ -110,7 +110,7 @@ def test_a_wrong_password_says_so_and_is_not_repeated(shut, browser, ada):
 def test_without_a_password_in_force_the_page_says_so_and_asks_for_none(shut, browser, end):
     end()
     for page in (browser.get(GATE), give(browser, RAW)):
-        assert "Nobody can come in at the moment" in page.text
+        assert "No one can come in at the moment" in page.text
         assert "Grace, grace@example.org" in page.text
         assert 'name="gate_password"' not in page.text
     assert not GateEntry.objects.exists()
@@ -127,7 +127,7 @@ def test_a_password_for_each_person_is_called_personal(db, browser, ada):
     Gate.objects.create(mode="personal")
     assert "You have no password for this site" in browser.get(GATE).text
     set_password(RAW, user=ada)
-    assert "Your password for this site" in browser.get(GATE).text
+    assert "Your site password" in browser.get(GATE).text
     assert give(browser, RAW).status_code == 302
 
 

@@ -77,7 +77,7 @@ def test_it_works_once(client, sign_up):
     follow(early, token)
     follow(late, token)
     sign_up(early, "bob@example.org")
-    assert "This invitation was used" in said(sign_up(late, "eve@example.org"))
+    assert "This invitation has been used" in said(sign_up(late, "eve@example.org"))
     assert follow(client, token).status_code == 410
     assert User.objects.count() == 1
 
@@ -141,7 +141,9 @@ def test_declining_opens_nothing(client, sign_up):
     assert not User.objects.exists()
 
 
-@pytest.mark.parametrize(("change", "words"), [(end, "This invitation is over"), (invitations.revoke, "taken back")])
+@pytest.mark.parametrize(
+    ("change", "words"), [(end, "This invitation has expired"), (invitations.revoke, "was revoked")]
+)
 def test_what_is_over_is_refused_with_words(client, change, words):
     invitation, token = invite()
     change(invitation)
@@ -150,7 +152,9 @@ def test_what_is_over_is_refused_with_words(client, change, words):
     assert words in said(response)
 
 
-@pytest.mark.parametrize(("change", "words"), [(end, "This invitation is over"), (invitations.revoke, "taken back")])
+@pytest.mark.parametrize(
+    ("change", "words"), [(end, "This invitation has expired"), (invitations.revoke, "was revoked")]
+)
 def test_what_ends_meanwhile_is_refused_with_words(client, sign_up, change, words):
     invitation, token = invite()
     follow(client, token)
@@ -182,7 +186,7 @@ def test_a_person_with_an_account_is_told_so(client, ada):
     invitation, token = invite()
     client.force_login(ada)
     for response in (client.get(PAGE), follow(client, token)):
-        assert "You have an account" in said(response)
+        assert "You already have an account" in said(response)
     assert Invitation.objects.get() == invitation
     assert invitation.is_open
 
@@ -283,7 +287,7 @@ def test_of_two_at_once_one_makes_an_account(settings, sign_up, verification):
             wait_for_lock_waits(2)
         responses = [answer.result() for answer in answers]
     assert sorted(response.status_code for response in responses) == [200, 302]
-    assert sum("This invitation was used" in said(response) for response in responses) == 1
+    assert sum("This invitation has been used" in said(response) for response in responses) == 1
     assert User.objects.count() == 1
 
 
@@ -296,5 +300,5 @@ def test_a_sign_up_that_waits_finds_it_revoked(client, sign_up):
             invitations.revoke(invitation)
             answer = browsers.start(sign_up, client, "bob@example.org")
             wait_for_lock_waits(1)
-        assert "taken back" in said(answer.result())
+        assert "was revoked" in said(answer.result())
     assert not User.objects.exists()

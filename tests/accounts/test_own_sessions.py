@@ -53,8 +53,8 @@ def test_each_is_shown_with_its_browser_and_its_address(at_home, on_the_phone):
     assert "Firefox on Linux" in page
     assert "Safari on iPhone" in page
     assert "2001:db8::7" in page
-    assert page.count("This one") == 1
-    assert page.index("This one") < page.index("Safari on iPhone")
+    assert page.count("This session") == 1
+    assert page.index("This session") < page.index("Safari on iPhone")
 
 
 def test_no_key_of_a_session_is_on_the_page(at_home, on_the_phone):
@@ -65,7 +65,7 @@ def test_no_key_of_a_session_is_on_the_page(at_home, on_the_phone):
 def test_one_elsewhere_can_be_ended(at_home, on_the_phone):
     [handle] = handles_on(at_home)
     page = at_home.post(END, {"session": handle}, follow=True).content.decode()
-    assert "Signed out there." in page
+    assert "Signed out of that session." in page
     assert (is_signed_in(at_home), is_signed_in(on_the_phone)) == (True, False)
 
 
@@ -93,7 +93,7 @@ def test_nobody_else_s_is_ended_or_seen(at_home, stolen):
     eve.force_login(User.objects.create_user("eve@example.org"))
     session = Session.objects.get(user__email="ada@example.org")
     page = eve.post(END, {"session": getattr(session, stolen)}, follow=True).content.decode()
-    assert "That session is over already." in page
+    assert "That session has already ended." in page
     assert "Firefox" not in page
     assert is_signed_in(at_home)
 

@@ -49,10 +49,10 @@ def browser(client, ada, sign_in) -> Client:
     [
         ("localhost:8000", False, ""),
         ("chat.example.org", True, ""),
-        ("chat.example.org", False, "Passkeys need https."),
-        ("127.0.0.1:8000", False, "For passkeys open this site as http://localhost:8000."),
-        ("[::1]", False, "For passkeys open this site as http://localhost."),
-        ("192.0.2.7", True, "Passkeys need the site’s name."),
+        ("chat.example.org", False, "Passkeys need HTTPS;"),
+        ("127.0.0.1:8000", False, "To use passkeys, open this site at http://localhost:8000."),
+        ("[::1]", False, "To use passkeys, open this site at http://localhost."),
+        ("192.0.2.7", True, "Passkeys need a host name;"),
     ],
 )
 def test_where_browsers_allow_none_it_says_why(settings, host, secure, words):

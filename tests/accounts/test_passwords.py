@@ -25,7 +25,7 @@ def test_a_forgotten_password_is_replaced_by_way_of_a_mail(client, ada, mailed_p
 def test_a_reset_link_works_once(client, ada, mailed_path):
     client.post("/accounts/password/reset/", {"email": ada.email})
     client.post(open_reset_link(client, mailed_path()), NEW)
-    assert "used up" in Client().get(mailed_path()).content.decode()
+    assert "no longer works" in Client().get(mailed_path()).content.decode()
 
 
 def test_a_reset_link_does_not_stay_in_the_address_bar(client, ada, mailed_path):

@@ -61,7 +61,7 @@ def test_the_key_is_shown_as_a_picture_and_nothing_inline(signed_in):
 
 def test_a_wrong_code_sets_nothing_up(signed_in):
     secret = signed_in.get(TOTP).context["form"].secret
-    assert "This is not right" in signed_in.post(TOTP, {"code": wrong_code(secret)}).content.decode()
+    assert "This code is wrong" in signed_in.post(TOTP, {"code": wrong_code(secret)}).content.decode()
     assert not Authenticator.objects.exists()
 
 

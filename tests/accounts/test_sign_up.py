@@ -31,8 +31,8 @@ def test_a_mail_that_fails_is_not_said_to_be_sent(client, settings, sign_up, unu
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", unused_tcp_port
     page = client.get(sign_up(client, "bob@example.org").headers["Location"]).content.decode()
-    assert "The mail could not be sent" in page
-    assert "We have sent" not in page
+    assert "The email could not be sent" in page
+    assert "We sent" not in page
 
 
 def test_the_very_first_person_does_not_become_the_admin_without_the_link(client, sign_up):

@@ -44,14 +44,16 @@ def test_an_address_elsewhere_makes_none(client, sign_up, email):
 
 @pytest.mark.usefixtures("_by_domain")
 def test_the_page_says_which_domains(client):
-    assert "Accounts are for addresses at example.org or bücher.example." in said(client.get("/accounts/signup/"))
+    assert "Only email addresses at example.org or bücher.example can have an account." in said(
+        client.get("/accounts/signup/")
+    )
 
 
 @pytest.mark.usefixtures("_by_domain")
 def test_a_refusal_does_not_tell_whether_there_is_an_account(client, sign_up):
     User.objects.create_user("bob@evil.example")
     known, unknown = (sign_up(client, f"{name}@evil.example").context["form"].errors for name in ("bob", "eve"))
-    assert known == unknown == {"email": ["Accounts are for addresses at example.org or bücher.example."]}
+    assert known == unknown == {"email": ["Only email addresses at example.org or bücher.example can have an account."]}
 
 
 @pytest.mark.usefixtures("_by_domain")

@@ -44,7 +44,7 @@ def shut(page, *, seats=""):
     page.locator("[name=seats]").fill(seats)
     page.locator("[name=contact]").fill("Grace, at the front desk")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("none is in force")).to_be_visible()
+    expect(page.get_by_text("none is set")).to_be_visible()
     page.get_by_role("button", name="Set the password").click()
     raw = page.locator(".secret").inner_text()
     page.get_by_role("button", name="Copy").click()
@@ -53,7 +53,7 @@ def shut(page, *, seats=""):
 
 
 def unlock(page, raw):
-    page.get_by_label("Password of this site").fill(raw)
+    page.get_by_label("Site password").fill(raw)
     page.get_by_role("button", name="Come in").click()
 
 
@@ -68,7 +68,7 @@ def test_an_admin_shuts_the_gate_and_a_person_comes_through_and_talks(admin_page
     expect(page).to_have_url(GATE)
     expect(page.get_by_text("Grace, at the front desk")).to_be_visible()
     unlock(page, "a guess")
-    expect(page.get_by_role("alert")).to_have_text("This is not the password.")
+    expect(page.get_by_role("alert")).to_have_text("Wrong password. Try again.")
     come_in(page, raw)
     say(page, "My name is Andrew")
     admin_page.goto("/admin/accounts/gate/")
@@ -126,7 +126,7 @@ def test_who_waits_gets_in_without_doing_anything(admin_page, signed_in):
 def test_the_password_can_be_looked_at_and_is_hidden_when_it_is_sent(admin_page, signed_in):
     shut(admin_page)
     page = signed_in()
-    field = page.get_by_label("Password of this site")
+    field = page.get_by_label("Site password")
     field.fill("a guess")
     page.get_by_role("button", name="Show the password").click()
     expect(field).to_have_attribute("type", "text")

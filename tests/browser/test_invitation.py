@@ -40,7 +40,7 @@ def test_whoever_is_invited_makes_an_account_and_the_link_is_used_up(site, admin
     expect(guest.get_by_role("link", name="ada", exact=True)).to_be_visible()
 
     late = open_page(link.removeprefix(site.address))
-    expect(late.get_by_role("heading", name="This invitation was used")).to_be_visible()
+    expect(late.get_by_role("heading", name="This invitation has been used")).to_be_visible()
     admin_page.get_by_role("link", name="To the invitations").click()
     expect(admin_page.get_by_role("row").filter(has_text="for the story")).to_contain_text("used")
 
@@ -57,7 +57,7 @@ def test_a_second_link_opened_in_the_tab_of_one_that_was_taken_back_is_taken(sit
     old = invite(admin_page, "eve@example.net")
     site.run(TAKE_BACK)
     guest = open_page(old.removeprefix(site.address))
-    expect(guest.get_by_role("heading", name="This invitation was taken back")).to_be_visible()
+    expect(guest.get_by_role("heading", name="This invitation was revoked")).to_be_visible()
     guest.goto(invite(admin_page, "kim@example.net"))
     expect(guest.get_by_text("You are invited as kim@example.net.")).to_be_visible()
 

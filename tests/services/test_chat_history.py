@@ -223,7 +223,7 @@ def test_10_000_messages_are_stored_in_few_statements(alice):
 def test_a_message_of_a_megabyte_is_stored_and_counted(alice):
     history = of(alice, [{"role": "user", "content": "word " * 200_000}, GREETING[1]])
     assert history.conversation.messages.get(position=0).content_tokens > 100_000
-    assert prompt_after(history, "Go on")[-1] == {"role": "user", "content": "Go on"}
+    assert prompt_after(history, "Continue")[-1] == {"role": "user", "content": "Continue"}
 
 
 def test_what_is_refused_leaves_nothing(alice):

@@ -201,7 +201,7 @@ def test_what_goes_is_an_account_in_chinese_too_not_a_bill(alice, client_of):
 
 
 def test_a_reviewer_is_told_that_what_they_read_stays_on_record(alice, client_of):
-    stays = "What you have read yourself as a reviewer stays on record with your address."
+    stays = "The record of what you have read as a reviewer is kept, with your address."
     assert stays not in client_of(alice).get(DELETE).content.decode()
     User.objects.filter(pk=alice.pk).update(role="reviewer")
     alice.refresh_from_db()

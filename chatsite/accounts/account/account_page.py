@@ -62,11 +62,11 @@ def end_sessions(request: SignedInRequest) -> HttpResponse:
     if which == "others":
         _tell_how_many(request, end_other_sessions(request.user, request.session))
     elif (ended := end_session(request.user, which)) is None:
-        messages.info(request, _("That session is over already."))
+        messages.info(request, _("That session has already ended."))
     elif ended == request.session.session_key:
         return _signed_out(request)
     else:
-        messages.success(request, _("Signed out there."))
+        messages.success(request, _("Signed out of that session."))
     return redirect("account")
 
 
@@ -75,7 +75,7 @@ def _tell_how_many(request: HttpRequest, ended: int) -> None:
         text = ngettext("Signed out of %(count)d other session.", "Signed out of %(count)d other sessions.", ended)
         messages.success(request, text % {"count": ended})
     else:
-        messages.info(request, _("You were signed in nowhere else."))
+        messages.info(request, _("You weren't signed in anywhere else."))
 
 
 def _signed_out(request: HttpRequest) -> HttpResponse:

@@ -28,7 +28,7 @@ class GateForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it tak
         labels = {
             "mode": pgettext_lazy("what the gate asks for", "Password"),
             "seats": _("Seats"),
-            "contact": _("Whom to ask"),
+            "contact": _("Contact"),
         }
         widgets = {
             "mode": UnfoldAdminSelectWidget,

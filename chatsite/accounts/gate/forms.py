@@ -14,14 +14,14 @@ class UnlockForm(forms.Form):
     is_personal = False
 
     gate_password = forms.CharField(
-        label=_("Password of this site"),
+        label=_("Site password"),
         max_length=LONGEST_CHARACTERS,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "autofocus": True, "spellcheck": "false"}),
-        error_messages={"max_length": _("This is not the password.")},
+        error_messages={"max_length": _("Wrong password. Try again.")},
     )
 
     def address(self, *, is_personal: bool) -> None:
         """Ask for the password of all, or for the person's own."""
         self.is_personal = is_personal
         if is_personal:
-            self.fields["gate_password"].label = _("Your password for this site")
+            self.fields["gate_password"].label = _("Your site password")

@@ -56,7 +56,7 @@ def _take_password(request: SignedInRequest) -> HttpResponse:
         return _too_many(request, error)
     if is_right:
         return redirect(request.get_full_path())
-    form.add_error("gate_password", _("This is not the password."))
+    form.add_error("gate_password", _("Wrong password. Try again."))
     return _ask(request, form)
 
 

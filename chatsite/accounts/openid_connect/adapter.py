@@ -30,8 +30,10 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 
     error_messages = {
         **DefaultSocialAccountAdapter.error_messages,
-        "no_password": _("It is your only way in. Choose a password first, then disconnect it."),
-        "no_verified_email": _("It is your only way in. Confirm your email address first, then disconnect it."),
+        "no_password": _("This is your only way to sign in. Choose a password first, then disconnect it."),
+        "no_verified_email": _(
+            "This is your only way to sign in. Confirm your email address first, then disconnect it."
+        ),
     }
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:

@@ -21,11 +21,12 @@ class MFAAdapter(DefaultMFAAdapter):
     error_messages = {
         **DefaultMFAAdapter.error_messages,
         "add_email_blocked": _(
-            "While you have a second factor, the address stays. Remove it, change the address, then set it up again."
+            "You can't change the address while you have a second factor. Remove it, change the "
+            "address, then set it up again."
         ),
-        "cannot_generate_recovery_codes": _("Recovery codes stand in for a second factor. Set one up first."),
-        "incorrect_code": _("This is not right, or it has been used before. Try again."),
-        "unverified_email": _("Before you set up a second factor, confirm your email address."),
+        "cannot_generate_recovery_codes": _("Recovery codes back up a second factor. Set one up first."),
+        "incorrect_code": _("This code is wrong or has been used before. Try again."),
+        "unverified_email": _("Confirm your email address before you set up a second factor."),
     }
 
     def encrypt(self, text: str) -> str:

@@ -40,11 +40,11 @@ def why_not_here(request: HttpRequest) -> str:
     host = asked_for.hostname or ""
     if _is_address(host) and ipaddress.ip_address(host).is_loopback:
         port = f":{asked_for.port}" if asked_for.port else ""
-        return gettext("For passkeys open this site as %(url)s.") % {"url": f"http://{LOCAL_NAME}{port}"}
+        return gettext("To use passkeys, open this site at %(url)s.") % {"url": f"http://{LOCAL_NAME}{port}"}
     if _is_address(host):
-        return gettext("Passkeys need the site’s name. At %(host)s browsers do not allow them.") % {"host": host}
+        return gettext("Passkeys need a host name; browsers don't allow them at %(host)s.") % {"host": host}
     if host != LOCAL_NAME and not request.is_secure():
-        return gettext("Passkeys need https. Without it browsers do not allow them.")
+        return gettext("Passkeys need HTTPS; browsers don't allow them without it.")
     return ""
 
 
@@ -88,11 +88,11 @@ class AddPasskeyForm(AddWebAuthnForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"] = forms.CharField(
-            label=_("Name"), required=False, max_length=NAME_LENGTH, help_text=_("To tell it from others, later.")
+            label=_("Name"), required=False, max_length=NAME_LENGTH, help_text=_("To tell your passkeys apart.")
         )
-        self.fields["passwordless"].label = _("Sign in with it alone, without the password")
+        self.fields["passwordless"].label = _("Sign in with it alone, without a password")
         self.fields["passwordless"].help_text = _(
-            "It then asks for a finger, a face or a PIN. Otherwise it is asked for after the password."
+            "It asks for your fingerprint, face or PIN. Otherwise it is used after your password."
         )
         self.fields["passwordless"].initial = True
 

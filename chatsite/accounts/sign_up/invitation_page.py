@@ -32,7 +32,9 @@ def invitation(request: HttpRequest) -> HttpResponse:
 def _answer(request: HttpRequest, form: TokenForm) -> HttpResponse:
     found = invitations.find_by_token(form.cleaned_data["token"])
     if found is None:
-        form.add_error("token", _("This link is not valid, or a newer one was made. Ask whoever invited you."))
+        form.add_error(
+            "token", _("This link is not valid, or a newer one has replaced it. Ask the person who invited you.")
+        )
         return _page(request, form=form, status=404)
     if not found.is_open:
         return _page(request, found=found, status=410)

@@ -66,10 +66,12 @@ def complete_sign_up(session: SessionBase, user: User) -> bool:
 def policy_words() -> str | None:
     """Say who may make an account, for the sign-up page; None is everybody."""
     if settings.SIGN_UP == "domains":
-        return _("Accounts are for addresses at %(domains)s.") % {"domains": _listed(settings.SIGN_UP_DOMAINS)}
+        return _("Only email addresses at %(domains)s can have an account.") % {
+            "domains": _listed(settings.SIGN_UP_DOMAINS)
+        }
     if settings.SIGN_UP == "invitation":
         return _("Accounts are by invitation only.")
-    return None if settings.SIGN_UP == "open" else _("No new accounts are being made on this site.")
+    return None if settings.SIGN_UP == "open" else _("This site is not accepting new accounts.")
 
 
 def _is_at_our_domains(email: str) -> bool:

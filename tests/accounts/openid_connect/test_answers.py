@@ -55,7 +55,7 @@ def test_no_token_of_the_provider_is_kept(client, provider):
 def test_who_turns_back_at_the_provider_is_told_that_nothing_has_changed(client, provider):
     provider.fault = "access_denied"
     response = client.get(sign_in_there(client).headers["Location"])
-    assert "You have not signed in" in response.content.decode()
+    assert "You are not signed in" in response.content.decode()
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_another_provider_with_the_same_subjects_opens_no_account(client, provid
 def test_a_person_without_an_address_is_asked_for_one(client, provider):
     provider.person = person("ada")
     page = sign_in_there(client).headers["Location"]
-    assert "Which one shall your account have?" in client.get(page).content.decode()
+    assert "Which address should your account have?" in client.get(page).content.decode()
     client.post(page, {"email": "ada@example.org"})
     assert get_user(client).email == "ada@example.org"
     assert not EmailAddress.objects.get().verified

@@ -133,7 +133,7 @@ def password_fields(page: Page) -> list[Locator]:
 def confirm_by_password(page: Page) -> None:
     """Answer the page that asks whether it is you."""
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
 
 
 def sign_out(page: Page) -> None:

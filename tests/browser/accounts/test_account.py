@@ -28,13 +28,13 @@ def elsewhere(visit, email) -> Page:
 def confirm(page: Page) -> None:
     """Show once more, by the password, that it is you."""
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
 
 
 def test_signing_out_elsewhere_closes_the_page_that_is_open_there(elsewhere, signed_in):
     session = signed_in.get_by_role("listitem").filter(has_text="Firefox on Linux")
     session.get_by_role("button", name="Sign out").click()
-    expect(signed_in.get_by_text("Signed out there.")).to_be_visible()
+    expect(signed_in.get_by_text("Signed out of that session.")).to_be_visible()
     expect(signed_in.get_by_text("Firefox on Linux")).to_have_count(0)
     elsewhere.wait_for_url(re.compile("/accounts/login/"))
 
@@ -70,10 +70,10 @@ def test_an_account_is_deleted_once_its_address_is_typed(elsewhere, signed_in, e
     signed_in.get_by_role("link", name="Delete the account").last.click()
     confirm(signed_in)
     signed_in.get_by_label("Type your email address").fill("somebody@example.org")
-    signed_in.get_by_role("button", name="Delete the account for good").click()
-    expect(signed_in.get_by_text("This is not the address of this account.")).to_be_visible()
+    signed_in.get_by_role("button", name="Delete the account permanently").click()
+    expect(signed_in.get_by_text("This is not this account's email address.")).to_be_visible()
     signed_in.get_by_label("Type your email address").fill(email)
-    signed_in.get_by_role("button", name="Delete the account for good").click()
+    signed_in.get_by_role("button", name="Delete the account permanently").click()
     signed_in.wait_for_url("/account/deleted/")
     expect(signed_in.get_by_role("heading", name="Goodbye")).to_be_visible()
     elsewhere.wait_for_url(re.compile("/accounts/login/"))

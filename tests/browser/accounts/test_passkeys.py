@@ -28,8 +28,8 @@ def add_passkey(page: Page, *, name: str = "Laptop", alone: bool = True) -> None
     confirm_by_password(page)
     page.get_by_label("Name").fill(name)
     page.get_by_label("Sign in with it alone").set_checked(alone)
-    page.get_by_role("button", name="Add it").click()
-    page.get_by_role("link", name="I have kept them").click()
+    page.get_by_role("button", name="Add passkey").click()
+    page.get_by_role("link", name="I’ve saved them").click()
 
 
 def come_back_by_passkey(page: Page) -> None:
@@ -77,7 +77,7 @@ def test_a_passkey_is_renamed_and_removed(signed_in):
     signed_in.get_by_role("button", name="Save the name").click()
     signed_in.get_by_role("link", name="Remove Old laptop").click()
     signed_in.get_by_role("button", name="Remove it").click()
-    expect(signed_in.get_by_text("You have none.")).to_be_visible()
+    expect(signed_in.get_by_text("You have no passkeys.")).to_be_visible()
 
 
 def test_who_says_no_to_the_browser_is_told_that_none_was_used(visit):
@@ -92,4 +92,4 @@ def test_at_a_bare_address_it_says_why_there_are_none(site, visit, email):
     page = visit(site.address.replace("localhost", "127.0.0.1") + "/accounts/login/?next=/account/")
     expect(page.get_by_role("button", name="Sign in with a passkey")).to_have_count(0)
     enter(page, email)
-    expect(page.get_by_text(f"For passkeys open this site as {site.address}.")).to_be_visible()
+    expect(page.get_by_text(f"To use passkeys, open this site at {site.address}.")).to_be_visible()

@@ -15,7 +15,7 @@ def set_up_app(page: Page) -> str:
     page.get_by_role("link", name="Set up an authenticator app").click()
     confirm_by_password(page)
     key = page.get_by_label("Or type this key into the app").input_value()
-    give_right_code(page, key, field="Authenticator code", button="Turn it on")
+    give_right_code(page, key, field="Authenticator code", button="Turn on")
     return key
 
 
@@ -32,19 +32,19 @@ def give_code(page: Page, code: str, *, field: str = "Code", button: str = "Sign
 def give_right_code(page: Page, key: str, **form: str) -> None:
     """Type what the app shows, and once more if its half minute was over before the server saw it."""
     give_code(page, code_of(key), **form)
-    if page.get_by_role("alert").filter(has_text="This is not right").is_visible():
+    if page.get_by_role("alert").filter(has_text="This code is wrong").is_visible():
         give_code(page, code_of(key), **form)
 
 
 def test_an_app_is_set_up_and_asked_for(signed_in, email):
     key = set_up_app(signed_in)
-    signed_in.get_by_role("link", name="I have kept them").click()
+    signed_in.get_by_role("link", name="I’ve saved them").click()
     expect(signed_in.get_by_text("10 left")).to_be_visible()
     sign_out(signed_in)
     signed_in.goto("/accounts/login/")
     enter(signed_in, email)
     give_code(signed_in, wrong_code(key))
-    expect(signed_in.get_by_role("alert")).to_contain_text("This is not right")
+    expect(signed_in.get_by_role("alert")).to_contain_text("This code is wrong")
     give_right_code(signed_in, key)
     signed_in.wait_for_url("/")
 
@@ -80,15 +80,15 @@ def test_a_recovery_code_lets_in_once(signed_in, email, visit):
     first.wait_for_url("/")
     enter(second, email)
     give_code(second, code)
-    expect(second.get_by_role("alert")).to_contain_text("This is not right")
+    expect(second.get_by_role("alert")).to_contain_text("This code is wrong")
 
 
 def test_an_app_is_turned_off_again(signed_in):
     set_up_app(signed_in)
-    signed_in.get_by_role("link", name="I have kept them").click()
+    signed_in.get_by_role("link", name="I’ve saved them").click()
     signed_in.get_by_role("link", name="Turn off the authenticator app").click()
-    signed_in.get_by_role("button", name="Turn it off").click()
-    expect(signed_in.get_by_text("no longer asked for")).to_be_visible()
+    signed_in.get_by_role("button", name="Turn off").click()
+    expect(signed_in.get_by_text("has been turned off")).to_be_visible()
     expect(signed_in.get_by_text("left", exact=True)).to_have_count(0)
 
 
@@ -97,7 +97,7 @@ def test_who_turns_back_at_the_second_step_can_start_again(signed_in, email):
     sign_out(signed_in)
     signed_in.goto("/accounts/login/")
     enter(signed_in, email)
-    signed_in.get_by_role("button", name="Start again").click()
+    signed_in.get_by_role("button", name="Start over").click()
     expect(signed_in.get_by_role("heading", level=1)).to_have_text("Welcome back")
 
 
@@ -110,7 +110,7 @@ def test_the_first_admin_signs_up_and_enters_the_review_by_a_second_factor(site,
     page.get_by_role("button", name="Create account").click()
     page.wait_for_url("/")
     page.goto("/admin/")
-    expect(page.get_by_role("heading", level=1)).to_have_text("First, a second factor")
+    expect(page.get_by_role("heading", level=1)).to_have_text("First, set up a second factor")
     set_up_app(page)
     page.goto("/admin/")
     expect(page).to_have_url(f"{site.address}/admin/")

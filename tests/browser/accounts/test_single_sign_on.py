@@ -17,8 +17,8 @@ def agree(page: Page) -> None:
 
 def confirm_there(page: Page) -> None:
     """Answer the page that asks whether it is you by signing in at the provider once more."""
-    expect(page.get_by_role("heading", name="Is it you?")).to_be_visible()
-    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("heading", name="Confirm it’s you")).to_be_visible()
+    page.get_by_role("button", name="Continue").click()
     agree(page)
 
 
@@ -52,7 +52,7 @@ def test_who_turns_back_there_is_not_signed_in(visit, provider):
     page = visit("/accounts/login/")
     page.get_by_role("button", name=BUTTON).click()
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("You have not signed in")
+    expect(page.get_by_role("heading", level=1)).to_have_text("You are not signed in")
 
 
 def test_a_provider_that_lies_signs_nobody_in(visit, provider):
@@ -73,12 +73,12 @@ def test_who_came_from_there_chooses_a_password_and_disconnects(visit, provider)
     confirm_there(page)
     for field in password_fields(page):
         field.fill("another window, another seat")
-    page.get_by_role("button", name="Save the password").click()
+    page.get_by_role("button", name="Save password").click()
     page.get_by_role("link", name=f"Manage {BUTTON}").click()
     page.get_by_role("button", name="Disconnect").click()
-    confirm = page.get_by_role("heading", name="Is it you?")
+    confirm = page.get_by_role("heading", name="Confirm it’s you")
     expect(confirm.or_(page.get_by_text("Disconnected."))).to_be_visible()
     if confirm.is_visible():
         page.get_by_label("Password").fill("another window, another seat")
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Disconnected.")).to_be_visible()
