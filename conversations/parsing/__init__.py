@@ -1,6 +1,15 @@
-"""Files into passages, in a child process that has nothing to lose."""
+"""Documents into passages, parsed in a sandboxed child process. Begin with `parse`; each format is in `formats`."""
 
 from conversations.parsing.parse import parse_document
-from conversations.parsing.parsed import Kind, KindFound, Parsed, ParsedPassage, ParsingLimits, Progress, Unread
+from conversations.parsing.parsed import Kind, KindFound, Parsed, ParsedPassage, ParsingLimits, Progress, SkippedParts
 
-__all__ = ["Kind", "KindFound", "Parsed", "ParsedPassage", "ParsingLimits", "Progress", "Unread", "parse_document"]
+__all__ = [
+    "Kind",
+    "KindFound",
+    "Parsed",
+    "ParsedPassage",
+    "ParsingLimits",
+    "Progress",
+    "SkippedParts",
+    "parse_document",
+]

@@ -1,4 +1,4 @@
-"""The parent's side of reading a document: starts the child, feeds it, believes nothing, and ends it."""
+"""Parse a document in a child process. This parent starts it, feeds it, checks all that it says, and ends it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import cast
 
 from conversations.core.errors import DocumentDamaged, DocumentTooCostly, DocumentTooLong
-from conversations.parsing.lines import LONGEST_LINE_BYTES, End, read_line
 from conversations.parsing.parsed import (
     MOST_CHARACTERS,
     MOST_PASSAGES,
@@ -26,8 +25,9 @@ from conversations.parsing.parsed import (
     ParsedPassage,
     ParsingLimits,
     Progress,
-    Unread,
+    SkippedParts,
 )
+from conversations.parsing.process_protocol import LONGEST_LINE_BYTES, End, decode_line
 
 Pipes = tuple[StreamWriter, StreamReader, StreamReader]
 
@@ -35,18 +35,18 @@ logger = logging.getLogger(__name__)
 
 PROJECT = Path(__file__).resolve().parents[2]
 # -P: nothing is imported from where it runs; -B: nothing is written
-COMMAND = (sys.executable, "-P", "-B", "-m", "conversations.parsing.child")
+COMMAND = (sys.executable, "-P", "-B", "-m", "conversations.parsing.child_process")
 ENVIRONMENT = {"PYTHONPATH": str(PROJECT), "PYTHONIOENCODING": "utf-8", "LC_ALL": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 MOST_LOGGED_BYTES = 2_000
 END_SECONDS = 5
-PATIENCE = 4  # times its time on the processor: it gives way to everybody else, and all may be busy
+WAIT_FACTOR = 4  # times its processor time: it gives way to every other process, and all may be busy
 DEATHS_BY_COST = {-signal.SIGKILL, -signal.SIGXCPU, -signal.SIGABRT}  # a library in C aborts when memory is refused
 
 
 async def parse_document(
     content: bytes, *, name: str, encoding: str, limits: ParsingLimits
 ) -> AsyncGenerator[Parsed, None]:
-    """Read a file in a child process: its kind first, then passages and progress, in order.
+    """Parse a file in a child process: its kind first, then passages and progress, in order.
 
     *name* is only a hint between kinds of plain text. *encoding* is the one that tokens are counted in. Raises a
     `DocumentError`, maybe after some passages. Closing the generator ends the child.
@@ -56,9 +56,9 @@ async def parse_document(
     stdin, stdout, stderr = cast(Pipes, (child.stdin, child.stdout, child.stderr))
     helpers = [asyncio.create_task(_feed(stdin, order, content)), asyncio.create_task(_log(stderr))]
     try:
-        check = _Check()
-        async for line in _lines(stdout, seconds=PATIENCE * limits.seconds):
-            parsed = read_line(line)
+        check = _Limits()
+        async for line in _lines(stdout, seconds=WAIT_FACTOR * limits.seconds):
+            parsed = decode_line(line)
             if isinstance(parsed, End):
                 check.finish()
                 return
@@ -83,7 +83,7 @@ async def _start() -> Process:
 
 
 async def _feed(stdin: StreamWriter, order: dict[str, object], content: bytes) -> None:
-    """Send the file; a child that has died or decided already does not take all of it."""
+    """Send the file; a child that has died, or has finished early, does not take all of it."""
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         stdin.write(json.dumps(order).encode("ascii") + b"\n")
         stdin.write(content)
@@ -93,16 +93,16 @@ async def _feed(stdin: StreamWriter, order: dict[str, object], content: bytes) -
 
 
 async def _log(stderr: StreamReader) -> None:
-    """Log how the child failed: it names classes of errors, never what stands in the document."""
-    said = await stderr.read(MOST_LOGGED_BYTES)
-    if said:
-        logger.info("reading a document: %s", said.decode("ascii", "backslashreplace").strip())
+    """Log how the child failed: it names classes of errors, never the content of the document."""
+    message = await stderr.read(MOST_LOGGED_BYTES)
+    if message:
+        logger.info("parsing a document: %s", message.decode("ascii", "backslashreplace").strip())
     while await stderr.read(MOST_LOGGED_BYTES):
         pass
 
 
 async def _lines(stdout: StreamReader, *, seconds: float) -> AsyncIterator[bytes]:
-    """Yield the child's lines until it is silent for good. Only the time that it is waited for counts."""
+    """Yield the child's lines until its output ends. Only time spent waiting for it counts."""
     while seconds > 0:
         started = time.monotonic()
         try:
@@ -110,7 +110,7 @@ async def _lines(stdout: StreamReader, *, seconds: float) -> AsyncIterator[bytes
                 line = await stdout.readline()
         except TimeoutError as error:
             raise DocumentTooCostly from error
-        except ValueError as error:  # longer than any line may be
+        except ValueError as error:  # longer than a line may be
             raise DocumentDamaged from error
         if not line:
             return
@@ -119,8 +119,8 @@ async def _lines(stdout: StreamReader, *, seconds: float) -> AsyncIterator[bytes
     raise DocumentTooCostly
 
 
-class _Check:
-    """Bounds what a child may say in all, and in which order."""
+class _Limits:
+    """Bounds what a child may send in all, and in which order."""
 
     def __init__(self) -> None:
         self._percent = -1
@@ -132,7 +132,7 @@ class _Check:
         if isinstance(parsed, KindFound) is self._has_kind:
             raise DocumentDamaged
         self._has_kind = True
-        if isinstance(parsed, Unread):
+        if isinstance(parsed, SkippedParts):
             if self._has_unread:
                 raise DocumentDamaged
             self._has_unread = True
@@ -147,20 +147,20 @@ class _Check:
                 raise DocumentTooLong
 
     def finish(self) -> None:
-        """Raise if nothing has come: a child says so itself when there is nothing in a document."""
+        """Raise if there was no passage: of an empty document the child itself says so."""
         if not self._passages:
             raise DocumentDamaged
 
 
 async def _raise_for_death(child: Process) -> None:
-    """Raise what the end of a child means that has not said so itself."""
+    """Raise the error for a child that has ended without a last line."""
     code = await child.wait()
-    logger.warning("reading a document ended with %s", code)
+    logger.warning("parsing a document ended with %s", code)
     raise DocumentTooCostly if code in DEATHS_BY_COST else DocumentDamaged
 
 
 async def _end(child: Process, stdout: StreamReader, helpers: list[asyncio.Task[None]]) -> None:
-    """Kill the child with all that it has started. Its last words are read, because asyncio waits for their end."""
+    """Kill the child with all that it has started. Its output is read to the end, because asyncio waits for that."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     for helper in helpers:

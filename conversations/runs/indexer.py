@@ -24,7 +24,15 @@ from django.db import DataError, InterfaceError, OperationalError
 from conversations.core.errors import CompletionError, ConversationError, DocumentError, MalformedEmbeddings
 from conversations.live.database_threads import in_indexer_thread
 from conversations.live.fanout import DOCUMENTS, Subscriber, subscribe, unsubscribe
-from conversations.parsing import KindFound, Parsed, ParsedPassage, ParsingLimits, Progress, Unread, parse_document
+from conversations.parsing import (
+    KindFound,
+    Parsed,
+    ParsedPassage,
+    ParsingLimits,
+    Progress,
+    SkippedParts,
+    parse_document,
+)
 from conversations.providers.catalog.embedding_models import embedding_model
 from conversations.services.documents import embed_document, index_document
 from conversations.services.documents.index_document import DocumentLost, HeldDocument
@@ -192,7 +200,7 @@ class Reading:
             await in_indexer_thread(index_document.store_kind)(self._held, piece.kind)
         elif isinstance(piece, Progress):
             self._percent = piece.percent
-        elif isinstance(piece, Unread):
+        elif isinstance(piece, SkippedParts):
             await in_indexer_thread(index_document.store_unread)(self._held, piece)
         else:
             self._unstored.append(piece)

@@ -68,7 +68,7 @@ def children_that_read(process: SiteProcess) -> list[int]:
 def is_reading(pid: int) -> bool:
     """Tell whether the process lives and reads a document; one that has ended has no command any more."""
     with suppress(OSError):
-        return b"conversations.parsing.child" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"conversations.parsing.child_process" in Path(f"/proc/{pid}/cmdline").read_bytes()
     return False
 
 

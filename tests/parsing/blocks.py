@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from conversations.core.documents.splitting import Block
-from conversations.parsing.kinds import open_document
-from conversations.parsing.parsed import Unread
+from conversations.parsing.file_kinds import open_document
+from conversations.parsing.parsed import SkippedParts
 
 
 def blocks_of(content: bytes | str, name: str = "file") -> list[Block]:
@@ -13,10 +13,10 @@ def blocks_of(content: bytes | str, name: str = "file") -> list[Block]:
     return [piece for piece in read(lambda done, of: None) if isinstance(piece, Block)]
 
 
-def unread_of(content: bytes, name: str = "file") -> Unread:
+def unread_of(content: bytes, name: str = "file") -> SkippedParts:
     """Return what the reader says that it does not read."""
     _, read = open_document(content, name=name)
-    [unread] = (piece for piece in read(lambda done, of: None) if isinstance(piece, Unread))
+    [unread] = (piece for piece in read(lambda done, of: None) if isinstance(piece, SkippedParts))
     return unread
 
 

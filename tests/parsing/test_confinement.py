@@ -12,9 +12,9 @@ from subprocess import PIPE
 
 import pytest
 
-from conversations.parsing.landlock import CREATE_RULESET, TELL_VERSION, read_only_beneath
 from conversations.parsing.parse import ENVIRONMENT, PROJECT
-from conversations.parsing.seccomp import ARCHITECTURES, refuse_other_calls
+from conversations.parsing.sandbox.landlock import CREATE_RULESET, TELL_VERSION, allow_reading_beneath
+from conversations.parsing.sandbox.seccomp import ARCHITECTURES, filter_system_calls
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_GET_SECCOMP = 21
@@ -28,7 +28,7 @@ needs_landlock = pytest.mark.skipif(LIBC.syscall(CREATE_RULESET, None, 0, TELL_V
 CONFINED = """
 import ctypes, os, resource, signal, socket, subprocess, sys
 from pathlib import Path
-from conversations.parsing.confinement import confine
+from conversations.parsing.sandbox.confinement import confine
 from conversations.parsing.parsed import ParsingLimits
 libc = ctypes.CDLL(None, use_errno=True)
 confine(ParsingLimits(seconds=1, memory_megabytes=300))
@@ -75,7 +75,7 @@ for way in ways:
 
 def test_pythons_own_ways_are_refused():
     done = run_confined(f"ways = {PYTHONS_OWN_WAYS!r}{EACH_OF_THEM}")
-    assert done.stdout.splitlines() == [f"{way} → Refused" for way in PYTHONS_OWN_WAYS], done.stderr
+    assert done.stdout.splitlines() == [f"{way} → SandboxRefusal" for way in PYTHONS_OWN_WAYS], done.stderr
 
 
 def test_code_that_parsing_is_made_of_can_still_be_loaded():
@@ -152,10 +152,10 @@ def test_a_library_that_gives_up_ends_as_one():
 HELD_BY_LANDLOCK = """
 import ctypes, os
 from pathlib import Path
-from conversations.parsing.landlock import read_only_beneath
+from conversations.parsing.sandbox.landlock import allow_reading_beneath
 libc = ctypes.CDLL(None, use_errno=True)
 libc.prctl(38, 1, 0, 0, 0)
-print(read_only_beneath(libc, [Path("/usr/lib")]), libc.open(b"/usr/lib", 0) > 0, libc.open(b"/etc/passwd", 0))
+print(allow_reading_beneath(libc, [Path("/usr/lib")]), libc.open(b"/usr/lib", 0) > 0, libc.open(b"/etc/passwd", 0))
 """
 
 
@@ -176,21 +176,21 @@ class OldKernel:
 
 
 def test_a_kernel_without_them_is_done_without(monkeypatch):
-    assert not read_only_beneath(OldKernel(), [Path("/")])
-    assert not refuse_other_calls(OldKernel())
+    assert not allow_reading_beneath(OldKernel(), [Path("/")])
+    assert not filter_system_calls(OldKernel())
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    assert not refuse_other_calls(LIBC)
+    assert not filter_system_calls(LIBC)
 
 
 def test_without_them_python_is_held_all_the_same():
     """On another machine, and with a kernel that refuses every call for Landlock."""
     without = f"""
 import platform
-from conversations.parsing import confinement
+from conversations.parsing.sandbox import confinement
 platform.machine = lambda: "riscv64"
-confinement.read_only_beneath = lambda libc, folders: False
+confinement.allow_reading_beneath = lambda libc, folders: False
 {CONFINED}
 open("/etc/passwd")
 """
     done = subprocess.run([sys.executable, "-P", "-c", without], env=ENVIRONMENT, capture_output=True, text=True)
-    assert "conversations.parsing.confinement.Refused" in done.stderr
+    assert "conversations.parsing.sandbox.confinement.SandboxRefusal" in done.stderr

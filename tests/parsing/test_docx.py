@@ -10,7 +10,7 @@ from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
 
-from conversations.parsing import Unread
+from conversations.parsing import SkippedParts
 from tests.parsing.blocks import blocks_of, texts_of, unread_of
 
 NAMES = (
@@ -197,8 +197,8 @@ def test_pictures_and_comments_are_said_not_to_be_read():
         run.add_picture(BytesIO(PICTURE))
     document.add_comment(run, text="Really?", author="Ada")
     assert texts_of(saved(document)) == ["Herons."]
-    assert unread_of(saved(document)) == Unread(pictures=1, comments=1)
+    assert unread_of(saved(document)) == SkippedParts(pictures=1, comments=1)
 
 
 def test_of_a_document_that_is_read_as_a_whole_nothing_is_said():
-    assert unread_of(saved(document_of(paragraph(word("Herons."))))) == Unread()
+    assert unread_of(saved(document_of(paragraph(word("Herons."))))) == SkippedParts()

@@ -133,7 +133,7 @@ async def test_a_child_that_is_silent_too_long_is_too_costly(child_that):
 async def test_a_child_that_others_keep_from_the_processor_is_waited_for(child_that, monkeypatch):
     # Asleep for longer than the second of processor time that it may take: however much longer, it is waited for.
     child_that(f"time.sleep(1.1)\nsay({KIND})\nsay({PASSAGE})\nsay({END})")
-    monkeypatch.setattr(parse, "PATIENCE", 300)
+    monkeypatch.setattr(parse, "WAIT_FACTOR", 300)
     assert len(await parse_all(b"", limits=ParsingLimits(seconds=1, memory_megabytes=512))) == 2
 
 
@@ -229,7 +229,7 @@ async def test_passages_without_an_end_are_too_long(child_that, said):
         await parse_all(b"")
 
 
-@pytest.mark.parametrize("said", [{"percent": 1}, {"unread": {"pictures": 1, "pages": 0, "comments": 0}}])
+@pytest.mark.parametrize("said", [{"percent": 1}, {"skipped": {"pictures": 1, "pages": 0, "comments": 0}}])
 async def test_what_is_said_once_is_damage_without_an_end(child_that, said):
     child_that(f"say({KIND})\nwhile True: print('{json.dumps(said)}')")
     with pytest.raises(DocumentDamaged):

@@ -11,7 +11,7 @@ from pypdf.generic import ArrayObject, NameObject, NumberObject, TextStringObjec
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from conversations.parsing import Unread
+from conversations.parsing import SkippedParts
 from tests.parsing.blocks import blocks_of, texts_of, unread_of
 from tests.parsing.files import make_pdf_of_pages
 from tests.parsing.test_docx import PICTURE
@@ -94,7 +94,7 @@ def test_pictures_and_pages_without_text_are_said_not_to_be_read():
             canvas.drawImage(ImageReader(BytesIO(PICTURE)), 10, 10, 50, 50)
             canvas.showPage()
 
-    assert unread_of(drawn(draw)) == Unread(pictures=1, pages=2)
+    assert unread_of(drawn(draw)) == SkippedParts(pictures=1, pages=2)
 
 
 def test_damaged_remarks_say_nothing_of_the_rest():

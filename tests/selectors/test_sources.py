@@ -10,12 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conversations.core.errors import ConversationNotFound
 from conversations.core.window.window_record import GroundingPassage, GroundingRecord
-from conversations.selectors.conversations.sources import (
-    SourcePassage,
-    question_at,
-    source_passages,
-    sources_of_reply,
-)
+from conversations.selectors.conversations.sources import SourcePassage, question_at, source_passages, sources_of_reply
 from conversations.selectors.conversations.thread import thread_from, thread_page
 from tests.admin.stored import make_completion, make_conversation, say
 from tests.support.people import make_user

@@ -20,7 +20,7 @@ from conversations.grounding.lexemes import search_language
 from conversations.grounding.passage_index import insert_passages
 from conversations.models import Document, DocumentFile, Passage, Scenario
 from conversations.models.document import DocumentState
-from conversations.parsing import ParsedPassage, Unread
+from conversations.parsing import ParsedPassage, SkippedParts
 from conversations.services.counting.model_context import model_context
 
 LEASE = dt.timedelta(seconds=15)
@@ -117,7 +117,7 @@ def store_kind(held: HeldDocument, kind: str) -> None:
     _update(held, {"kind": kind})
 
 
-def store_unread(held: HeldDocument, unread: Unread) -> None:
+def store_unread(held: HeldDocument, unread: SkippedParts) -> None:
     """Write down how much of the document is not read. Raises `DocumentLost`."""
     _update(held, {"unread": {part: count for part, count in asdict(unread).items() if count}})
 

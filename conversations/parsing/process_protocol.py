@@ -1,4 +1,4 @@
-"""What the child tells its parent: one JSON object a line. The parent takes nothing in them for granted."""
+"""The protocol between parent and child: one JSON object a line. The parent trusts nothing in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from conversations.parsing.parsed import (
     Parsed,
     ParsedPassage,
     Progress,
-    Unread,
+    SkippedParts,
 )
 
 ERRORS: Mapping[str, type[DocumentError]] = {
@@ -43,18 +43,18 @@ ERRORS: Mapping[str, type[DocumentError]] = {
 }
 # A character outside the basic plane is written as two escapes of six bytes; the rest is names and numbers.
 LONGEST_LINE_BYTES = 12 * (LONGEST_PASSAGE_CHARACTERS + LONGEST_HEADING_CHARACTERS) + 200
-MOST_UNREAD = 1_000_000
+MOST_SKIPPED = 1_000_000
 MOST_TOKENS = 4 * LONGEST_PASSAGE_CHARACTERS  # no token is less than a byte of UTF-8
 
 
 class End:
-    """The child has read the document to its end."""
+    """The child has parsed the document to its end."""
 
 
 END = End()
 
 
-def write_line(parsed: Parsed | End | DocumentError) -> bytes:
+def encode_line(parsed: Parsed | End | DocumentError) -> bytes:
     """Return *parsed* as a line of ASCII."""
     return json.dumps(_members(parsed)).encode("ascii") + b"\n"
 
@@ -67,18 +67,18 @@ def _members(parsed: Parsed | End | DocumentError) -> dict[str, object]:
             return {"percent": percent}
         case ParsedPassage(heading, text, tokens):
             return {"heading": heading, "text": text, "tokens": tokens}
-        case Unread(pictures, pages, comments):
-            return {"unread": {"pictures": pictures, "pages": pages, "comments": comments}}
+        case SkippedParts(pictures, pages, comments):
+            return {"skipped": {"pictures": pictures, "pages": pages, "comments": comments}}
         case DocumentError():
             return {"error": parsed.code}
         case End():
             return {"end": True}
 
 
-def read_line(line: bytes) -> Parsed | End:
-    """Return what a line says. Raises the `DocumentError` that it names; `DocumentDamaged` for a line of no such form.
+def decode_line(line: bytes) -> Parsed | End:
+    """Return the content of a line. Raises the `DocumentError` that it names; `DocumentDamaged` for any other form.
 
-    A parser that a file has taken over may write whatever it likes: it can get no further than a passage of its own.
+    A parser that a file has taken over may write anything: it can get no further than a passage of its own.
     """
     try:
         members = json.loads(line)
@@ -91,10 +91,10 @@ def read_line(line: bytes) -> Parsed | End:
             return Progress(percent)
         case {"heading": str(heading), "text": str(text), "tokens": int(tokens)} if _is_storable(heading, text, tokens):
             return ParsedPassage(heading, text, tokens)
-        case {"unread": {"pictures": int(pictures), "pages": int(pages), "comments": int(comments)}} if all(
-            0 <= count <= MOST_UNREAD for count in (pictures, pages, comments)
+        case {"skipped": {"pictures": int(pictures), "pages": int(pages), "comments": int(comments)}} if all(
+            0 <= count <= MOST_SKIPPED for count in (pictures, pages, comments)
         ):
-            return Unread(int(pictures), int(pages), int(comments))
+            return SkippedParts(int(pictures), int(pages), int(comments))
         case {"end": True}:
             return END
         case {"error": str(code)} if code in ERRORS:
@@ -114,6 +114,6 @@ def _is_storable(heading: str, text: str, tokens: int) -> bool:
     )
 
 
-def read_order(line: bytes) -> dict[str, Any]:
-    """Return what the parent's first line asks the child for."""
+def decode_order(line: bytes) -> dict[str, Any]:
+    """Return the parent's first line: name, encoding and limits."""
     return cast(dict[str, Any], json.loads(line))

@@ -1,4 +1,4 @@
-"""The path of headings that a place in a document stands under."""
+"""The path of headings above each block of a document."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from conversations.core.documents.splitting import Block
 
-LONGEST_CHARACTERS = 200  # what is longer is a paragraph dressed up as a heading
+LONGEST_CHARACTERS = 200  # anything longer is a paragraph formatted as a heading
 
 
 class Headings:
-    """Makes the blocks of a document that is read from its beginning, each under its headings."""
+    """Makes the blocks of a document from its beginning on, each under its headings."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []

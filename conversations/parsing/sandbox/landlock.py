@@ -1,6 +1,6 @@
-"""Landlock: what of the file system this process may still read, whoever it runs as, and nothing else it may reach.
+"""Landlock: the kernel restricts this process to reading some folders, also as root.
 
-Linux has it from 5.13 on, some more of it later, and may be built without. See `linux/landlock.h` and
+Linux has it from 5.13 on, later versions restrict more, and it may be left out of a build. See `linux/landlock.h` and
 https://docs.kernel.org/userspace-api/landlock.html (read in 2026).
 """
 
@@ -18,7 +18,7 @@ READ_FILE, READ_FOLDER = 1 << 2, 1 << 3
 # From which version on the kernel knows how many rights of files; what is known and not granted is refused.
 RIGHTS_OF_FILES = ((5, 16), (3, 15), (2, 14), (1, 13))
 RIGHTS_OF_TCP = 0b11  # to bind, to connect: from version 4 on
-SCOPES = 0b11  # abstract sockets and signals only to processes that are held as this one: from version 6 on
+SCOPES = 0b11  # abstract sockets and signals only to processes in the same sandbox: from version 6 on
 
 
 class _Ruleset(ctypes.Structure):
@@ -30,8 +30,8 @@ class _BeneathAPath(ctypes.Structure):
     _fields_ = (("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32))
 
 
-def read_only_beneath(libc: ctypes.CDLL, folders: Iterable[Path]) -> bool:
-    """Let nothing be opened any more but for reading beneath *folders*. Returns whether the kernel has seen to it.
+def allow_reading_beneath(libc: ctypes.CDLL, folders: Iterable[Path]) -> bool:
+    """Allow opening files only for reading and only beneath *folders*. Return whether the kernel enforces it.
 
     The process must not be able to gain rights (`PR_SET_NO_NEW_PRIVS`).
     """
@@ -55,14 +55,14 @@ def _ruleset_for(version: int) -> _Ruleset:
 
 
 def _size_for(version: int) -> int:
-    """Return how much of a ruleset the kernel knows: it refuses one that is longer and not empty there."""
+    """Return the bytes of a ruleset that the kernel knows: it refuses a longer one with anything in the rest."""
     return 24 if version >= 6 else 16 if version >= 4 else 8
 
 
 def _allow(libc: ctypes.CDLL, rules: int, folder: Path) -> None:
     try:
         descriptor = os.open(folder, os.O_PATH | os.O_CLOEXEC)
-    except OSError:  # it is not there: nothing is beneath it
+    except OSError:  # there is no such folder
         return
     rule = _BeneathAPath(READ_FILE | READ_FOLDER, descriptor)
     libc.syscall(ADD_RULE, rules, BENEATH_A_PATH, ctypes.byref(rule), 0)

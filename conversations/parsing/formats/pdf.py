@@ -19,10 +19,9 @@ from conversations.core.errors import (
     DocumentTooCostly,
     DocumentTooLong,
 )
-from conversations.parsing.outline import OutlineEntry, read_outline
-from conversations.parsing.parsed import MOST_CHARACTERS, Unread
-from conversations.parsing.pdf_extras import DAMAGE, filled_in, pictures_on, remarks_on
-from conversations.parsing.reading import Report
+from conversations.parsing.formats.pdf_extras import DAMAGE, filled_fields, pictures_on, remarks_on
+from conversations.parsing.formats.pdf_outline import OutlineEntry, parse_outline
+from conversations.parsing.parsed import MOST_CHARACTERS, ReportProgress, SkippedParts
 
 EDGE_LINES = 2
 FEWEST_PAGES_OF_RUNNING_LINE = 3
@@ -45,16 +44,16 @@ class Page:
         return any(line.strip() for line in self.lines)
 
 
-def read_pdf(content: bytes, report: Report) -> Iterator[Block | Unread]:
-    """Read page by page. Raises if there is no page, or none with text; what can be read of a damaged file counts.
+def parse_pdf(content: bytes, report: ReportProgress) -> Iterator[Block | SkippedParts]:
+    """Parse page by page. Raises if there is no page, or none with text; the undamaged pages of a damaged file count.
 
     A form that was filled in comes last.
     """
     try:
         reader = _open(content)
         pages = _pages(reader, report)
-        outline = read_outline(reader)
-        fields = filled_in(reader)
+        outline = parse_outline(reader)
+        fields = filled_fields(reader)
         pictures = {picture for page in reader.pages for picture in pictures_on(page)}
     except LimitReachedError as error:
         raise DocumentTooCostly from error
@@ -70,7 +69,7 @@ def read_pdf(content: bytes, report: Report) -> Iterator[Block | Unread]:
                 yield Block(text, path, page=page.number)
         yield from (Block(remark, path, page=page.number) for remark in page.remarks)
     yield from (Block(field, lines=True) for field in fields)
-    yield Unread(pictures=len(pictures), pages=sum(not page.has_words for page in pages))
+    yield SkippedParts(pictures=len(pictures), pages=sum(not page.has_words for page in pages))
 
 
 def _open(content: bytes) -> PdfReader:
@@ -80,8 +79,8 @@ def _open(content: bytes) -> PdfReader:
     return reader
 
 
-def _pages(reader: PdfReader, report: Report) -> list[Page]:
-    """Return all pages that can be read. Raises if none can, or if there is more text than can be kept."""
+def _pages(reader: PdfReader, report: ReportProgress) -> list[Page]:
+    """Return all undamaged pages. Raises if there is none, or if there is more text than can be stored."""
     count = len(reader.pages)
     pages: list[Page] = []
     damaged = characters = 0
@@ -99,7 +98,7 @@ def _pages(reader: PdfReader, report: Report) -> list[Page]:
 
 
 def _text(page: PageObject) -> str | None:
-    """Return the text of a page; None if it is damaged, which says nothing of the others."""
+    """Return the text of a page; None if it is damaged, which does not affect the others."""
     try:
         return page.extract_text()
     except (LimitReachedError, FileNotDecryptedError, MemoryError, RecursionError):
@@ -132,7 +131,7 @@ def _without_edges(page: Page, running: frozenset[str]) -> Page:
 def _sections(
     lines: Sequence[str], entries: Sequence[OutlineEntry]
 ) -> Iterator[tuple[Sequence[str], OutlineEntry | None]]:
-    """Yield the parts of a page with the outline's entry that each begins with, None for what goes on from before.
+    """Yield the parts of a page, each with the outline's entry that it begins with: None where a section continues.
 
     A title that is not found on the page begins where the one before it ends.
     """

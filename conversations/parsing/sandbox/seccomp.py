@@ -1,7 +1,7 @@
-"""seccomp: which calls of the kernel this process may still make; every other one fails as not permitted.
+"""seccomp: a filter of system calls; all but those that parsing needs fail as not permitted.
 
-What reads a document takes memory, reads files and says what it has found. It makes no socket, no process, no file, and
-sends no signal but to itself, as a library in C does that gives up. Numbers are those of the kernel's tables for each
+A parser takes memory, reads files and writes its results. It makes no socket, no process, no file, and sends no signal
+but to itself, as a library in C does that gives up. Numbers are those of the kernel's tables for each
 architecture (`asm/unistd_64.h`, `asm-generic/unistd.h`, read in 2026); on another one there is no filter.
 """
 
@@ -32,7 +32,7 @@ class Architecture:
     audit: int
     free: Collection[int]
     opening: Mapping[int, int]  # a call to the place of its flags
-    signalling: Collection[int]  # their first argument is whom
+    signalling: Collection[int]  # their first argument is the target
     fcntl: int
     prlimit: int
 
@@ -70,8 +70,8 @@ AARCH64 = Architecture(
 ARCHITECTURES = {"x86_64": X86_64, "aarch64": AARCH64}
 
 
-def refuse_other_calls(libc: ctypes.CDLL) -> bool:
-    """Refuse all calls but those that reading takes. Returns whether the kernel sees to it.
+def filter_system_calls(libc: ctypes.CDLL) -> bool:
+    """Refuse all system calls but those that parsing needs. Return whether the kernel enforces it.
 
     The process must not be able to gain rights (`PR_SET_NO_NEW_PRIVS`).
     """
@@ -108,7 +108,7 @@ def _filter(architecture: Architecture, *, own_pid: int) -> Iterator[Instruction
 
 
 def _allowed_with(number: int, place: int, values: Collection[int]) -> Iterator[Instruction]:
-    """Yield what allows a call if its argument at *place* is one of *values*."""
+    """Yield the instructions that allow a call if its argument at *place* is one of *values*."""
     yield EQUAL, 0, 2 * len(values) + 2, number
     yield _argument(place)
     for value in values:
@@ -118,5 +118,5 @@ def _allowed_with(number: int, place: int, values: Collection[int]) -> Iterator[
 
 
 def _argument(place: int) -> Instruction:
-    """Return what loads the lower half of an argument: both machines put that first."""
+    """Return the instruction that loads the lower half of an argument: both architectures put it first."""
     return LOAD, 0, 0, ARGUMENTS_AT + 8 * place

@@ -1,4 +1,4 @@
-"""HTML into blocks: what a reader of the page sees, without its menus. Nothing that it names is ever fetched."""
+"""HTML into blocks: the visible text of a page, without its menus. Nothing that it refers to is ever fetched."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lxml import etree, html
 
 from conversations.core.documents.splitting import Block
 from conversations.core.errors import DocumentDamaged
-from conversations.parsing.headings import Headings
-from conversations.parsing.reading import Report
-from conversations.parsing.tables import row_lines
+from conversations.parsing.formats.headings import Headings
+from conversations.parsing.formats.tables import row_lines
+from conversations.parsing.parsed import ReportProgress
 
 BLANKS = re.compile(r"\s+")
 HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
-PASSED_OVER = frozenset(
+SKIPPED = frozenset(
     {"script", "style", "nav", "template", "noscript", "head", "svg", "math", "iframe", "object"}
     | {"button", "select", "textarea", "datalist", "dialog"}
 )
@@ -27,7 +27,7 @@ INLINE = frozenset(
 )
 
 
-def read_html(text: str, report: Report) -> Iterator[Block]:
+def parse_html(text: str, report: ReportProgress) -> Iterator[Block]:
     parser = html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True)
     root = html.document_fromstring(text.encode(), parser=parser)
     if root is None:
@@ -52,37 +52,37 @@ class _Page:
         yield from self._headings.leave()
 
     def _begin(self, element: html.HtmlElement) -> Iterator[Block]:
-        if element.tag in PASSED_OVER:
-            self._pass_over(element)
+        if element.tag in SKIPPED:
+            self._skip(element)
         elif element.tag in HEADING_LEVELS:
             yield from self._finished()
             yield from self._headings.enter(HEADING_LEVELS[element.tag], element.text_content())
-            self._pass_over(element)
-        elif element.tag == "table" and not _lays_out(element):
+            self._skip(element)
+        elif element.tag == "table" and not _is_layout(element):
             yield from self._finished()
             yield from self._table(element)
-            self._pass_over(element)
+            self._skip(element)
         elif element.tag == "br":
             self._words.append("\n")
         else:
             if element.tag not in INLINE:
                 yield from self._finished()
             self._listings += element.tag == "pre"
-            self._say(element.text)
+            self._add_text(element.text)
 
     def _end(self, element: html.HtmlElement) -> Iterator[Block]:
         if element.tag not in INLINE and element.tag != "br":
             yield from self._finished()
         self._listings -= element.tag == "pre"
-        self._say(element.tail)
+        self._add_text(element.tail)
 
-    def _say(self, text: str | None) -> None:
-        """Take words; where it is no listing, a line break of the source is no more than a blank."""
+    def _add_text(self, text: str | None) -> None:
+        """Add text; outside of listings a line break of the source is only a space."""
         if text:
             self._words.append(text if self._listings else BLANKS.sub(" ", text))
 
-    def _pass_over(self, element: html.HtmlElement) -> None:
-        """Leave out what is in *element*; its end comes all the same."""
+    def _skip(self, element: html.HtmlElement) -> None:
+        """Skip the content of *element*; its end event comes all the same."""
         self._walk.skip_subtree()
         element.text = None
 
@@ -100,6 +100,6 @@ class _Page:
         self._words = []
 
 
-def _lays_out(table: html.HtmlElement) -> bool:
-    """Tell a table that only holds parts of the page in their places."""
+def _is_layout(table: html.HtmlElement) -> bool:
+    """Tell whether a table is only the layout of the page."""
     return next(table.iterdescendants("table", "p", "div", "ul", *HEADING_LEVELS), None) is not None

@@ -1,7 +1,7 @@
-"""What a person reads of a DOCX, brought into one row of paragraphs and tables.
+"""The XML of a DOCX, flattened to one sequence of paragraphs and tables with the visible text alone.
 
-Text boxes and notes are put behind the paragraph that they hang on, what is wrapped around words is taken away, and so
-is what nobody sees. Names are those of WordprocessingML, ISO/IEC 29500-1, section 17.
+Text boxes and notes are moved behind the paragraph that they are anchored in; wrappers around words and hidden text are
+removed. Names are those of WordprocessingML, ISO/IEC 29500-1, section 17.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RELATIONSHIPS = "{http://schemas.openxmlformats.org/officeDocument/2006/relation
 MARKUP = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
 PARAGRAPH, BOX = f"{W}p", f"{W}txbxContent"
-# Content controls, fields, and words that somebody has added and nobody has accepted yet.
+# Content controls, fields, and insertions that are not accepted yet.
 WRAPPERS = tuple(
     f"{W}{name}" for name in ("sdt", "sdtContent", "customXml", "smartTag", "fldSimple", "ins", "moveTo", "dir", "bdo")
 )
@@ -42,7 +42,7 @@ def notes_in(root: Element) -> Iterator[tuple[tuple[str, str], Element]]:
 
 
 def hidden_styles_in(styles: Element) -> frozenset[str]:
-    """Return the styles, by their ids, whose words are shown to nobody; a style has it from the one it is based on."""
+    """Return the styles, by their ids, whose text is hidden; a style inherits this from the one it is based on."""
     by_id = {style.get(f"{W}styleId", ""): style for style in styles.iter(f"{W}style")}
     return frozenset(name for name in by_id if name and _is_hiding(name, by_id))
 
@@ -51,16 +51,16 @@ def _is_hiding(name: str, by_id: Mapping[str, Element]) -> bool:
     for _ in range(MOST_BASED_ON):
         if (style := by_id.get(name)) is None:
             return False
-        if (vanishes := _vanishes(style)) is not None:
+        if (vanishes := _hides_text(style)) is not None:
             return vanishes
         name = _named_by(style, "basedOn")
     return False
 
 
-def settle(root: Element, notes: Notes | None = None, *, hidden_styles: frozenset[str] = frozenset()) -> None:
-    """Bring *root* into one row; each of *notes* is put in where it is first referred to."""
-    _take_away(root.iter(*UNSEEN))
-    _take_away(_hidden_runs(root, hidden_styles))
+def flatten(root: Element, notes: Notes | None = None, *, hidden_styles: frozenset[str] = frozenset()) -> None:
+    """Flatten *root* in place; each of *notes* is inserted where it is first referred to."""
+    _remove(root.iter(*UNSEEN))
+    _remove(_hidden_runs(root, hidden_styles))
     for wrapper in list(root.iter(*WRAPPERS)):
         for child in list(wrapper):
             wrapper.addprevious(child)
@@ -68,27 +68,27 @@ def settle(root: Element, notes: Notes | None = None, *, hidden_styles: frozense
     for kind in ("footnote", "endnote"):
         for reference in list(root.iter(f"{W}{kind}Reference")):
             if (note := (notes or {}).pop((kind, reference.get(f"{W}id", "")), None)) is not None:
-                settle(note, hidden_styles=hidden_styles)
+                flatten(note, hidden_styles=hidden_styles)
                 reference.append(note)
     for aside in reversed(list(root.iter(BOX, f"{W}footnote", f"{W}endnote"))):
-        _put_behind_its_paragraph(aside)
+        _move_behind_its_paragraph(aside)
 
 
-def _take_away(elements: Iterator[Element]) -> None:
+def _remove(elements: Iterator[Element]) -> None:
     for element in list(elements):
         if element.getparent() is not None:
             element.getparent().remove(element)
 
 
 def _hidden_runs(root: Element, hidden_styles: frozenset[str]) -> Iterator[Element]:
-    """Yield words that are shown to nobody: they would tell a language model what its person never sees.
+    """Yield hidden runs: they would tell a language model what its user never sees.
 
-    What a run says of itself counts before its style, or its paragraph's.
+    A run's own property counts before its style, or its paragraph's.
     """
     # Looked for once for each paragraph: it goes through all that is in one.
     veiled = {each for each in root.iter(PARAGRAPH) if _named_by(each, "pPr", "pStyle") in hidden_styles}
     for run in root.iter(f"{W}r"):
-        vanishes = _vanishes(run)
+        vanishes = _hides_text(run)
         if vanishes is None and hidden_styles:
             vanishes = _named_by(run, "rPr", "rStyle") in hidden_styles
             vanishes |= bool(veiled) and next(run.iterancestors(PARAGRAPH), None) in veiled
@@ -96,8 +96,8 @@ def _hidden_runs(root: Element, hidden_styles: frozenset[str]) -> Iterator[Eleme
             yield run
 
 
-def _vanishes(place: Element) -> bool | None:
-    """Return what a run or a style says of its words being shown; None if nothing."""
+def _hides_text(place: Element) -> bool | None:
+    """Return whether a run or a style hides its text; None if it does not say."""
     vanish = place.find(f"{W}rPr/{W}vanish")
     return None if vanish is None else vanish.get(f"{W}val", "true") not in ("0", "false", "off")
 
@@ -108,36 +108,36 @@ def _named_by(place: Element, *way: str) -> str:
     return "" if named is None else named.get(f"{W}val", "")
 
 
-def _put_behind_its_paragraph(aside: Element) -> None:
+def _move_behind_its_paragraph(aside: Element) -> None:
     place = next(aside.iterancestors(PARAGRAPH), None)
     if place is not None:
         for child in reversed(list(aside)):
             place.addnext(child)
 
 
-def text_of(paragraph: Element) -> str:
-    """Return the words of a paragraph that is settled."""
+def paragraph_text(paragraph: Element) -> str:
+    """Return the words of a paragraph that is flattened."""
     return "".join(SIGNS.get(element.tag) or element.text or "" for element in paragraph.iter(*WRITTEN))
 
 
-def lines_of(place: Element) -> list[str]:
-    """Return the paragraphs of a cell, a header or a footer that is settled, those of tables in it too."""
-    return [line for paragraph in place.iter(PARAGRAPH) if (line := text_of(paragraph).strip())]
+def text_lines(place: Element) -> list[str]:
+    """Return the paragraphs of a cell, a header or a footer that is flattened, those of tables in it too."""
+    return [line for paragraph in place.iter(PARAGRAPH) if (line := paragraph_text(paragraph).strip())]
 
 
 def widest_cell_in(table: Element) -> int:
-    """Return over how many columns a cell goes at most."""
+    """Return the largest number of columns that a cell spans."""
     spans = (span.get(f"{W}val", "") for span in table.iter(f"{W}gridSpan"))
     return max((int(span) for span in spans if span.isascii() and span.isdigit()), default=1)
 
 
 def pictures_in(root: Element) -> set[str]:
-    """Return the pictures of a part that is settled, by the ids of its relationships to them."""
+    """Return the pictures of a part that is flattened, by the ids of its relationships to them."""
     modern = (picture.get(f"{RELATIONSHIPS}embed", "") for picture in root.iter(f"{DRAWING}blip"))
     old = (picture.get(f"{RELATIONSHIPS}id", "") for picture in root.iter(f"{OLD_DRAWING}imagedata"))
     return {*modern, *old} - {""}
 
 
 def comments_in(root: Element) -> set[str]:
-    """Return the ids of the comments that hang on a part that is settled."""
+    """Return the ids of the comments on a part that is flattened."""
     return {reference.get(f"{W}id", "") for reference in root.iter(f"{W}commentReference")}

@@ -1,6 +1,6 @@
-"""What a PDF has beside the text of its pages: remarks on them, forms that were filled in, and pictures.
+"""PDF beside the text of its pages: remarks on them, forms that were filled in, and pictures.
 
-Whatever of it is damaged is passed over: it says nothing of the rest.
+Damaged parts are passed over: they do not affect the rest.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ PASSWORD = 1 << 13  # flag of a field: 12.7.4.3
 P = ParamSpec("P")
 
 
-def _as_far_as_undamaged(read: Callable[P, Iterator[str]]) -> Callable[P, list[str]]:
+def _skip_damage(read: Callable[P, Iterator[str]]) -> Callable[P, list[str]]:
     @wraps(read)
-    def reading(*args: P.args, **kwargs: P.kwargs) -> list[str]:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> list[str]:
         found: list[str] = []
         try:
             found.extend(read(*args, **kwargs))
@@ -34,29 +34,29 @@ def _as_far_as_undamaged(read: Callable[P, Iterator[str]]) -> Callable[P, list[s
             pass
         return found
 
-    return reading
+    return wrapper
 
 
-@_as_far_as_undamaged
+@_skip_damage
 def remarks_on(page: PageObject) -> Iterator[str]:
-    """Return what people have noted on a page. What is hidden is not read: its person would never see it."""
+    """Return the remarks that people have made on a page. Hidden ones are left out: the user would never see them."""
     for reference in page.annotations or ():
         remark: Any = reference.get_object()
-        if remark.get("/Subtype") not in WITHOUT_WORDS and not (_of(remark, "/F") or 0) & UNSEEN:
-            text = _of(remark, "/Contents")
+        if remark.get("/Subtype") not in WITHOUT_WORDS and not (_resolve(remark, "/F") or 0) & UNSEEN:
+            text = _resolve(remark, "/Contents")
             if isinstance(text, str) and text.strip():
                 yield text.strip()
 
 
-def _of(stored: Any, name: str) -> Any:
-    """Return what it has under *name*, wherever in the file that stands, or None."""
+def _resolve(stored: Any, name: str) -> Any:
+    """Return the value under *name*, resolved if it is a reference, or None."""
     value = stored.get(name)
     return value.get_object() if isinstance(value, IndirectObject) else value
 
 
-@_as_far_as_undamaged
-def filled_in(reader: PdfReader) -> Iterator[str]:
-    """Return the fields of a form that have a value, as `name: value`; none whose value its person does not see."""
+@_skip_damage
+def filled_fields(reader: PdfReader) -> Iterator[str]:
+    """Return the fields of a form that have a value, as `name: value`; none whose value is hidden from the user."""
     for name, field in (reader.get_fields() or {}).items():
         value = field.get("/V")
         if isinstance(value, str) and value.strip() and value != "/Off" and not _is_unseen(field):
@@ -66,11 +66,11 @@ def filled_in(reader: PdfReader) -> Iterator[str]:
 def _is_unseen(field: Any) -> bool:
     """Tell whether a field is for a password, or hidden in each of its places."""
     stored: Any = field.indirect_reference.get_object() if field.indirect_reference else field
-    places = [reference.get_object() for reference in _of(stored, "/Kids") or ()] or [stored]
-    return bool((field.get("/Ff") or 0) & PASSWORD) or all((_of(each, "/F") or 0) & UNSEEN for each in places)
+    places = [reference.get_object() for reference in _resolve(stored, "/Kids") or ()] or [stored]
+    return bool((field.get("/Ff") or 0) & PASSWORD) or all((_resolve(each, "/F") or 0) & UNSEEN for each in places)
 
 
-@_as_far_as_undamaged
+@_skip_damage
 def pictures_on(page: PageObject) -> Iterator[str]:
     """Return the ids of the pictures that a page shows: one that stands on many has the same on each."""
     resources: Any = page.get("/Resources")

@@ -1,4 +1,4 @@
-"""JSON: a list of records, each a passage of its own, or any other value, read aloud field by field."""
+"""JSON into blocks: a list of records, each a passage of its own, or any other value, written out field by field."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from conversations.core.documents.splitting import Block
 from conversations.core.errors import DocumentTooCostly
-from conversations.parsing.headings import LONGEST_CHARACTERS
-from conversations.parsing.reading import Report
+from conversations.parsing.formats.headings import LONGEST_CHARACTERS
+from conversations.parsing.parsed import ReportProgress
 
 Json = Mapping[str, "Json"] | Sequence["Json"] | str | bool | None
 TITLES = ("title", "name", "headline", "heading", "subject", "question", "label")
@@ -39,7 +39,7 @@ def are_records(value: Json) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(member, dict) for member in value)
 
 
-def read_records(records: Sequence[Mapping[str, Json]], report: Report) -> Iterator[Block]:
+def parse_records(records: Sequence[Mapping[str, Json]], report: ReportProgress) -> Iterator[Block]:
     for number, record in enumerate(records, start=1):
         yield from _record_blocks(record, ())
         report(number, len(records))
@@ -63,7 +63,7 @@ def _title_field(record: Mapping[str, Json]) -> str | None:
     return None
 
 
-def read_json(value: Json, report: Report) -> Iterator[Block]:
+def parse_json(value: Json, report: ReportProgress) -> Iterator[Block]:
     """Yield the fields of each object under the path of names that leads to it."""
     yield from _blocks(value, ())
     report(1, 1)
@@ -82,9 +82,9 @@ def _blocks(value: Json, path: tuple[str, ...]) -> Iterator[Block]:
                 yield from _blocks(member, (*path, name[:LONGEST_CHARACTERS]))
     elif isinstance(value, list) and not isinstance(value, str):
         for member in value:
-            if text := _aloud(member):
+            if text := _as_text(member):
                 yield Block(text, path, lines=True)
-    elif text := _aloud(value):
+    elif text := _as_text(value):
         yield Block(text, path, lines=True)
 
 
@@ -93,16 +93,16 @@ def _has_fields(value: Json) -> bool:
 
 
 def _field_lines(fields: Mapping[str, Json]) -> str:
-    return "\n".join(f"{name}: {text}" for name, value in fields.items() if (text := _aloud(value)))
+    return "\n".join(f"{name}: {text}" for name, value in fields.items() if (text := _as_text(value)))
 
 
-def _aloud(value: Json) -> str:
-    """Return *value* in one go; the empty ones are passed over."""
+def _as_text(value: Json) -> str:
+    """Return *value* as one text, without its empty parts."""
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {text}" for name, member in value.items() if (text := _aloud(member)))
+        return ", ".join(f"{name}: {text}" for name, member in value.items() if (text := _as_text(member)))
     if isinstance(value, list):
         joint = "; " if any(isinstance(member, dict | list) for member in value) else ", "
-        return joint.join(text for member in value if (text := _aloud(member)))
+        return joint.join(text for member in value if (text := _as_text(member)))
     if isinstance(value, bool):
         return "yes" if value else "no"
     return value.strip() if isinstance(value, str) else ""

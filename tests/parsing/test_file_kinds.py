@@ -11,7 +11,7 @@ from conversations.core.errors import (
     DocumentKindUnknown,
     DocumentScanned,
 )
-from conversations.parsing.kinds import open_document
+from conversations.parsing.file_kinds import open_document
 from tests.parsing.bombs import other_zip, picture_of_50_000_pixels
 from tests.parsing.files import make_docx, make_pdf_of_pages
 

@@ -1,6 +1,6 @@
-"""What a file is. One rule for all: what it begins with decides; its name only decides between kinds of plain text.
+"""The kind of a file: decided by how it begins; its name only decides between kinds of plain text.
 
-So a picture that is a script too is a picture, which is not read, and a PDF that is a page too is a PDF.
+So a picture that is a script too is a picture, which is not parsed, and a PDF that is a page too is a PDF.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ from io import BytesIO
 from pathlib import PurePath
 
 from conversations.core.errors import DocumentDamaged, DocumentEmpty, DocumentKindUnknown, DocumentTooLong
-from conversations.parsing.parsed import MOST_CHARACTERS, Kind
-from conversations.parsing.plain import read_markdown, read_text
-from conversations.parsing.reading import Read
-from conversations.parsing.records import are_records, load_json, load_json_lines, read_json, read_records
-from conversations.parsing.tables import find_delimiter, read_csv
-from conversations.parsing.texts import decode
+from conversations.parsing.decoding import decode
+from conversations.parsing.formats.json_records import (
+    are_records,
+    load_json,
+    load_json_lines,
+    parse_json,
+    parse_records,
+)
+from conversations.parsing.formats.plain_text import parse_markdown, parse_text
+from conversations.parsing.formats.tables import find_delimiter, parse_csv
+from conversations.parsing.parsed import MOST_CHARACTERS, Kind, ParseBlocks
 
 DOCX_MEMBER = "word/document.xml"
-ASCII_BUT_NO_TEXT = ("{\\rtf", "%!PS", "<svg", "GIF8", "%FDF")
+ASCII_BUT_NOT_TEXT = ("{\\rtf", "%!PS", "<svg", "GIF8", "%FDF")
 PAGE_BEGINS = re.compile(
     r"(?:<\?xml[^>]{0,200}\?>\s*|<!--[^>]{0,1000}-->\s*)*<(?:!doctype html|html|head|body)\b", re.I
 )
@@ -35,18 +40,18 @@ JSON_NAMES = (".json", ".jsonl", ".ndjson")
 NAMELESS = ("", ".txt", ".text")
 
 
-def open_document(content: bytes, *, name: str) -> tuple[Kind, Read]:
-    """Return what a file is, and what reads it. Parsers are loaded only here: most documents need none or one."""
+def open_document(content: bytes, *, name: str) -> tuple[Kind, ParseBlocks]:
+    """Return the kind of a file, and its parser. Parsers are loaded only here: most documents need none or one."""
     if not content.strip():
         raise DocumentEmpty
     if content.lstrip().startswith(b"%PDF-"):
-        from conversations.parsing.pdf import read_pdf
+        from conversations.parsing.formats.pdf import parse_pdf
 
-        return "pdf", partial(read_pdf, content)
+        return "pdf", partial(parse_pdf, content)
     if content.startswith(b"PK\x03\x04"):
         return _open_zip(content)
     text = decode(content)
-    if text is None or text.lstrip().startswith(ASCII_BUT_NO_TEXT):
+    if text is None or text.lstrip().startswith(ASCII_BUT_NOT_TEXT):
         raise DocumentKindUnknown
     if not text.strip():
         raise DocumentEmpty
@@ -55,36 +60,36 @@ def open_document(content: bytes, *, name: str) -> tuple[Kind, Read]:
     return _open_text(text, PurePath(name.casefold()).suffix)
 
 
-def _open_zip(content: bytes) -> tuple[Kind, Read]:
+def _open_zip(content: bytes) -> tuple[Kind, ParseBlocks]:
     try:
         names = zipfile.ZipFile(BytesIO(content)).namelist()
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise DocumentDamaged from error
     if DOCX_MEMBER not in names:
         raise DocumentKindUnknown
-    from conversations.parsing.docx import read_docx
+    from conversations.parsing.formats.docx import parse_docx
 
-    return "docx", partial(read_docx, content)
+    return "docx", partial(parse_docx, content)
 
 
-def _open_text(text: str, suffix: str) -> tuple[Kind, Read]:
+def _open_text(text: str, suffix: str) -> tuple[Kind, ParseBlocks]:
     if PAGE_BEGINS.match(text.lstrip()) or (suffix in PAGE_NAMES and TAG.search(text)):
-        from conversations.parsing.html import read_html
+        from conversations.parsing.formats.html import parse_html
 
-        return "html", partial(read_html, text)
+        return "html", partial(parse_html, text)
     if XML_BEGINS.match(text.lstrip()):
         raise DocumentKindUnknown
     if found := _open_json(text, suffix):
         return found
     if suffix in MARKDOWN_NAMES or (suffix in NAMELESS and MARKDOWN_BEGINS.match(text)):
-        return "markdown", partial(read_markdown, text)
-    if delimiter := find_delimiter(text, is_named_so=suffix in TABLE_NAMES):
-        return "csv", partial(read_csv, text, delimiter)
-    return "text", partial(read_text, text)
+        return "markdown", partial(parse_markdown, text)
+    if delimiter := find_delimiter(text, is_named_as_table=suffix in TABLE_NAMES):
+        return "csv", partial(parse_csv, text, delimiter)
+    return "text", partial(parse_text, text)
 
 
-def _open_json(text: str, suffix: str) -> tuple[Kind, Read] | None:
-    """Return nothing for what is no JSON, which is a defect only of a file that is named so."""
+def _open_json(text: str, suffix: str) -> tuple[Kind, ParseBlocks] | None:
+    """Return None for a text that is not JSON; that is an error only if the file is named as JSON."""
     if text.lstrip()[0] not in '{["' and suffix not in JSON_NAMES:
         return None
     for load in (load_json, load_json_lines):
@@ -93,8 +98,8 @@ def _open_json(text: str, suffix: str) -> tuple[Kind, Read] | None:
         except ValueError:
             continue
         if are_records(value):
-            return "records", partial(read_records, value)  # type: ignore[arg-type]
-        return "json", partial(read_json, value)
+            return "records", partial(parse_records, value)  # type: ignore[arg-type]
+        return "json", partial(parse_json, value)
     if suffix in JSON_NAMES:
         raise DocumentDamaged
     return None

@@ -1,4 +1,4 @@
-"""Plain text, and the little of Markdown that says where something stands: headings and fenced code."""
+"""Plain text and Markdown into blocks. Of Markdown only headings and fenced code are parsed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from conversations.core.documents.splitting import PARAGRAPH_ENDS, Block
-from conversations.parsing.headings import Headings
-from conversations.parsing.reading import Report
+from conversations.parsing.formats.headings import Headings
+from conversations.parsing.parsed import ReportProgress
 
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 CLOSING_HASHES = re.compile(r"(?<=[ \t])#+$")
@@ -17,7 +17,7 @@ FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 LINE_OF_ITS_OWN = re.compile(r"\s*(?:[-*+>|]|\d{1,9}[.)])(?:\s|\S*\|)")
 
 
-def read_text(text: str, report: Report) -> Iterator[Block]:
+def parse_text(text: str, report: ReportProgress) -> Iterator[Block]:
     starts = [0, *(match.end() for match in PARAGRAPH_ENDS.finditer(text)), len(text)]
     for start, end in pairwise(starts):
         if paragraph := text[start:end].rstrip():
@@ -25,17 +25,17 @@ def read_text(text: str, report: Report) -> Iterator[Block]:
         report(end, len(text))
 
 
-def read_markdown(text: str, report: Report) -> Iterator[Block]:
-    reader = _MarkdownReader()
+def parse_markdown(text: str, report: ReportProgress) -> Iterator[Block]:
+    parser = _MarkdownParser()
     lines = text.split("\n")
     for number, line in enumerate(lines, start=1):
-        yield from reader.take(line.rstrip())
+        yield from parser.take(line.rstrip())
         report(number, len(lines))
-    yield from reader.end()
+    yield from parser.end()
 
 
-class _MarkdownReader:
-    """Takes line after line, and gives a block when it is complete. *fence* is what opened the code it is in."""
+class _MarkdownParser:
+    """Takes line after line, and yields a block when it is complete. *fence* opened the code that it is in."""
 
     def __init__(self) -> None:
         self._headings = Headings()

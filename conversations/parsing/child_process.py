@@ -1,4 +1,4 @@
-"""The child process: reads one document from its standard input, and writes what is in it to its standard output.
+"""The child process: parses one document from its standard input, and writes passages to its standard output.
 
 {"name": …, "encoding": …, "seconds": …, "memory_megabytes": …} ⏎ the bytes of the file
 """
@@ -12,61 +12,61 @@ from typing import BinaryIO
 
 from conversations.core.documents.splitting import Block, PassageSize, split_blocks
 from conversations.core.errors import DocumentDamaged, DocumentEmpty, DocumentError, DocumentTooCostly, DocumentTooLong
-from conversations.parsing.confinement import confine
-from conversations.parsing.kinds import open_document
-from conversations.parsing.lines import END, End, read_order, write_line
+from conversations.parsing.decoding import clean_text
+from conversations.parsing.file_kinds import open_document
 from conversations.parsing.parsed import (
     LONGEST_HEADING_CHARACTERS,
     LONGEST_PASSAGE_CHARACTERS,
     MOST_CHARACTERS,
     MOST_PASSAGES,
     KindFound,
+    ParseBlocks,
     Parsed,
     ParsedPassage,
     ParsingLimits,
     Progress,
-    Unread,
+    SkippedParts,
 )
-from conversations.parsing.reading import Read
-from conversations.parsing.texts import clean
+from conversations.parsing.process_protocol import END, End, decode_order, encode_line
+from conversations.parsing.sandbox.confinement import confine
 from conversations.providers.tokens.tokenizer import count_text
 
 SIZE = PassageSize(most_characters=LONGEST_PASSAGE_CHARACTERS)
 
 
 def main() -> None:
-    order = read_order(sys.stdin.buffer.readline())
+    order = decode_order(sys.stdin.buffer.readline())
     confine(ParsingLimits(seconds=order["seconds"], memory_megabytes=order["memory_megabytes"]))
     answer = Answer(sys.stdout.buffer)
     try:
         parse(sys.stdin.buffer.read(), name=order["name"], encoding=order["encoding"], answer=answer)
-        answer.tell(END)
+        answer.write(END)
     except Exception as error:
         answer.fail(error)
 
 
 def parse(content: bytes, *, name: str, encoding: str, answer: Answer) -> None:
-    """Tell what is in a file. Raises a `DocumentError`, or whatever a parser raises."""
-    kind, read = open_document(content, name=name)
-    answer.tell(KindFound(kind))
+    """Write the passages of a file to *answer*. Raises a `DocumentError`, or what a parser raises."""
+    kind, parse_blocks = open_document(content, name=name)
+    answer.write(KindFound(kind))
     passages = characters = 0
-    for passage in split_blocks(_blocks(read, answer), count_text=count_text(encoding), size=SIZE):
+    for passage in split_blocks(_blocks(parse_blocks, answer), count_text=count_text(encoding), size=SIZE):
         passages += 1
         characters += len(passage.text)
         if passages > MOST_PASSAGES or characters > MOST_CHARACTERS:
             raise DocumentTooLong
-        heading = clean(passage.heading)[:LONGEST_HEADING_CHARACTERS]
-        answer.tell(ParsedPassage(heading, passage.text, passage.tokens))
+        heading = clean_text(passage.heading)[:LONGEST_HEADING_CHARACTERS]
+        answer.write(ParsedPassage(heading, passage.text, passage.tokens))
     if not passages:
         raise DocumentEmpty
 
 
-def _blocks(read: Read, answer: Answer) -> Iterator[Block]:
-    for piece in read(answer.report):
-        if isinstance(piece, Unread):
-            answer.tell(piece)
+def _blocks(parse_blocks: ParseBlocks, answer: Answer) -> Iterator[Block]:
+    for piece in parse_blocks(answer.report):
+        if isinstance(piece, SkippedParts):
+            answer.write(piece)
         else:
-            yield replace(piece, text=clean(piece.text))
+            yield replace(piece, text=clean_text(piece.text))
 
 
 class Answer:
@@ -76,8 +76,8 @@ class Answer:
         self._stream = stream
         self._percent = 0
 
-    def tell(self, parsed: Parsed | End | DocumentError) -> None:
-        self._stream.write(write_line(parsed))
+    def write(self, parsed: Parsed | End | DocumentError) -> None:
+        self._stream.write(encode_line(parsed))
         if not isinstance(parsed, ParsedPassage):
             self._stream.flush()
 
@@ -85,13 +85,13 @@ class Answer:
         percent = min(100 * done // max(of, 1), 100)
         if percent > self._percent:
             self._percent = percent
-            self.tell(Progress(percent))
+            self.write(Progress(percent))
 
     def fail(self, error: Exception) -> None:
-        """Tell which `DocumentError` it is. A parser's words may be the document's: only their class is logged."""
+        """Write the `DocumentError`. A parser's message may quote the document: only the class is logged."""
         known = as_document_error(error)
         print(f"{known.code}: {type(error).__module__}.{type(error).__name__}", file=sys.stderr)
-        self.tell(known)
+        self.write(known)
 
 
 def as_document_error(error: Exception) -> DocumentError:

@@ -10,7 +10,7 @@ from typing import Any
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
-from conversations.parsing.headings import LONGEST_CHARACTERS
+from conversations.parsing.formats.headings import LONGEST_CHARACTERS
 
 DEEPEST = 4
 MOST_ENTRIES = 5_000
@@ -24,7 +24,7 @@ class OutlineEntry:
     page: int
 
 
-def read_outline(reader: PdfReader) -> Mapping[int, Sequence[OutlineEntry]]:
+def parse_outline(reader: PdfReader) -> Mapping[int, Sequence[OutlineEntry]]:
     """Return page number → entries that begin there, in order; nothing where the outline is damaged."""
     by_page: dict[int, list[OutlineEntry]] = defaultdict(list)
     try:

@@ -1,6 +1,6 @@
-"""DOCX into blocks: headings by their style, lists, tables row by row, boxes and notes where they are hung on.
+"""DOCX into blocks: headings by their style, lists, tables row by row, boxes and notes behind their paragraphs.
 
-Headers and footers come last, each line of them once. Nothing that it refers to is ever fetched.
+Headers and footers come last, each line of them once. External references are never fetched.
 """
 
 from __future__ import annotations
@@ -18,22 +18,21 @@ from docx.text.paragraph import Paragraph
 
 from conversations.core.documents.splitting import Block
 from conversations.core.errors import DocumentTooCostly
-from conversations.parsing.docx_xml import (
+from conversations.parsing.formats.docx_xml import (
     Element,
     Notes,
     comments_in,
+    flatten,
     hidden_styles_in,
-    lines_of,
     notes_in,
+    paragraph_text,
     pictures_in,
-    settle,
-    text_of,
+    text_lines,
     widest_cell_in,
 )
-from conversations.parsing.headings import Headings
-from conversations.parsing.parsed import Unread
-from conversations.parsing.reading import Report
-from conversations.parsing.tables import row_lines
+from conversations.parsing.formats.headings import Headings
+from conversations.parsing.formats.tables import row_lines
+from conversations.parsing.parsed import ReportProgress, SkippedParts
 
 MOST_MEMBERS = 5_000
 MOST_UNPACKED_BYTES = 200 * 1024 * 1024
@@ -44,19 +43,21 @@ NOTES = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES)
 MARGINS = (RELATIONSHIP_TYPE.HEADER, RELATIONSHIP_TYPE.FOOTER)
 
 
-def read_docx(content: bytes, report: Report) -> Iterator[Block | Unread]:
+def parse_docx(content: bytes, report: ReportProgress) -> Iterator[Block | SkippedParts]:
     _check_sizes(content)
     document = docx.Document(BytesIO(content))
     hidden_styles = hidden_styles_in(document.styles.element)
-    settle(document.element.body, _notes(document), hidden_styles=hidden_styles)
+    flatten(document.element.body, _notes(document), hidden_styles=hidden_styles)
     parts = list(document.iter_inner_content())
-    reader = _DocxReader()
+    builder = _BlockBuilder()
     for number, part in enumerate(parts, start=1):
-        yield from reader.table(part) if isinstance(part, Table) else reader.paragraph(part)
+        yield from builder.table(part) if isinstance(part, Table) else builder.paragraph(part)
         report(number, len(parts))
-    yield from reader.headings.leave()
+    yield from builder.headings.leave()
     yield from _margins(document, hidden_styles)
-    yield Unread(pictures=len(pictures_in(document.element.body)), comments=len(comments_in(document.element.body)))
+    yield SkippedParts(
+        pictures=len(pictures_in(document.element.body)), comments=len(comments_in(document.element.body))
+    )
 
 
 def _notes(document: Document) -> Notes:
@@ -64,11 +65,11 @@ def _notes(document: Document) -> Notes:
 
 
 def _margins(document: Document, hidden_styles: frozenset[str]) -> Iterator[Block]:
-    """Yield the headers and footers, a block for each that says something new."""
+    """Yield the headers and footers, a block for each with new lines."""
     seen: set[str] = set()
     for part in _parts(document, *MARGINS):
-        settle(part, hidden_styles=hidden_styles)
-        if new := [line for line in dict.fromkeys(lines_of(part)) if line not in seen]:
+        flatten(part, hidden_styles=hidden_styles)
+        if new := [line for line in dict.fromkeys(text_lines(part)) if line not in seen]:
             seen.update(new)
             yield Block("\n".join(new), lines=True)
 
@@ -90,7 +91,7 @@ def _check_sizes(content: bytes) -> None:
         raise DocumentTooCostly
 
 
-class _DocxReader:
+class _BlockBuilder:
     """Makes blocks of paragraphs and tables. The level of a style is looked up once."""
 
     def __init__(self) -> None:
@@ -98,7 +99,7 @@ class _DocxReader:
         self._levels: dict[str, int] = {}
 
     def paragraph(self, paragraph: Paragraph) -> Iterator[Block]:
-        text = text_of(paragraph._p)
+        text = paragraph_text(paragraph._p)
         if not text.strip():
             return
         if level := self._level(paragraph):
@@ -130,7 +131,7 @@ def _rows(table: Table) -> Iterator[list[str]]:
     for row in table._tbl.tr_lst:
         words, place, here = [], row.grid_before, {}
         for cell in row.tc_lst:
-            here[place] = above.get(place, "") if cell.vMerge == "continue" else "\n".join(lines_of(cell))
+            here[place] = above.get(place, "") if cell.vMerge == "continue" else "\n".join(text_lines(cell))
             words += [here[place], *[""] * (cell.grid_span - 1)]
             place += cell.grid_span
         yield words

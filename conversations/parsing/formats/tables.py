@@ -1,4 +1,4 @@
-"""Rows of tables as lines that can be understood alone: `column: value; column: value`."""
+"""Tables and CSV: rows as lines that can be understood alone, `column: value; column: value`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from conversations.core.documents.splitting import Block
-from conversations.parsing.reading import Report
+from conversations.parsing.parsed import ReportProgress
 
 DELIMITERS = ",;\t|"
 SNIFFED_ROWS = 20
@@ -39,8 +39,8 @@ def _row_line(header: Sequence[str], row: Sequence[str]) -> str:
     return "; ".join(named + unnamed)
 
 
-def read_csv(text: str, delimiter: str, report: Report) -> Iterator[Block]:
-    _allow_cells_of(len(text) + 1)
+def parse_csv(text: str, delimiter: str, report: ReportProgress) -> Iterator[Block]:
+    _allow_long_cells(len(text) + 1)
     lines = text.split("\n")
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
     for line in row_lines(reader):
@@ -48,28 +48,32 @@ def read_csv(text: str, delimiter: str, report: Report) -> Iterator[Block]:
         yield Block(line, lines=True)
 
 
-def _allow_cells_of(characters: int) -> None:
+def _allow_long_cells(characters: int) -> None:
     """Raise the most that a cell may have; it is one number for the whole process, so it is never lowered."""
     csv.field_size_limit(max(csv.field_size_limit(), characters))
 
 
-def find_delimiter(text: str, *, is_named_so: bool) -> str | None:
-    """Return what parts the columns; None if the beginning of *text* is no table.
+def find_delimiter(text: str, *, is_named_as_table: bool) -> str | None:
+    """Return the delimiter of the columns; None if the beginning of *text* is no table.
 
-    A file that *is_named_so* is a table in any case; another one only if its rows leave no doubt.
+    A file that *is_named_as_table* is one in any case; another only if its rows leave no doubt.
     """
     widths = {delimiter: _widths(text, delimiter) for delimiter in DELIMITERS}
     even = {delimiter: found[0] for delimiter, found in widths.items() if len(set(found)) == 1}
     if even and (widest := max(even, key=lambda delimiter: even[delimiter])):
         rows, columns = len(widths[widest]), even[widest]
-        if (is_named_so and columns > 1) or (rows >= FEWEST_ROWS and columns >= FEWEST_COLUMNS):
+        if (is_named_as_table and columns > 1) or (rows >= FEWEST_ROWS and columns >= FEWEST_COLUMNS):
             return widest
-    return max(DELIMITERS, key=lambda delimiter: text.count(delimiter, 0, SNIFFED_CHARACTERS)) if is_named_so else None
+    return (
+        max(DELIMITERS, key=lambda delimiter: text.count(delimiter, 0, SNIFFED_CHARACTERS))
+        if is_named_as_table
+        else None
+    )
 
 
 def _widths(text: str, delimiter: str) -> list[int]:
     """Return how many columns the first rows have, but for the last of them, which may be cut."""
-    _allow_cells_of(SNIFFED_CHARACTERS + 1)
+    _allow_long_cells(SNIFFED_CHARACTERS + 1)
     lines = text[:SNIFFED_CHARACTERS].splitlines(keepends=True)
     rows = [row for row in islice(csv.reader(lines, delimiter=delimiter), SNIFFED_ROWS) if row]
     return [len(row) for row in (rows[:-1] if len(rows) > 2 else rows)]

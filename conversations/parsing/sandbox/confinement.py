@@ -1,13 +1,14 @@
-"""What the child gives up before it looks at a file: memory, time, writing, other programs, the network.
+"""Confinement: the child gives up memory, time, writing, other programs and the network before it opens a file.
 
-limits           memory, time, size of files, descriptors     by every Unix, whoever the child runs as
-seccomp          all calls of the kernel that reading does not take: sockets, processes, signals to others
+limits           memory, time, size of files, descriptors     on every Unix, for root too
+seccomp          all system calls that parsing does not need: sockets, processes, signals to others
 Landlock         all files but the code that parsing is made of     both: on Linux, where they are built in
 a network of its own, with nothing in it     on Linux, where a process may leave the one it is in
-an audit hook    all of that once more, for what goes through Python: everywhere
+an audit hook    all of that once more, for calls that go through Python: everywhere
 
 The hook alone would stop a parser that is led astray, not machine code that a file has brought with it. So the child
-also has nothing worth taking: no secrets, no open files, no connection. What a system does not have is done without.
+also has nothing worth taking: no secrets, no open files, no connection. Where a system lacks one of these, the rest
+hold.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ import signal
 import sys
 from pathlib import Path
 
-from conversations.parsing.landlock import read_only_beneath
 from conversations.parsing.parsed import ParsingLimits
-from conversations.parsing.seccomp import WRITING, refuse_other_calls
+from conversations.parsing.sandbox.landlock import allow_reading_beneath
+from conversations.parsing.sandbox.seccomp import WRITING, filter_system_calls
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NO_NEW_PRIVS = 38
@@ -53,26 +54,26 @@ REFUSED = (
     "ftplib.",
     "smtplib.",
 )
-OUR_CODE = Path(__file__).resolve().parents[1]
+OUR_CODE = Path(__file__).resolve().parents[2]
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")  # in C, which Python's own modules need
 
 
-class Refused(PermissionError):
-    """A parser wanted something that reading a document does not need."""
+class SandboxRefusal(PermissionError):
+    """A parser tried something that parsing a document does not need."""
 
 
 def confine(limits: ParsingLimits) -> None:
-    """Give up whatever is not needed to read one document. There is no way back."""
+    """Give up all rights that parsing one document does not need. There is no way back."""
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
     libc = ctypes.CDLL(None, use_errno=True)
     is_linux = sys.platform == "linux"
     if is_linux:
-        _leave_what_linux_lets_go(libc)
+        _give_up_on_linux(libc)
     _limit_resources(limits)
     if is_linux:
-        read_only_beneath(libc, {*READABLE, *map(Path, LIBRARIES)})
-        refuse_other_calls(libc)
+        allow_reading_beneath(libc, {*READABLE, *map(Path, LIBRARIES)})
+        filter_system_calls(libc)
     sys.addaudithook(_refuse)
 
 
@@ -89,8 +90,8 @@ def _limit_resources(limits: ParsingLimits) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def _leave_what_linux_lets_go(libc: ctypes.CDLL) -> None:
-    """End with the parent, gain no rights, and see a network without any interface, where that may be left."""
+def _give_up_on_linux(libc: ctypes.CDLL) -> None:
+    """End with the parent, gain no rights, and see a network without any interface, where namespaces are allowed."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
@@ -101,18 +102,18 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     if event == "open":
         _refuse_to_open(*arguments)
     elif event.startswith(REFUSED):
-        raise Refused(event)
+        raise SandboxRefusal(event)
 
 
 def _refuse_to_open(path: object, mode: object, flags: object, *_: object) -> None:
-    """Let only the code be read that parsing is made of: no key files, no `.env`, nothing of other processes."""
+    """Allow reading only the code that parses: no key files, no `.env`, nothing of other processes."""
     if isinstance(path, int):
         return
     if isinstance(flags, int) and flags & WRITING:
-        raise Refused("open for writing")
+        raise SandboxRefusal("open for writing")
     wanted = Path(os.path.realpath(os.fsdecode(path)))  # type: ignore[arg-type]
     if not any(wanted.is_relative_to(folder) for folder in READABLE):
-        raise Refused("open")
+        raise SandboxRefusal("open")
 
 
 READABLE = tuple({OUR_CODE, *(Path(folder).resolve() for folder in (sys.prefix, sys.base_prefix, sys.exec_prefix))})

@@ -1,0 +1,1 @@
+"""Parsers, one module per file format: each turns a file into blocks under their headings."""

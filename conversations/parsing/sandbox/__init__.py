@@ -1,0 +1,1 @@
+"""The sandbox that the child process parses in. Begin with `confinement`."""
