@@ -5,9 +5,9 @@ from functools import partial
 from django.conf import settings
 from django.http import HttpRequest
 
-from chatsite.accounts.mail_failures import did_mail_fail
+from chatsite.accounts.allauth_adapter import has_mail_failed
 from chatsite.accounts.preferences.reader_language import same_page_url
-from chatsite.accounts.second_factors.passkeys import why_not_here
+from chatsite.accounts.second_factors.passkeys import why_no_passkeys
 
 
 def site(request: HttpRequest) -> dict[str, object]:
@@ -15,9 +15,9 @@ def site(request: HttpRequest) -> dict[str, object]:
         "site_name": settings.SITE_NAME,
         "sign_up_is_open": settings.SIGN_UP in ("open", "domains"),
         "mail_is_printed": not settings.SMTP_URL,
-        "mail_failed": partial(did_mail_fail, request),
+        "mail_failed": partial(has_mail_failed, request),
         "single_sign_on": settings.OIDC_NAME if settings.OIDC_SERVER_URL else "",
         "languages": settings.LANGUAGES,
         "same_page_url": partial(same_page_url, request),
-        "why_no_passkeys": partial(why_not_here, request),
+        "why_no_passkeys": partial(why_no_passkeys, request),
     }

@@ -32,7 +32,7 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("account/", account_page.account, name="account"),
     path("account/sessions/end/", account_page.end_sessions, name="end_sessions"),
-    path("account/deleted/", views.goodbye, name="goodbye"),
+    path("account/deleted/", views.account_deleted, name="account_deleted"),
     path("account/second-factor/", views.second_factor, name="second_factor"),
     path("language/", reader_language.choose_language, name="language"),
     path("gate/", gate_views.gate, name="gate"),

@@ -13,7 +13,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q
 
 from chatsite.accounts.gate.admission import Admission, lock_admission
-from chatsite.accounts.gate.unlock import let_in
+from chatsite.accounts.gate.unlock import admit
 from chatsite.accounts.models import User
 from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import (
@@ -46,7 +46,7 @@ OWNED = CompiledQuery(
 
 def require_admitted(user: Person) -> None:
     """Raise `SignInRequired` or a `GateShut` unless *user* may come in."""
-    _refuse_unless_admitted(let_in(user))
+    _refuse_unless_admitted(admit(user))
 
 
 def lock_admitted(user: User) -> None:

@@ -1,4 +1,4 @@
-"""Where this site's accounts differ from django-allauth's defaults."""
+"""django-allauth's account adapter: sign-up by the site's policy, and emails that never break a page."""
 
 from __future__ import annotations
 
@@ -15,32 +15,40 @@ from django.urls import reverse
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
-from chatsite.accounts.mail_failures import MAIL_FAILED
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import is_site_language
-from chatsite.accounts.sign_up.policy import is_open_to
+from chatsite.accounts.sign_up.policy import is_sign_up_open
 
 log = logging.getLogger(__name__)
 MAIL_SENT = "account/messages/email_confirmation_sent.txt"
+MAIL_FAILED = "mail-failed"  # the tag of the message that says so
+
+
+def has_mail_failed(request: HttpRequest) -> bool:
+    """Return whether an email has just failed, so that the next page does not say that one is on its way.
+
+    Reading the messages shows them: only for pages that do.
+    """
+    return any(message.extra_tags == MAIL_FAILED for message in messages.get_messages(request))
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Sign-up by the site's policy, mails that never break a page and always link to `SITE_URL`."""
+    """Opens sign-up by the site's policy; emails always link to `SITE_URL`."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return is_open_to(request.session)
+        return is_sign_up_open(request.session)
 
     def clean_email(self, email: str) -> str:
-        """Refuse what the column can't hold, which allauth would cut to an address of somebody else."""
+        """Refuse what the column can't hold; allauth would cut it to another address, maybe another user's."""
         cleaned: str = User._meta.get_field("email").clean(email, None)
         return cleaned
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send it, or say that it couldn't be sent. The same for known and unknown addresses."""
+        """Send the email, or show that it couldn't be sent. The same for known and unknown addresses."""
         links = {name: _on_this_site(value) for name, value in context.items() if name.endswith("_url")}
         site = SimpleNamespace(name=settings.SITE_NAME, domain=urlsplit(settings.SITE_URL).netloc)
         try:
-            with override(_language_of(email, context.get("user"))):
+            with override(_email_language(email, context.get("user"))):
                 super().send_mail(template_prefix, email, {**context, **links, "current_site": site})
         except OSError:  # which smtplib's errors are
             log.exception("The mail %s could not be sent.", template_prefix)
@@ -50,7 +58,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def add_message(
         self, request: HttpRequest, level: int, message_template: str | None = None, *args: Any, **kwargs: Any
     ) -> None:
-        """Tell it, unless it says that a mail was sent which has just failed."""
+        """Add it, unless it says that an email was sent which has just failed."""
         if not (message_template == MAIL_SENT and getattr(request, "mail_failed", False)):
             super().add_message(request, level, message_template, *args, **kwargs)
 
@@ -58,23 +66,20 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"{settings.SITE_NAME}: {subject}"
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
-        """Name the ways to show that it is you as the rest of the site does."""
-        words = {
+        """Label the ways to reauthenticate as the rest of the site does."""
+        labels = {
             "reauthenticate": _("Use your password"),
             "mfa_reauthenticate": _("Use a code"),
             "mfa_reauthenticate:webauthn": _("Use a passkey"),
         }
-        return [{**way, "description": words[way["id"]]} for way in super().get_reauthentication_methods(user)]
+        return [{**way, "description": labels[way["id"]]} for way in super().get_reauthentication_methods(user)]
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 
 
-def _language_of(email: str, user: User | None) -> str:
-    """Return the language that *user*, or else the account with this address, has chosen.
-
-    Without one it is that of whoever has the mail written.
-    """
+def _email_language(email: str, user: User | None) -> str:
+    """Return the language that *user*, or else the account with this address, has chosen; else the request's."""
     account = user or User.objects.filter(email__iexact=email).first()
     chosen = account.language if account else ""
     return chosen if chosen and is_site_language(chosen) else get_language()

@@ -11,8 +11,8 @@ class AccountsConfig(AppConfig):
         from allauth.mfa.signals import authenticator_added  # models are there only now
 
         from chatsite.accounts import checks  # noqa: F401  registers the checks
-        from chatsite.accounts.second_factors.factors import remember_new_factor
-        from chatsite.accounts.sessions.own_sessions import watch_passwords
+        from chatsite.accounts.second_factors.factors import record_new_factor
+        from chatsite.accounts.sessions.session_list import connect_password_signals
 
-        authenticator_added.connect(remember_new_factor)
-        watch_passwords()
+        authenticator_added.connect(record_new_factor)
+        connect_password_signals()

@@ -21,7 +21,7 @@ from django.utils.translation import pgettext_lazy
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up import first_admin
-from chatsite.accounts.sign_up.policy import complete_sign_up, why_refused
+from chatsite.accounts.sign_up.policy import complete_sign_up, refusal_sentence
 
 
 class _AddressByPolicy:
@@ -30,7 +30,7 @@ class _AddressByPolicy:
     cleaned_data: dict[str, Any]
 
     def clean_email(self) -> str:
-        refusal = why_refused(context.request.session, self.cleaned_data["email"])
+        refusal = refusal_sentence(context.request.session, self.cleaned_data["email"])
         if refusal:
             raise forms.ValidationError(refusal)
         email: str = super().clean_email()  # type: ignore[misc]  # of the form that it is mixed into
@@ -84,7 +84,7 @@ class ChangeEmailForm(AddEmailForm):
         return EmailAddress.objects.add_email(request, self.user, self.cleaned_data["email"], confirm=True)
 
 
-class PersonForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
+class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
     """How the site greets its person, in which language, and whether it shows them what replies cost."""
 
     class Meta:

@@ -20,10 +20,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from chatsite.accounts.forms import SignUpForm, TokenForm
 from chatsite.accounts.requests import SignedInRequest
-from chatsite.accounts.second_factors.factors import must_set_up
+from chatsite.accounts.second_factors.factors import must_set_up_second_factor
 from chatsite.accounts.sign_up.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
-from chatsite.accounts.sign_up.invitations import held_by
-from chatsite.accounts.sign_up.policy import SignUpRefused, invitation_of, policy_words
+from chatsite.accounts.sign_up.invitations import held_invitation
+from chatsite.accounts.sign_up.policy import SignUpRefused, policy_sentence, usable_invitation
 
 
 class SignUpView(SignupView):
@@ -31,19 +31,19 @@ class SignUpView(SignupView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         session = self.request.session
-        own = {"makes_first_admin": holds_grant(session), "invitation": invitation_of(session)}
-        context: dict[str, Any] = super().get_context_data(policy=policy_words(), **own, **kwargs)
+        own = {"makes_first_admin": holds_grant(session), "invitation": usable_invitation(session)}
+        context: dict[str, Any] = super().get_context_data(policy=policy_sentence(), **own, **kwargs)
         return context
 
     def get_form(self, form_class: type[Form] | None = None) -> SignUpForm:
         form: SignUpForm = super().get_form(form_class)
-        invitation = invitation_of(self.request.session)
+        invitation = usable_invitation(self.request.session)
         if invitation and invitation.email:
             form.fix_email(invitation.email)
         return form
 
     def closed(self) -> HttpResponse:
-        own = {"policy": settings.SIGN_UP, "invitation": held_by(self.request.session)}
+        own = {"policy": settings.SIGN_UP, "invitation": held_invitation(self.request.session)}
         return render(self.request, self.template_name_signup_closed, own)
 
     def form_valid(self, form: Form) -> HttpResponse:
@@ -65,13 +65,13 @@ class SignUpView(SignupView):
 @login_required
 def second_factor(request: SignedInRequest) -> HttpResponse:
     """Lead staff to the second factor without which the admin stays shut."""
-    if not must_set_up(request.user):
+    if not must_set_up_second_factor(request.user):
         return redirect("admin:index" if request.user.is_staff else "account")
     return render(request, "account/second_factor.html")
 
 
 @require_GET
-def goodbye(request: HttpRequest) -> HttpResponse:
+def account_deleted(request: HttpRequest) -> HttpResponse:
     """What is shown to who has just deleted their account."""
     return render(request, "account/goodbye.html")
 

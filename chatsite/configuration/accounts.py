@@ -88,7 +88,7 @@ MFA_FORMS = {
     "add_webauthn": "chatsite.accounts.second_factors.passkeys.AddPasskeyForm",
     "edit_webauthn": "chatsite.accounts.second_factors.passkeys.RenamePasskeyForm",
     "authenticate_webauthn": "chatsite.accounts.second_factors.passkeys.UsePasskeyForm",
-    "reauthenticate_webauthn": "chatsite.accounts.second_factors.passkeys.ConfirmByPasskeyForm",
+    "reauthenticate_webauthn": "chatsite.accounts.second_factors.passkeys.ReauthenticateByPasskeyForm",
     "login_webauthn": "chatsite.accounts.second_factors.passkeys.SignInByPasskeyForm",
 }
 MFA_RECOVERY_CODES_SHOW_ONCE = True

@@ -20,8 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
-from chatsite.accounts.admin.edit_conflicts import SavedByOne
-from chatsite.accounts.admin.state_colours import Colours
+from chatsite.accounts.admin.base_admin import EditConflictAdmin, StateColours
 from conversations.admin.mcp_server_form import McpServerForm
 from conversations.admin.review import LargeListAdmin
 from conversations.core.errors.stored_errors import sentence_for
@@ -33,7 +32,7 @@ from conversations.templatetags import figures
 from conversations.tools.mcp_tools import McpTool, server_tools
 
 LIST_TOOLS = "conversations_mcpserver_list_tools"
-STATES = Colours({"failed": "danger", "not listed": "info"})
+STATES = StateColours({"failed": "danger", "not listed": "info"})
 REASONS: Mapping[str, Promise] = {
     listed_tools.TOO_MANY: _("The server offers more tools than are taken."),
     listed_tools.NAME_UNFIT: _("Its name is empty, too long, or can't be stored."),
@@ -81,7 +80,7 @@ def error_of(server: McpServer) -> str:
 
 
 @admin.register(McpServer)
-class McpServerAdmin(SavedByOne, LargeListAdmin):
+class McpServerAdmin(EditConflictAdmin, LargeListAdmin):
     form = McpServerForm
     list_display = ["name", "host", "state", "tool_count", "offered", "believes_read_only", "listed_at"]
     list_filter = ["enabled", "offered"]

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanSwitchWidget
 
-from chatsite.accounts.second_factors.secret_encryption import seal
+from chatsite.accounts.second_factors.secret_encryption import encrypt_secret
 from conversations.models import McpServer
 from conversations.providers.egress.destinations import Destination, EgressRefused, destination_of
 
@@ -92,7 +92,7 @@ class McpServerForm(forms.ModelForm):
 
     def save(self, commit: bool = True) -> McpServer:
         if authorization := self.cleaned_data["authorization"]:
-            self.instance.sealed_authorization = seal(authorization)
+            self.instance.sealed_authorization = encrypt_secret(authorization)
         elif self.cleaned_data["forget_authorization"]:
             self.instance.sealed_authorization = ""
         if {"url", "name"} & set(self.changed_data):  # what was listed is not this server's, or not by its names

@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from chatsite.accounts.admin.edit_conflicts import SavedByOne
+from chatsite.accounts.admin.base_admin import EditConflictAdmin
 from conversations.admin.price_form import PriceForm
 from conversations.admin.review import LargeListAdmin
 from conversations.admin.state_colours import PRICES
@@ -59,7 +59,7 @@ def prices_in_force(at: dt.datetime) -> list[ShownPrice]:
 
 
 @admin.register(Price)
-class PriceAdmin(SavedByOne, LargeListAdmin):
+class PriceAdmin(EditConflictAdmin, LargeListAdmin):
     form = PriceForm
     list_display = [
         "language_model",

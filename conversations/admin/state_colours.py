@@ -8,10 +8,10 @@ from __future__ import annotations
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from chatsite.accounts.admin.state_colours import Colours
+from chatsite.accounts.admin.base_admin import StateColours
 from conversations.models.message import MessageState
 
-STATES = Colours(
+STATES = StateColours(
     streaming="info",
     running="info",
     waiting="info",
@@ -26,7 +26,7 @@ STATES = Colours(
     deleted="danger",
 )
 
-PRICES = Colours({"in force": "success", "to come": "info"})
+PRICES = StateColours({"in force": "success", "to come": "info"})
 
 # What is known of a conversation or of a completion: the states of its last message, and others.
 IN_WORDS: dict[str, Promise | str] = {

@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 
 from django.db import InterfaceError, OperationalError
 
-from chatsite.accounts.gate.admission import Admission, admissions_of
-from chatsite.accounts.sessions.session_users import see_again, users_of
+from chatsite.accounts.gate.admission import Admission, find_admissions
+from chatsite.accounts.sessions.session_users import find_session_users, touch_sessions
 from conversations.live.database_threads import in_thread
 
 logger = logging.getLogger(__name__)
@@ -59,13 +59,13 @@ class SignIns:
         for doubt, session_key in asked.items():
             if session_key not in admitted and doubt in self._session_keys:
                 doubt()
-        await self._see_again(admitted)
+        await self._touch_sessions(admitted)
 
-    async def _see_again(self, session_keys: Collection[str]) -> None:
+    async def _touch_sessions(self, session_keys: Collection[str]) -> None:
         """Now and then, write down that people whose pages are open are here, also if they load no other."""
         if time.monotonic() - self._seen_at > SEEN_AGAIN_SECONDS:
             self._seen_at = time.monotonic()
-            await in_thread(see_again)(session_keys)
+            await in_thread(touch_sessions)(session_keys)
 
 
 def sign_ins() -> SignIns:
@@ -78,6 +78,6 @@ _of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, SignIns] = WeakKeyDiction
 
 def _admitted(session_keys: Collection[str]) -> set[str]:
     """Return those of *session_keys* whose people may be in, by two statements."""
-    people = {session_key: user.pk for session_key, user in users_of(session_keys).items()}
-    admissions = admissions_of(set(people.values()))
+    people = {session_key: user.pk for session_key, user in find_session_users(session_keys).items()}
+    admissions = find_admissions(set(people.values()))
     return {session_key for session_key, user_id in people.items() if admissions[user_id] is Admission.ADMITTED}

@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
-from chatsite.accounts.gate.admission import Admission, admissions_of
+from chatsite.accounts.gate.admission import Admission, find_admissions
 from conversations.core.errors import CallUnanswered
 from conversations.live.fanout import RUNS, publish, publish_asking
 from conversations.models import Message, Run, ToolCall
@@ -81,7 +81,7 @@ def given_up() -> list[GivenUp]:
     """Return the replies whose people have not decided in time, or may not be in any more. Two statements for all."""
     fields = ("reply_id", "lease_until", "reply__conversation__owner_id")
     waiting = Run.objects.filter(state="asking").annotate(is_over=IS_OVER).values_list(*fields, "is_over")
-    admissions = admissions_of({owner_id for _, _, owner_id, _ in waiting})
+    admissions = find_admissions({owner_id for _, _, owner_id, _ in waiting})
     shut_out = {owner_id for owner_id, admission in admissions.items() if admission is not Admission.ADMITTED}
     return [
         GivenUp(reply_id, until, SHUT_OUT if owner_id in shut_out else UNANSWERED)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from chatsite.accounts.gate.admission import Admission, admissions_of
+from chatsite.accounts.gate.admission import Admission, find_admissions
 from conversations.core.frames.definitions import ReplyStarted
 from conversations.live.fanout import publish_frame
 from conversations.models import Run
@@ -63,7 +63,7 @@ def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
 
 def runs_of_shut_out(runs: Collection[ClaimedRun]) -> set[int]:
     """Return the ids of those of *runs* whose owners are not, or no longer, admitted. One statement."""
-    admissions = admissions_of({run.owner_id for run in runs})
+    admissions = find_admissions({run.owner_id for run in runs})
     return {run.id for run in runs if admissions[run.owner_id] is not Admission.ADMITTED}
 
 

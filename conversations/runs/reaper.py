@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from chatsite.accounts.gate.attempts import sweep_attempts
+from chatsite.accounts.gate.attempts import delete_old_attempts
 from chatsite.accounts.sessions.session_store import SessionStore
 from conversations.models import Completion, Run
 from conversations.models.run import RunState
@@ -46,7 +46,7 @@ def tidy_once() -> None:
     """What is done now and then: sweep what was deleted a while ago, and what is over: sessions, counts, days."""
     sweep_deleted_conversations()
     SessionStore.clear_expired()
-    sweep_attempts()
+    delete_old_attempts()
     sweep_upload_counts()
     close_days()
 

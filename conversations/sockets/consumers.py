@@ -21,7 +21,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import InterfaceError, OperationalError
 
 from chatsite.accounts.models import User
-from chatsite.accounts.sessions.session_users import user_of
+from chatsite.accounts.sessions.session_users import find_session_user
 from conversations.access import find_conversation, require_admitted
 from conversations.core.errors import AccessError, ConversationError, FrameError, GateShut, SignInRequired
 from conversations.core.frames.definitions import (
@@ -263,7 +263,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
 def _load_user(session_key: str | None) -> User:
     """Return whose session it is now, not when the socket was opened. Raises `SignInRequired` or a `GateShut`."""
-    user = user_of(session_key)
+    user = find_session_user(session_key)
     require_admitted(user)
     return user  # type: ignore[return-value]
 

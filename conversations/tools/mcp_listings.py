@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from chatsite.accounts.second_factors.secret_encryption import unseal_or_none
+from chatsite.accounts.second_factors.secret_encryption import decrypt_secret_or_none
 from conversations.core.errors import ToolError, ToolUnreachable
 from conversations.core.errors.error_messages import gettext_noop
 from conversations.core.tools.listed_tools import Listing
@@ -18,7 +18,7 @@ MOST_REFUSED = 100  # that are kept by name
 
 def connection_to(server: McpServer) -> McpConnection:
     """Return the connection to *server*. Raises `ToolUnreachable` if its authorization was sealed with another key."""
-    authorization = unseal_or_none(server.sealed_authorization) if server.sealed_authorization else ""
+    authorization = decrypt_secret_or_none(server.sealed_authorization) if server.sealed_authorization else ""
     if authorization is None:
         words = gettext_noop("Its authorization can't be read any more. An admin has to enter it again.")
         raise ToolUnreachable(detail=words)

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models.functions import Now
 
-from chatsite.accounts.gate.seats import give_seats
+from chatsite.accounts.gate.seats import assign_seats
 from chatsite.accounts.models import Gate, GateEntry, GateMode, GatePassword, User
 
 
@@ -18,7 +18,7 @@ def make_password(user: User | None = None, **fields: Any) -> GatePassword:
 
 def shut_gate(mode: str = GateMode.SHARED, **fields: Any) -> GatePassword:
     """Let the gate ask for a password, the same of all, and return it."""
-    Gate.objects.update_or_create(only=True, defaults={"mode": mode, **fields})
+    Gate.objects.update_or_create(singleton=True, defaults={"mode": mode, **fields})
     return GatePassword.objects.filter(user=None).first() or make_password()
 
 
@@ -32,4 +32,4 @@ def enter(user: User, password: GatePassword | None = None) -> None:
     password = password or GatePassword.objects.get(user=None)
     GateEntry.objects.filter(user=user).delete()
     GateEntry.objects.create(user=user, version=password.version, unlocked_at=Now())
-    give_seats()
+    assign_seats()

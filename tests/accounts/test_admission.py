@@ -10,9 +10,16 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from chatsite.accounts.gate.admission import Admission, Standing, admission_of, admissions_of, decide, standings_of
-from chatsite.accounts.gate.seats import list_places
-from chatsite.accounts.gate.unlock import let_in
+from chatsite.accounts.gate.admission import (
+    Admission,
+    AdmissionFacts,
+    decide_admission,
+    find_admission,
+    find_admissions,
+    load_admission_facts,
+)
+from chatsite.accounts.gate.seats import list_seat_requests
+from chatsite.accounts.gate.unlock import admit
 from chatsite.accounts.models import Gate, GateEntry, GatePassword, GateRule, Role
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
 from tests.support.people import make_user
@@ -20,12 +27,12 @@ from tests.support.people import make_user
 ADMITTED, SIGNED_OUT, PASSWORD_REQUIRED, WAITING, BLOCKED = Admission
 V, OLD = uuid.UUID(int=1), uuid.UUID(int=2)  # the same in each collection of the tests
 TO_COME, PAST = dt.timedelta(minutes=5), -dt.timedelta(seconds=1)
-UNREMARKABLE = Standing(
+UNREMARKABLE = AdmissionFacts(
     is_active=True,
     role="user",
     gate_rule="site",
     mode="off",
-    opening_version=None,
+    required_version=None,
     entry_version=None,
     is_seated=False,
 )
@@ -35,18 +42,18 @@ TABLE = [
     ({}, ADMITTED),
     ({"mode": "shared"}, PASSWORD_REQUIRED),
     ({"mode": "personal"}, PASSWORD_REQUIRED),
-    ({"mode": "shared", "opening_version": V}, PASSWORD_REQUIRED),
-    ({"mode": "shared", "opening_version": V, "entry_version": OLD, "is_seated": True}, PASSWORD_REQUIRED),
+    ({"mode": "shared", "required_version": V}, PASSWORD_REQUIRED),
+    ({"mode": "shared", "required_version": V, "entry_version": OLD, "is_seated": True}, PASSWORD_REQUIRED),
     ({"mode": "shared", "entry_version": OLD, "is_seated": True}, PASSWORD_REQUIRED),
-    ({"mode": "shared", "opening_version": V, "entry_version": V}, WAITING),
-    ({"mode": "shared", "opening_version": V, "entry_version": V, "is_seated": True}, ADMITTED),
-    ({"mode": "personal", "opening_version": V, "entry_version": V, "is_seated": True}, ADMITTED),
+    ({"mode": "shared", "required_version": V, "entry_version": V}, WAITING),
+    ({"mode": "shared", "required_version": V, "entry_version": V, "is_seated": True}, ADMITTED),
+    ({"mode": "personal", "required_version": V, "entry_version": V, "is_seated": True}, ADMITTED),
     ({"gate_rule": "required"}, PASSWORD_REQUIRED),
-    ({"gate_rule": "required", "opening_version": V, "entry_version": V, "is_seated": True}, ADMITTED),
+    ({"gate_rule": "required", "required_version": V, "entry_version": V, "is_seated": True}, ADMITTED),
     ({"gate_rule": "waived", "mode": "shared"}, ADMITTED),
     ({"gate_rule": "blocked"}, BLOCKED),
     ({"gate_rule": "blocked", "role": "admin"}, BLOCKED),
-    ({"gate_rule": "blocked", "opening_version": V, "entry_version": V, "is_seated": True}, BLOCKED),
+    ({"gate_rule": "blocked", "required_version": V, "entry_version": V, "is_seated": True}, BLOCKED),
     ({"role": "admin", "mode": "shared"}, ADMITTED),
     ({"role": "admin", "gate_rule": "required"}, ADMITTED),
     ({"role": "reviewer", "mode": "shared"}, PASSWORD_REQUIRED),
@@ -59,21 +66,21 @@ TABLE = [
 
 @pytest.mark.parametrize(("known", "answer"), TABLE, ids=str)
 def test_the_rule(known, answer):
-    assert decide(replace(UNREMARKABLE, **known)) is answer
+    assert decide_admission(replace(UNREMARKABLE, **known)) is answer
 
 
 def test_without_a_gate_everybody_comes_in(db):
-    assert admission_of(make_user("alice").pk) is ADMITTED
+    assert find_admission(make_user("alice").pk) is ADMITTED
 
 
 def test_an_account_that_is_gone_is_signed_out(db):
-    assert admissions_of([7]) == {7: SIGNED_OUT}
+    assert find_admissions([7]) == {7: SIGNED_OUT}
 
 
 def test_a_visitor_takes_no_statement():
     """The database is not there in this test."""
-    assert admissions_of([]) == {}
-    assert admission_of(None) is SIGNED_OUT
+    assert find_admissions([]) == {}
+    assert find_admission(None) is SIGNED_OUT
 
 
 @pytest.mark.parametrize("people", [1, 50])
@@ -82,7 +89,7 @@ def test_any_number_of_people_take_one_statement(db, people, django_assert_num_q
     users = [make_user(f"person{number}") for number in range(people)]
     enter(users[0])
     with django_assert_num_queries(1):
-        answers = admissions_of([user.pk for user in users])
+        answers = find_admissions([user.pk for user in users])
     assert list(answers.values()) == [ADMITTED] + [PASSWORD_REQUIRED] * (people - 1)
 
 
@@ -90,7 +97,7 @@ def test_somebody_inside_takes_one_statement(db, django_assert_num_queries):
     shut_gate(seats=1)
     enter(alice := make_user("alice"))
     with django_assert_num_queries(1):
-        assert let_in(alice) is ADMITTED
+        assert admit(alice) is ADMITTED
 
 
 @pytest.mark.parametrize(
@@ -121,30 +128,30 @@ def test_which_password_opens_the_gate(db, own, shared, mode, opens):
         for name, user, fields in (("own", alice, own), ("shared", None, shared))
         if fields is not None
     }
-    standing = standings_of([alice.pk])[alice.pk]
-    assert standing.opening_version == (stored[opens].version if opens else None)
+    facts = load_admission_facts([alice.pk])[alice.pk]
+    assert facts.required_version == (stored[opens].version if opens else None)
 
 
 def test_somebody_elses_password_opens_nothing(db):
     shut_gate("personal")
     alice, bob = make_user("alice"), make_user("bob")
     enter(alice, make_password(bob))
-    assert admission_of(alice.pk) is PASSWORD_REQUIRED
+    assert find_admission(alice.pk) is PASSWORD_REQUIRED
 
 
 def test_a_password_that_changes_shuts_out_who_came_in_by_it(db):
     shut_gate()
     enter(alice := make_user("alice"))
-    assert admission_of(alice.pk) is ADMITTED
+    assert find_admission(alice.pk) is ADMITTED
     rotate()
-    assert admission_of(alice.pk) is PASSWORD_REQUIRED
+    assert find_admission(alice.pk) is PASSWORD_REQUIRED
 
 
 def test_a_password_that_ends_shuts_out_at_its_time(db):
     password = shut_gate()
     enter(alice := make_user("alice"))
     GatePassword.objects.filter(pk=password.pk).update(expires_at=timezone.now() + PAST)
-    assert admission_of(alice.pk) is PASSWORD_REQUIRED
+    assert find_admission(alice.pk) is PASSWORD_REQUIRED
 
 
 @pytest.mark.parametrize("mode", ["off", "shared", "personal"])
@@ -157,12 +164,12 @@ def test_whoever_is_let_in_by_a_seat_counts_as_having_one_and_nobody_else(db, mo
         if own != "none":
             make_password(person, revoked_at=timezone.now() if own == "old own" else None)
         if given != "no":
-            version = standings_of([person.pk])[person.pk].opening_version if given == "right" else None
+            version = load_admission_facts([person.pk])[person.pk].required_version if given == "right" else None
             seat = {"unlocked_at": timezone.now(), "seated_at": timezone.now()}
             GateEntry.objects.create(user=person, version=version or uuid.uuid4(), **seat)
     ids = set(GateEntry.objects.values_list("user", flat=True))
-    inside = {user_id for user_id, answer in admissions_of(ids).items() if answer is ADMITTED}
+    inside = {user_id for user_id, answer in find_admissions(ids).items() if answer is ADMITTED}
     GateEntry.objects.update(seated_at=None)
-    by_their_seat = {user_id for user_id, answer in admissions_of(ids).items() if answer is WAITING}
-    assert {place.user_id for place in list_places()} == by_their_seat <= inside
+    by_their_seat = {user_id for user_id, answer in find_admissions(ids).items() if answer is WAITING}
+    assert {place.user_id for place in list_seat_requests()} == by_their_seat <= inside
     assert by_their_seat

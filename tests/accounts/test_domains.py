@@ -1,6 +1,6 @@
 import pytest
 
-from chatsite.accounts.sign_up.domains import ascii_domain, domain_of
+from chatsite.accounts.sign_up.domains import ascii_domain, email_domain
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,4 @@ def test_what_two_rules_spell_differently_has_none(written):
 
 
 def test_the_domain_of_an_address_is_behind_its_last_at():
-    assert domain_of('"eve@example.org"@evil.example') == "evil.example"
+    assert email_domain('"eve@example.org"@evil.example') == "evil.example"

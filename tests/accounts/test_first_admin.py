@@ -150,7 +150,7 @@ def test_the_confirmation_takes_a_token_against_forgery(token, ada):
 
 def test_the_database_keeps_one_link_only(token):
     with pytest.raises(IntegrityError), transaction.atomic():
-        FirstAdminLink.objects.create(only=False, token_hash="")
+        FirstAdminLink.objects.create(singleton=False, token_hash="")
 
 
 @pytest.mark.django_db(transaction=True)

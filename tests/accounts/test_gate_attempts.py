@@ -8,13 +8,13 @@ import pytest
 from django.utils import timezone
 
 from chatsite.accounts.gate.attempts import (
-    MOST_FROM_ADDRESS,
-    MOST_OF_ACCOUNT,
+    MAX_PER_ACCOUNT,
+    MAX_PER_ADDRESS,
     PERIOD,
     TooManyAttempts,
     count_attempt,
-    give_back_attempt,
-    sweep_attempts,
+    delete_old_attempts,
+    refund_attempt,
 )
 from chatsite.accounts.models import GateAttempts
 from tests.support.crowds import at_once
@@ -38,11 +38,11 @@ def people(count):
 
 
 def test_an_account_has_ten_attempts_an_hour(ada):
-    assert [attempt(ada, f"198.51.100.{number}") for number in range(12)] == [True] * MOST_OF_ACCOUNT + [False] * 2
+    assert [attempt(ada, f"198.51.100.{number}") for number in range(12)] == [True] * MAX_PER_ACCOUNT + [False] * 2
 
 
 def test_an_address_has_thirty_whoever_tries(db):
-    assert [attempt(person) for person in people(32)] == [True] * MOST_FROM_ADDRESS + [False] * 2
+    assert [attempt(person) for person in people(32)] == [True] * MAX_PER_ADDRESS + [False] * 2
 
 
 def test_others_elsewhere_are_not_held_up(ada):
@@ -64,7 +64,7 @@ def test_others_elsewhere_are_not_held_up(ada):
     ],
 )
 def test_a_network_of_one_customer_is_one_address(first, second, is_one):
-    crowd = people(MOST_FROM_ADDRESS + 1)
+    crowd = people(MAX_PER_ADDRESS + 1)
     for person in crowd[1:]:
         count_attempt(person, first)
     assert attempt(crowd[0], second) is not is_one
@@ -73,7 +73,7 @@ def test_a_network_of_one_customer_is_one_address(first, second, is_one):
 def test_a_house_with_many_networks_has_a_wider_limit(db):
     """Thirty times ten: of 65,536 networks, each with its own attempts."""
     user, looked_at = make_user("alice"), 0
-    for number in range(MOST_FROM_ADDRESS * 10 + 5):
+    for number in range(MAX_PER_ADDRESS * 10 + 5):
         GateAttempts.objects.filter(pk=f"account {user.pk}").delete()
         looked_at += attempt(user, f"2001:db8:1:{number:x}::1")
     assert looked_at == 300
@@ -81,13 +81,13 @@ def test_a_house_with_many_networks_has_a_wider_limit(db):
 
 
 def test_tries_of_an_account_that_is_full_shut_out_nobody_else(ada):
-    for _ in range(MOST_FROM_ADDRESS + 10):
+    for _ in range(MAX_PER_ADDRESS + 10):
         attempt(ada)
     assert attempt(make_user("bob"))
 
 
 def test_it_says_when_it_opens_again_and_knocking_does_not_put_that_off(ada):
-    for _ in range(MOST_OF_ACCOUNT):
+    for _ in range(MAX_PER_ACCOUNT):
         count_attempt(ada, HERE)
     opens = []
     for _ in range(3):
@@ -99,17 +99,17 @@ def test_it_says_when_it_opens_again_and_knocking_does_not_put_that_off(ada):
 
 
 def test_after_the_hour_it_begins_anew(ada):
-    for _ in range(MOST_OF_ACCOUNT + 1):
+    for _ in range(MAX_PER_ACCOUNT + 1):
         attempt(ada)
     GateAttempts.objects.update(began_at=timezone.now() - PERIOD - dt.timedelta(seconds=1))
-    assert [attempt(ada) for _ in range(MOST_OF_ACCOUNT + 1)] == [True] * MOST_OF_ACCOUNT + [False]
+    assert [attempt(ada) for _ in range(MAX_PER_ACCOUNT + 1)] == [True] * MAX_PER_ACCOUNT + [False]
 
 
 def test_who_knew_the_password_takes_nothing_from_others(db):
     """More people than attempts come from one address, and all know it."""
-    for person in people(MOST_FROM_ADDRESS + 5):
+    for person in people(MAX_PER_ADDRESS + 5):
         count_attempt(person, HERE)
-        give_back_attempt(person, HERE)
+        refund_attempt(person, HERE)
     assert GateAttempts.objects.get().count == 0
 
 
@@ -120,13 +120,13 @@ def test_no_address_is_kept(ada):
 
 def test_counts_that_are_over_are_swept(ada):
     count_attempt(ada, HERE)
-    assert sweep_attempts() == 0
+    assert delete_old_attempts() == 0
     GateAttempts.objects.update(began_at=timezone.now() - PERIOD - dt.timedelta(seconds=1))
-    assert sweep_attempts() == 2
+    assert delete_old_attempts() == 2
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("accounts", "looked_at"), [(1, MOST_OF_ACCOUNT), (100, MOST_FROM_ADDRESS)])
+@pytest.mark.parametrize(("accounts", "looked_at"), [(1, MAX_PER_ACCOUNT), (100, MAX_PER_ADDRESS)])
 def test_of_a_hundred_at_once_exactly_the_limit_is_looked_at(accounts, looked_at):
     """Of one account from many addresses, and of a hundred accounts from one address."""
     crowd, threads = people(accounts), 20

@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from chatsite.accounts.gate.admission import Admission, admission_of
-from chatsite.accounts.gate.attempts import MOST_FROM_ADDRESS, MOST_OF_ACCOUNT, PERIOD
-from chatsite.accounts.gate.passwords import revoke_password, set_expiry, set_password
+from chatsite.accounts.gate.admission import Admission, find_admission
+from chatsite.accounts.gate.attempts import MAX_PER_ACCOUNT, MAX_PER_ADDRESS, PERIOD
+from chatsite.accounts.gate.passwords import revoke_gate_password, set_gate_password_expiry, set_password
 from chatsite.accounts.models import Gate, GateAttempts, GateEntry, GatePassword, User
 from tests.accounts.gates import enter, rotate, shut_gate
 from tests.support.people import make_user
@@ -55,7 +55,7 @@ def test_a_visitor_signs_in_first_and_comes_back(shut, client):
 
 def test_the_right_password_opens_and_leads_on(shut, browser, ada):
     answer = browser.post(f"{GATE}?next=/scenarios/", {"gate_password": RAW}, follow=True)
-    assert admission_of(ada.pk) is Admission.ADMITTED
+    assert find_admission(ada.pk) is Admission.ADMITTED
     assert answer.redirect_chain[-1] == ("/scenarios/", 302)
 
 
@@ -72,7 +72,7 @@ def test_a_password_of_ones_own_opens_in_its_place(shut, browser, ada):
     set_password("only Ada knows", user=ada)
     assert WRONG in give(browser, RAW).text
     assert give(browser, "only Ada knows").status_code == 302
-    assert admission_of(ada.pk) is Admission.ADMITTED
+    assert find_admission(ada.pk) is Admission.ADMITTED
 
 
 def test_spaces_around_it_come_from_copying(shut, browser):
@@ -104,7 +104,11 @@ def test_a_wrong_password_says_so_and_is_not_repeated(shut, browser, ada):
 
 @pytest.mark.parametrize(
     "end",
-    [revoke_password, lambda: set_expiry(timezone.now() - dt.timedelta(seconds=1)), GatePassword.objects.all().delete],
+    [
+        revoke_gate_password,
+        lambda: set_gate_password_expiry(timezone.now() - dt.timedelta(seconds=1)),
+        GatePassword.objects.all().delete,
+    ],
     ids=["revoked", "over", "never set"],
 )
 def test_without_a_password_in_force_the_page_says_so_and_asks_for_none(shut, browser, end):
@@ -132,15 +136,15 @@ def test_a_password_for_each_person_is_called_personal(db, browser, ada):
 
 
 def test_the_eleventh_attempt_gets_the_page_that_says_when(shut, browser, ada):
-    answers = [give(browser, f"guess {number}") for number in range(MOST_OF_ACCOUNT + 1)]
-    assert [answer.status_code for answer in answers] == [400] * MOST_OF_ACCOUNT + [429]
+    answers = [give(browser, f"guess {number}") for number in range(MAX_PER_ACCOUNT + 1)]
+    assert [answer.status_code for answer in answers] == [400] * MAX_PER_ACCOUNT + [429]
     assert "Opens again" in answers[-1].text
     assert answers[-1]["Retry-After"].endswith("GMT")
 
 
 @pytest.mark.parametrize(("cookie", "zone", "written"), [("", "UTC", "%H:%M UTC<"), (KOLKATA, KOLKATA, "%H:%M<")])
 def test_when_the_gate_opens_again_is_said_by_the_readers_clock(shut, browser, cookie, zone, written):
-    for number in range(MOST_OF_ACCOUNT):
+    for number in range(MAX_PER_ACCOUNT):
         give(browser, f"guess {number}")
     began_at = timezone.now()
     GateAttempts.objects.update(began_at=began_at)
@@ -149,21 +153,21 @@ def test_when_the_gate_opens_again_is_said_by_the_readers_clock(shut, browser, c
 
 
 def test_after_too_many_attempts_the_right_one_is_not_looked_at(shut, browser, ada, monkeypatch):
-    for number in range(MOST_OF_ACCOUNT):
+    for number in range(MAX_PER_ACCOUNT):
         give(browser, f"guess {number}")
     monkeypatch.setattr("chatsite.accounts.gate.unlock.is_right", lambda *_: pytest.fail("it was hashed"))
     assert give(browser, RAW).status_code == 429
-    assert admission_of(ada.pk) is Admission.PASSWORD_REQUIRED
+    assert find_admission(ada.pk) is Admission.PASSWORD_REQUIRED
 
 
 def test_a_forged_header_makes_no_other_address(shut):
     """The server has put the visitor into REMOTE_ADDR; what a client says of itself is nothing."""
     codes = []
-    for number in range(MOST_FROM_ADDRESS + 1):
+    for number in range(MAX_PER_ADDRESS + 1):
         browser = Client()
         browser.force_login(make_user(f"person{number}"))
         codes.append(give(browser, "guess-guess", HTTP_X_FORWARDED_FOR=f"203.0.113.{number}").status_code)
-    assert codes == [400] * MOST_FROM_ADDRESS + [429]
+    assert codes == [400] * MAX_PER_ADDRESS + [429]
 
 
 def test_who_waits_sees_the_place_in_line_and_the_page_looks_again_by_itself(shut, browser, ada):
@@ -199,7 +203,7 @@ def test_a_password_that_changes_while_it_is_given_lets_nobody_in(shut, browser,
 
     monkeypatch.setattr(unlock, "is_right", right_but_late)
     assert give(browser, RAW).status_code == 302
-    assert admission_of(ada.pk) is Admission.PASSWORD_REQUIRED
+    assert find_admission(ada.pk) is Admission.PASSWORD_REQUIRED
 
 
 def test_the_form_takes_a_token_against_forgery(shut, ada):
@@ -217,7 +221,7 @@ def test_nothing_of_it_is_kept_by_browsers_or_told_to_other_sites(shut, browser)
 def test_a_password_in_the_address_is_no_password(shut, browser, ada):
     browser.get(GATE, {"gate_password": RAW})
     assert browser.post(f"{GATE}?gate_password={RAW}").status_code == 400
-    assert admission_of(ada.pk) is Admission.PASSWORD_REQUIRED
+    assert find_admission(ada.pk) is Admission.PASSWORD_REQUIRED
 
 
 def test_the_account_s_own_pages_stay_open(db, browser):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
-from chatsite.accounts.gate.admission import Admission, admission_of
+from chatsite.accounts.gate.admission import Admission, find_admission
 from chatsite.accounts.gate.passwords import set_password
-from chatsite.accounts.gate.seats import give_seats, list_places, lock_gate, place_in_line
-from chatsite.accounts.gate.unlock import let_in, unlock
+from chatsite.accounts.gate.seats import assign_seats, list_seat_requests, lock_gate, waiting_position
+from chatsite.accounts.gate.unlock import admit, unlock
 from chatsite.accounts.models import Gate, GateEntry, User
 from tests.accounts.browsers import Browsers
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
@@ -32,7 +32,7 @@ def crowd():
 
 
 def inside(people):
-    return [person.name for person in people if let_in(person) is Admission.ADMITTED]
+    return [person.name for person in people if admit(person) is Admission.ADMITTED]
 
 
 def change(person, **fields):
@@ -41,8 +41,8 @@ def change(person, **fields):
 
 def test_the_first_get_the_seats_and_the_others_wait_in_line(crowd):
     assert inside(crowd) == ["Ada", "Bob"]
-    assert [place_in_line(person.pk) for person in crowd[2:]] == [1, 2, 3]
-    assert [place.name for place in list_places()] == ["Ada", "Bob", "Cleo", "Dora", "Emil"]
+    assert [waiting_position(person.pk) for person in crowd[2:]] == [1, 2, 3]
+    assert [place.name for place in list_seat_requests()] == ["Ada", "Bob", "Cleo", "Dora", "Emil"]
 
 
 def test_without_a_cap_everybody_has_a_seat():
@@ -56,7 +56,7 @@ def test_without_a_cap_everybody_has_a_seat():
 def test_no_seat_at_all_lets_nobody_in():
     shut_gate(seats=0)
     enter(ada := make_user("ada"))
-    assert let_in(ada) is Admission.WAITING
+    assert admit(ada) is Admission.WAITING
 
 
 @pytest.mark.parametrize(
@@ -66,17 +66,17 @@ def test_no_seat_at_all_lets_nobody_in():
 def test_a_seat_that_is_not_needed_any_more_goes_to_the_next_in_line(crowd, fields):
     """Whoever of those who wait looks first, the longest waiting gets it."""
     change(crowd[0], **fields)
-    assert let_in(crowd[4]) is Admission.WAITING
-    assert admission_of(crowd[2].pk) is Admission.ADMITTED
-    assert admission_of(crowd[3].pk) is Admission.WAITING
+    assert admit(crowd[4]) is Admission.WAITING
+    assert find_admission(crowd[2].pk) is Admission.ADMITTED
+    assert find_admission(crowd[3].pk) is Admission.WAITING
 
 
 def test_who_comes_back_after_being_blocked_waits_first_in_line(crowd):
     change(crowd[0], gate_rule="blocked")
-    give_seats()
+    assign_seats()
     change(crowd[0], gate_rule="site")
-    assert let_in(crowd[0]) is Admission.WAITING
-    assert place_in_line(crowd[0].pk) == 1
+    assert admit(crowd[0]) is Admission.WAITING
+    assert waiting_position(crowd[0].pk) == 1
     assert inside(crowd) == ["Bob", "Cleo"]
 
 
@@ -100,7 +100,7 @@ def test_more_seats_let_in_who_waits(crowd):
 def test_after_a_rotation_nobody_has_a_seat_and_nobody_waits(crowd):
     rotate()
     assert inside(crowd) == []
-    assert list_places() == []
+    assert list_seat_requests() == []
     enter(crowd[4])
     assert inside(crowd) == ["Emil"]
 
@@ -108,7 +108,7 @@ def test_after_a_rotation_nobody_has_a_seat_and_nobody_waits(crowd):
 def test_a_password_of_ones_own_takes_a_seat_too(crowd):
     fay = make_user("fay")
     enter(fay, make_password(fay))
-    assert let_in(fay) is Admission.WAITING
+    assert admit(fay) is Admission.WAITING
 
 
 def test_giving_the_password_again_keeps_the_place_in_line(settings):
@@ -117,7 +117,7 @@ def test_giving_the_password_again_keeps_the_place_in_line(settings):
     people = [make_user(name) for name in ("ada", "bob")]
     for person in [*people, people[0]]:
         assert unlock(person, RAW, address="")
-    assert place_in_line(people[0].pk) == 1
+    assert waiting_position(people[0].pk) == 1
 
 
 @pytest.mark.django_db(transaction=True)
@@ -131,7 +131,7 @@ def test_of_two_who_come_for_the_last_seat_at_once_one_gets_it():
             answers = [browsers.start(lambda one=one: unlock(one, RAW, address="")) for one in people]
             wait_for_lock_waits(2)
         assert [answer.result() for answer in answers] == [True] * 2
-    assert sorted(admission_of(person.pk).name for person in people) == ["ADMITTED", "WAITING"]
+    assert sorted(find_admission(person.pk).name for person in people) == ["ADMITTED", "WAITING"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -140,7 +140,7 @@ def test_who_waits_and_looks_again_waits_for_no_lock():
     enter(ada := make_user("ada"))
     with Browsers() as browsers, transaction.atomic():
         lock_gate()
-        assert browsers.start(let_in, ada).result(timeout=PATIENCE_SECONDS) is Admission.WAITING
+        assert browsers.start(admit, ada).result(timeout=PATIENCE_SECONDS) is Admission.WAITING
 
 
 @pytest.mark.django_db(transaction=True)
@@ -155,5 +155,5 @@ def test_of_a_crowd_at_an_empty_gate_as_many_get_in_as_there_are_seats():
     assert GateEntry.objects.exclude(seated_at=None).count() == 12
     GateEntry.objects.update(seated_at=None)
     Gate.objects.update(seats=5)
-    at_once(lambda _: give_seats(), people)
+    at_once(lambda _: assign_seats(), people)
     assert GateEntry.objects.exclude(seated_at=None).count() == 5

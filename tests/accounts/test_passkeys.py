@@ -9,7 +9,7 @@ from allauth.mfa.models import Authenticator
 from django.contrib.auth import get_user
 from django.test import Client, RequestFactory
 
-from chatsite.accounts.second_factors.passkeys import why_not_here
+from chatsite.accounts.second_factors.passkeys import why_no_passkeys
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import confirm, give_app
 
@@ -57,7 +57,7 @@ def browser(client, ada, sign_in) -> Client:
 )
 def test_where_browsers_allow_none_it_says_why(settings, host, secure, words):
     settings.ALLOWED_HOSTS = ["*"]
-    reason = why_not_here(RequestFactory().get("/", HTTP_HOST=host, secure=secure))
+    reason = why_no_passkeys(RequestFactory().get("/", HTTP_HOST=host, secure=secure))
     assert reason.startswith(words)
     assert bool(reason) is bool(words)
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from chatsite.accounts.models import Session
 from chatsite.accounts.sessions.session_store import SessionStore
-from chatsite.accounts.sessions.session_users import user_of, users_of
+from chatsite.accounts.sessions.session_users import find_session_user, find_session_users
 from tests.support.people import make_user
 from tests.support.sockets import sign_in
 
@@ -23,22 +23,22 @@ def test_every_session_has_its_user(alice, django_assert_num_queries):
     bob = make_user("bob")
     expected = {sign_in(alice): alice, sign_in(bob): bob, sign_in(bob): bob}
     with django_assert_num_queries(1):
-        assert users_of(expected.keys()) == expected
-    assert {key: user_of(key) for key in expected} == expected
+        assert find_session_users(expected.keys()) == expected
+    assert {key: find_session_user(key) for key in expected} == expected
 
 
 def test_whose_one_session_is_takes_one_statement(alice, django_assert_num_queries):
     key = sign_in(alice)
     with django_assert_num_queries(1):
-        assert user_of(key) == alice
+        assert find_session_user(key) == alice
 
 
 def test_a_session_that_names_somebody_else_is_left_to_django(alice):
     """As no session does: whose it is stands in it twice, and both are written together."""
     key, bob = sign_in(alice), make_user("bob")
     Session.objects.update(user=bob)
-    assert users_of([key]) == {}
-    assert user_of(key) == alice
+    assert find_session_users([key]) == {}
+    assert find_session_user(key) == alice
 
 
 def change_password(user):
@@ -62,12 +62,12 @@ def damage(user):
 def test_a_session_that_is_nobodys_any_more_is_left_out(alice, lose):
     key = sign_in(alice)
     lose(alice)
-    assert users_of([key]) == {}
-    assert not user_of(key).is_authenticated
+    assert find_session_users([key]) == {}
+    assert not find_session_user(key).is_authenticated
 
 
 def test_a_session_without_anybody_signed_in_is_left_out(db):
     visitor = SessionStore()
     visitor["theme"] = "dark"
     visitor.save()
-    assert users_of([visitor.session_key, "forged"]) == {}
+    assert find_session_users([visitor.session_key, "forged"]) == {}

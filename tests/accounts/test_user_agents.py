@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatsite.accounts.sessions.user_agents import browser_words
+from chatsite.accounts.sessions.user_agents import browser_name
 
 CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/146.0.0.0 Safari/537.36"
 
@@ -32,4 +32,4 @@ CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/146.0.0.0 Safari/537.36"
     ],
 )
 def test_it_says_which_browser_on_which_system(user_agent, words):
-    assert browser_words(user_agent) == words
+    assert browser_name(user_agent) == words

@@ -13,9 +13,9 @@ from django.db import transaction
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from chatsite.accounts.account.last_admin import keeps_an_admin
-from chatsite.accounts.gate.admission import Admission, admission_of
-from chatsite.accounts.gate.passwords import find_password, revoke_password, set_password
+from chatsite.accounts.account.last_admin import lock_remaining_admin
+from chatsite.accounts.gate.admission import Admission, find_admission
+from chatsite.accounts.gate.passwords import find_gate_password, revoke_gate_password, set_password
 from chatsite.accounts.models import Gate, GatePassword, Session, User
 from tests.accounts.gates import enter, make_password, shut_gate
 from tests.admin.conftest import signed_in
@@ -67,7 +67,7 @@ def test_settings_that_make_no_sense_are_refused(admin_browser, fields):
 def test_a_password_is_made_up_and_shown_once(admin_browser):
     answer = admin_browser.post(PASSWORD, {"action": "set"})
     raw = html.unescape(SECRET.search(answer.text)[1])
-    stored = find_password(None)
+    stored = find_gate_password(None)
     assert check_password(raw, stored.hash)
     assert "no-store" in answer["Cache-Control"]
     assert raw not in admin_browser.get(GATE).text
@@ -88,7 +88,7 @@ def test_what_is_shown_is_kept_nowhere(admin_browser, own):
 
 def test_a_password_of_the_admin_s_own_choice_is_not_shown(admin_browser):
     answer = admin_browser.post(PASSWORD, {"action": "set", "password": RAW}, follow=True)
-    assert check_password(RAW, find_password(None).hash)
+    assert check_password(RAW, find_gate_password(None).hash)
     assert RAW not in answer.text
 
 
@@ -107,17 +107,17 @@ def test_an_end_that_makes_no_sense_is_refused(admin_browser, expires_at):
 
 def test_the_end_can_be_changed_and_taken_away(admin_browser):
     set_password(RAW)
-    version = find_password(None).version
+    version = find_gate_password(None).version
     admin_browser.post(PASSWORD, {"action": "expiry", "expires_at": moment(days=1)})
-    assert find_password(None).expires_at > timezone.now()
+    assert find_gate_password(None).expires_at > timezone.now()
     admin_browser.post(PASSWORD, {"action": "expiry", "expires_at": ""})
-    assert (find_password(None).expires_at, find_password(None).version) == (None, version)
+    assert (find_gate_password(None).expires_at, find_gate_password(None).version) == (None, version)
 
 
 def test_revoking_ends_it_and_says_so(admin_browser):
     set_password(RAW)
     page = admin_browser.post(PASSWORD, {"action": "revoke"}, follow=True)
-    assert find_password(None).revoked_at
+    assert find_gate_password(None).revoked_at
     assert "revoked" in page.text
 
 
@@ -129,11 +129,11 @@ def test_what_is_not_understood_changes_nothing(admin_browser, fields):
 
 def test_one_person_gets_a_password_of_their_own(admin_browser, alice, own):
     raw = SECRET.search(admin_browser.post(own, {"action": "set"}).text)[1]
-    assert check_password(raw, find_password(alice).hash)
-    assert find_password(None) is None
+    assert check_password(raw, find_gate_password(alice).hash)
+    assert find_gate_password(None) is None
     assert LogEntry.objects.get().object_id == str(alice.pk)
     admin_browser.post(own, {"action": "revoke"})
-    assert find_password(alice).revoked_at
+    assert find_gate_password(alice).revoked_at
 
 
 def test_the_page_of_the_user_leads_there(admin_browser, alice):
@@ -176,7 +176,7 @@ def test_more_seats_let_in_who_waits_at_once(admin_browser, alice):
     shut_gate(seats=0)
     enter(alice)
     save(admin_browser, seats="1")
-    assert admission_of(alice.pk) is Admission.ADMITTED
+    assert find_admission(alice.pk) is Admission.ADMITTED
 
 
 def test_the_page_takes_the_same_queries_however_many_people_there_are(queries_for):
@@ -198,7 +198,7 @@ def test_nobody_sees_a_hash(admin_browser, alice):
     for url in pages:
         page = admin_browser.get(url).text
         assert own.hash not in page
-        assert find_password(None).hash not in page
+        assert find_gate_password(None).hash not in page
         assert str(own.version) not in page
 
 
@@ -228,7 +228,7 @@ def test_an_admin_can_not_block_themselves_but_another_can(admin_browser, superu
 def test_a_blocked_admin_is_none_to_a_site_that_needs_one(superuser):
     make_person("grace", role="admin", gate_rule="blocked")
     with transaction.atomic():
-        assert not keeps_an_admin([superuser.pk])
+        assert not lock_remaining_admin([superuser.pk])
 
 
 # The admin behind the gate
@@ -267,7 +267,7 @@ def test_a_reviewer_with_the_password_reads_as_ever(db):
 
 def test_an_admin_is_let_in_whatever_the_gate_says_but_not_when_blocked(admin_browser, superuser):
     shut_gate()
-    revoke_password()
+    revoke_gate_password()
     assert admin_browser.get(GATE).status_code == 200
     User.objects.filter(pk=superuser.pk).update(gate_rule="blocked")
     assert admin_browser.get(GATE).url == f"/gate/?next={GATE}"

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 
-from chatsite.accounts.second_factors.secret_encryption import seal, unseal
+from chatsite.accounts.second_factors.secret_encryption import decrypt_secret, encrypt_secret
 from conversations.models import McpServer
 from tests.providers.test_egress import INSIDE, NEVER, WRITTEN
 from tests.support.mcp_server import NUMBERS, add, serve_tools
@@ -122,7 +122,7 @@ def test_an_authorization_is_sealed_sent_and_never_shown(admin_browser, settings
     stored = McpServer.objects.get()
     assert not stored.list_error
     assert SECRET not in stored.sealed_authorization
-    assert unseal(stored.sealed_authorization) == SECRET
+    assert decrypt_secret(stored.sealed_authorization) == SECRET
     assert "abc-123" not in admin_browser.get(change_url(stored)).content.decode()
     assert "abc-123" not in "".join(LogEntry.objects.values_list("change_message", flat=True))
 
@@ -134,26 +134,26 @@ def test_nor_is_it_in_a_form_that_was_wrong(admin_browser):
 
 
 def test_an_empty_field_keeps_the_authorization(admin_browser, stored):
-    McpServer.objects.update(sealed_authorization=seal(SECRET))
+    McpServer.objects.update(sealed_authorization=encrypt_secret(SECRET))
     save(admin_browser, stored, url=stored.url, timeout_seconds=7)
     stored.refresh_from_db()
-    assert (unseal(stored.sealed_authorization), stored.timeout_seconds) == (SECRET, 7)
+    assert (decrypt_secret(stored.sealed_authorization), stored.timeout_seconds) == (SECRET, 7)
 
 
 @pytest.mark.parametrize("url", ["https://evil.example.org/mcp", "http://127.0.0.1:2/mcp", "https://127.0.0.1/mcp"])
 def test_it_is_not_sent_elsewhere(admin_browser, stored, url):
-    McpServer.objects.update(sealed_authorization=seal(SECRET))
+    McpServer.objects.update(sealed_authorization=encrypt_secret(SECRET))
     assert "authorization" in mistakes(save(admin_browser, stored, url=url))
     assert McpServer.objects.get().url == stored.url
 
 
 def test_another_path_of_the_same_server_may_have_it(admin_browser, stored):
-    McpServer.objects.update(sealed_authorization=seal(SECRET))
+    McpServer.objects.update(sealed_authorization=encrypt_secret(SECRET))
     assert save(admin_browser, stored, url=stored.url + "/2").status_code == 302
 
 
 def test_it_can_be_removed_and_then_the_address_changed(admin_browser, stored):
-    McpServer.objects.update(sealed_authorization=seal(SECRET))
+    McpServer.objects.update(sealed_authorization=encrypt_secret(SECRET))
     save(admin_browser, stored, url="https://tools.example.org/mcp", forget_authorization="on")
     assert McpServer.objects.get().sealed_authorization == ""
 

@@ -24,7 +24,7 @@ from .processes import RedisProcess
 
 pytestmark = pytest.mark.redis
 REPLIES = 20
-SHUT_GATE = """INSERT INTO accounts_gate ("only", mode, contact) VALUES (true, 'shared', '') ON CONFLICT DO NOTHING"""
+SHUT_GATE = "INSERT INTO accounts_gate (singleton, mode, contact) VALUES (true, 'shared', '') ON CONFLICT DO NOTHING"
 SET_PASSWORD = """
 INSERT INTO accounts_gatepassword (hash, version, set_at) SELECT '!', gen_random_uuid(), now()
 WHERE NOT EXISTS (SELECT FROM accounts_gatepassword)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from chatsite.accounts.second_factors.secret_encryption import seal
+from chatsite.accounts.second_factors.secret_encryption import encrypt_secret
 from conversations.core import errors
 from conversations.models import McpServer, Scenario
 from conversations.services.scenarios.mcp_servers import list_tools
@@ -193,7 +193,7 @@ async def test_names_that_providers_refuse_are_called_by_the_servers_own(server,
 
 
 async def test_an_authorization_that_can_not_be_read_any_more_is_not_sent(server, stored, settings):
-    sealed = seal("Bearer abc")
+    sealed = encrypt_secret("Bearer abc")
     settings.SECRET_KEY = "another"
     await in_thread(McpServer.objects.update, sealed_authorization=sealed)
     asked = len(server.requests)

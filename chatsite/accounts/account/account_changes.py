@@ -24,7 +24,9 @@ from chatsite.accounts.requests import SignedInRequest
 MOST_SHOWN = 50
 
 
-def note_change(request: SignedInRequest, user: User, kind: ChangeKind, *, detail: str = "", email: str = "") -> None:
+def record_account_change(
+    request: SignedInRequest, user: User, kind: ChangeKind, *, detail: str = "", email: str = ""
+) -> None:
     """Put on record what the admin who asks has done to *user*; mail it once that is stored for good.
 
     *email* is where the person read their mail before; without it, their address.
@@ -37,11 +39,11 @@ def note_change(request: SignedInRequest, user: User, kind: ChangeKind, *, detai
 
 def send_password_link(request: SignedInRequest, user: User) -> None:
     """Mail the person a link by which they choose a password. The admin who asks for it does not see it."""
-    note_change(request, user, ChangeKind.LINK)
+    record_account_change(request, user, ChangeKind.LINK)
     transaction.on_commit(partial(_mail_link, request, user))
 
 
-def changes_of(user: User) -> QuerySet[AccountChange]:
+def list_account_changes(user: User) -> QuerySet[AccountChange]:
     """Return the newest changes that admins made to the person's account."""
     return AccountChange.objects.filter(user=user)[:MOST_SHOWN]
 

@@ -13,26 +13,26 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from chatsite.accounts.account.account_changes import changes_of
-from chatsite.accounts.account.sign_in_methods import ways_to_sign_in
-from chatsite.accounts.forms import PersonForm
+from chatsite.accounts.account.account_changes import list_account_changes
+from chatsite.accounts.account.sign_in_methods import sign_in_methods
+from chatsite.accounts.forms import ProfileForm
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import reader_language, remember_language
 from chatsite.accounts.requests import SignedInRequest
-from chatsite.accounts.sessions.own_sessions import end_all_sessions, end_other_sessions, end_session, own_sessions
+from chatsite.accounts.sessions.session_list import end_all_sessions, end_other_sessions, end_session, list_sessions
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def account(request: SignedInRequest) -> HttpResponse:
-    form = PersonForm(request.POST or None, instance=request.user)
+    form = ProfileForm(request.POST or None, instance=request.user)
     if request.method == "POST" and form.is_valid():
         return _saved(request, form.save())
     context = {
         "form": form,
-        "ways": ways_to_sign_in(request.user),
-        "sessions": own_sessions(request.user, request.session),
-        "changes": changes_of(request.user),
+        "ways": sign_in_methods(request.user),
+        "sessions": list_sessions(request.user, request.session),
+        "changes": list_account_changes(request.user),
         "readings_are_shown": settings.READINGS_SHOWN_TO_OWNERS,
     }
     return render(request, "account/account.html", context)

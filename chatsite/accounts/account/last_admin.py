@@ -7,7 +7,7 @@ from collections.abc import Collection
 from chatsite.accounts.models import User
 
 
-def keeps_an_admin(losing: Collection[int]) -> bool:
+def lock_remaining_admin(losing: Collection[int]) -> bool:
     """Return whether there is an admin beside those whose ids are *losing*, and hold all of them until the commit.
 
     Call it in the transaction that takes the rights away. Of two that do at once, the second waits here and sees what

@@ -10,14 +10,17 @@ from allauth.account.internal.flows.reauthentication import is_reauthentication_
 from django.http import HttpResponseBase
 from django.shortcuts import redirect
 
-from chatsite.accounts.openid_connect.confirmation import confirmation_there_url, must_confirm_there
+from chatsite.accounts.openid_connect.provider_reauthentication import (
+    must_reauthenticate_at_provider,
+    provider_reauthentication_url,
+)
 from chatsite.accounts.requests import SignedInRequest
-from chatsite.accounts.second_factors.factors import confirmation_url, has_second_factor, showed_second_factor
+from chatsite.accounts.second_factors.factors import has_second_factor, has_shown_second_factor, second_factor_url
 
 View = Callable[..., HttpResponseBase]
 
 
-def confirmed(view: View) -> View:
+def require_reauthentication(view: View) -> View:
     """Let through who has shown a few minutes ago that it is they; who has a second factor, with that in this session.
 
     Who signs in at an identity provider only shows it there.
@@ -29,10 +32,10 @@ def confirmed(view: View) -> View:
 
     @wraps(view)
     def answer(request: SignedInRequest, **kwargs: object) -> HttpResponseBase:
-        if has_second_factor(request.user) and not showed_second_factor(request):
-            return redirect(confirmation_url(request.user, request.path))
-        if must_confirm_there(request):
-            return redirect(confirmation_there_url(request.user, request.path))
+        if has_second_factor(request.user) and not has_shown_second_factor(request):
+            return redirect(second_factor_url(request.user, request.path))
+        if must_reauthenticate_at_provider(request):
+            return redirect(provider_reauthentication_url(request.user, request.path))
         if request.method == "POST" and is_reauthentication_required(request, app="account"):
             return redirect(request.path)
         return recently(request, **kwargs)

@@ -11,7 +11,7 @@ from chatsite.accounts.models import User
 
 
 @dataclass(frozen=True, slots=True)
-class WaysToSignIn:
+class SignInMethods:
     """*recovery_codes* is how many are left, None where there is nothing that they could stand in for."""
 
     password: bool
@@ -21,12 +21,12 @@ class WaysToSignIn:
     connections: int
 
 
-def ways_to_sign_in(user: User) -> WaysToSignIn:
+def sign_in_methods(user: User) -> SignInMethods:
     factors: dict[str, list[Authenticator]] = {kind: [] for kind in Authenticator.Type.values}
     for factor in Authenticator.objects.filter(user=user):
         factors[factor.type].append(factor)
     codes = factors[Authenticator.Type.RECOVERY_CODES]
-    return WaysToSignIn(
+    return SignInMethods(
         password=user.has_usable_password(),
         app=bool(factors[Authenticator.Type.TOTP]),
         passkeys=len(factors[Authenticator.Type.WEBAUTHN]),

@@ -25,7 +25,7 @@ class AccountChangeAdmin(ModelAdmin):
 
     @display(description=_("role given, or address before"))
     def shown_detail(self, change: AccountChange) -> str:
-        return change.detail_in_words or "–"
+        return change.detail_label or "–"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

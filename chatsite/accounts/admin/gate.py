@@ -23,9 +23,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from unfold.admin import ModelAdmin
 
-from chatsite.accounts.gate.admission import admission_of, people_without_password
-from chatsite.accounts.gate.passwords import find_password, make_up_password, revoke_password, set_expiry, set_password
-from chatsite.accounts.gate.seats import give_seats, list_places
+from chatsite.accounts.gate.admission import find_admission, users_without_password
+from chatsite.accounts.gate.passwords import (
+    find_gate_password,
+    generate_password,
+    revoke_gate_password,
+    set_gate_password_expiry,
+    set_password,
+)
+from chatsite.accounts.gate.seats import assign_seats, list_seat_requests
 from chatsite.accounts.models import Gate, GateMode, GatePassword, GateRule, User
 
 from .gate_forms import ExpiryForm, GateForm, NewPasswordForm
@@ -36,7 +42,7 @@ PERSON = "admin:accounts_gate_person"
 
 
 @dataclass(frozen=True)
-class ShownPassword:
+class PasswordState:
     """What the admin shows of a password; whose it is says *user*, None is all."""
 
     user: User | None
@@ -94,7 +100,7 @@ class GateAdmin(ModelAdmin):
     def _save_gate(self, request: HttpRequest, form: GateForm) -> None:
         with transaction.atomic():
             gate = form.save()
-            give_seats()  # a higher cap lets in who waits
+            assign_seats()  # a higher cap lets in who waits
         self.log_change(request, gate, _settings_in_words(gate))
         messages.success(request, _("Saved."))
 
@@ -117,7 +123,7 @@ class GateAdmin(ModelAdmin):
         form = NewPasswordForm(request.POST)
         if not form.is_valid():
             return self._page_of(request, user, new_form=form)
-        made_up = "" if form.cleaned_data["password"] else make_up_password()
+        made_up = "" if form.cleaned_data["password"] else generate_password()
         raw = form.cleaned_data["password"] or made_up
         set_password(raw, user=user, expires_at=form.cleaned_data["expires_at"])
         self._log(
@@ -132,13 +138,13 @@ class GateAdmin(ModelAdmin):
         if not form.is_valid():
             return self._page_of(request, user, expiry_form=form)
         expires_at = form.cleaned_data["expires_at"]
-        if not set_expiry(expires_at, user=user):
+        if not set_gate_password_expiry(expires_at, user=user):
             raise BadRequest("there is no password")
         self._log(request, user, f"Changed the end of the gate password: {expires_at or 'never'}")
         return self._done(request, user, _end_in_words(expires_at))
 
     def _revoke(self, request: HttpRequest, user: User | None) -> HttpResponse:
-        if revoke_password(user=user):
+        if revoke_gate_password(user=user):
             self._log(request, user, "Revoked the gate password")
         return self._done(request, user, _("The password is revoked. Whoever came in by it is out."))
 
@@ -156,18 +162,18 @@ class GateAdmin(ModelAdmin):
         return self._person_page(request, user, **context) if user else self._gate_page(request, **context)
 
     def _gate_page(self, request: HttpRequest, **context: Any) -> HttpResponse:
-        places = list_places()
+        places = list_seat_requests()
         seated = [place for place in places if place.is_seated]
         waiting = places[len(seated) :]
         gate = _gate()
-        password = ShownPassword(None, find_password(None))
+        password = PasswordState(None, find_gate_password(None))
         shown = {
             "title": _("Gate"),
             "gate": gate,
             "form": GateForm(instance=gate),
             "password": password,
             "nobody_gets_in": gate.mode == GateMode.SHARED and password.state != "in force",
-            "without_password": [] if gate.mode == GateMode.SHARED else people_without_password(MOST_WITHOUT_PASSWORD),
+            "without_password": [] if gate.mode == GateMode.SHARED else users_without_password(MOST_WITHOUT_PASSWORD),
             "most_without_password": MOST_WITHOUT_PASSWORD,
             "seated": seated[:MOST_LISTED],
             "seated_count": len(seated),
@@ -181,8 +187,8 @@ class GateAdmin(ModelAdmin):
         shown = {
             "title": _("%(person)s at the gate") % {"person": person},
             "person": person,
-            "admission": admission_of(person.pk).name,
-            "password": ShownPassword(person, find_password(person)),
+            "admission": find_admission(person.pk).name,
+            "password": PasswordState(person, find_gate_password(person)),
         }
         return self._render(request, "admin/accounts/gate_person.html", {**shown, **context})
 
@@ -212,7 +218,7 @@ def _find_person(user_id: int) -> User:
     return person
 
 
-def _expiry_form(password: ShownPassword) -> ExpiryForm:
+def _expiry_form(password: PasswordState) -> ExpiryForm:
     expires_at = password.stored and password.stored.expires_at
     initial = f"{timezone.localtime(expires_at):%Y-%m-%dT%H:%M}" if expires_at else ""
     return ExpiryForm(initial={"expires_at": initial})

@@ -19,13 +19,12 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from chatsite.accounts.admin.single_save_button import OneButton
-from chatsite.accounts.admin.state_colours import Colours
+from chatsite.accounts.admin.base_admin import SingleSaveButtonAdmin, StateColours
 from chatsite.accounts.models import Invitation, InvitationState
 from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.sign_up import invitations
 
-STATES = Colours(open="info", revoked="warning", ended="warning")
+STATES = StateColours(open="info", revoked="warning", ended="warning")
 
 
 class NewLink(NamedTuple):
@@ -76,7 +75,7 @@ class StateFilter(admin.SimpleListFilter):
 
 
 @admin.register(Invitation)
-class InvitationAdmin(OneButton):
+class InvitationAdmin(SingleSaveButtonAdmin):
     list_display = ["whom", "shown_state", "note", "ends", "used_by", "created_by"]
     list_filter = [StateFilter]
     list_select_related = ["used_by", "created_by"]

@@ -13,9 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import StackedInline
 from unfold.decorators import display
 
-from chatsite.accounts.admin.edit_conflicts import SavedByOne
-from chatsite.accounts.admin.limits_form import EVERYONE, ROLES, WORDS, LimitsForm, SiteBudgetForm, figure
-from chatsite.accounts.admin.single_save_button import OneButton
+from chatsite.accounts.admin.base_admin import EditConflictAdmin, SingleSaveButtonAdmin
+from chatsite.accounts.admin.limits_form import EVERYONE, FIELD_TEXTS, ROLES, LimitsForm, SiteBudgetForm, format_figure
 from chatsite.accounts.limits import LIMITS, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget, User
 
@@ -28,7 +27,7 @@ COUNTS = [name for name in LIMITS if name not in MONEY]
 
 
 @admin.register(Limits)
-class LimitsAdmin(SavedByOne):
+class LimitsAdmin(EditConflictAdmin):
     form = LimitsForm
     list_display = ["whose", "what"]
     list_filter = [("user", admin.EmptyFieldListFilter), "role"]
@@ -55,8 +54,10 @@ class LimitsAdmin(SavedByOne):
     @display(description=_("limits"))
     def what(self, limits: Limits) -> str | None:
         """Return all that the row says, such as `Messages a minute: 30 · US dollars a day: 0.5`."""
-        said = {WORDS[name][0]: getattr(limits, name) for name in LIMITS}
-        return " · ".join(f"{label}: {figure(value)}" for label, value in said.items() if value is not None) or None
+        said = {FIELD_TEXTS[name][0]: getattr(limits, name) for name in LIMITS}
+        return (
+            " · ".join(f"{label}: {format_figure(value)}" for label, value in said.items() if value is not None) or None
+        )
 
     def get_fieldsets(self, request: HttpRequest, obj: Limits | None = None) -> list[Any]:
         return [(_("Whose"), {"fields": ["whose"] if obj else ["role"]}), *super().get_fieldsets(request, obj)]
@@ -92,7 +93,7 @@ CHANGE = "admin:accounts_sitebudget_change"
 
 
 @admin.register(SiteBudget)
-class SiteBudgetAdmin(OneButton, SavedByOne):
+class SiteBudgetAdmin(SingleSaveButtonAdmin, EditConflictAdmin):
     """One form, without a list."""
 
     form = SiteBudgetForm

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from chatsite.accounts.limits import LIMITS, EffectiveLimits, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget
 
-WORDS = {
+FIELD_TEXTS = {
     "messages_per_minute": (_("Messages a minute"), _("How many messages somebody may send in any minute.")),
     "replies_at_once": (_("Replies at once"), _("How many replies may be made for somebody at the same time.")),
     "message_tokens": (_("Tokens in a message"), _("The longest message that somebody may send.")),
@@ -43,8 +43,8 @@ class LimitsForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it t
         inherited = inherited or inherited_limits(self.instance)
         for name in LIMITS:
             field = self.fields[name]
-            field.label, field.help_text = WORDS[name]
-            field.widget.attrs["placeholder"] = in_words(inherited, name)
+            field.label, field.help_text = FIELD_TEXTS[name]
+            field.widget.attrs["placeholder"] = limit_sentence(inherited, name)
         if "role" in self.fields:
             role = cast(forms.ChoiceField, self.fields["role"])
             role.choices = [("", EVERYONE), *ROLES.items()]
@@ -61,7 +61,7 @@ class SiteBudgetForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time 
     class Meta:
         model = SiteBudget
         fields = ("money_per_day_usd", "money_per_month_usd")
-        labels = {name: WORDS[name][0] for name in fields}
+        labels = {name: FIELD_TEXTS[name][0] for name in fields}
         help_texts = {"money_per_day_usd": _("A day of UTC."), "money_per_month_usd": _("A calendar month of UTC.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -70,12 +70,12 @@ class SiteBudgetForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time 
             field.widget.attrs["placeholder"] = WITHOUT_LIMIT
 
 
-def in_words(limits: EffectiveLimits, name: str) -> str:
+def limit_sentence(limits: EffectiveLimits, name: str) -> str:
     """Return what holds and where it comes from, such as `20, from the role`."""
     value = getattr(limits, name)
-    return str(WITHOUT_LIMIT) if value is None else FROM[limits.origins[name]] % {"limit": figure(value)}
+    return str(WITHOUT_LIMIT) if value is None else FROM[limits.origins[name]] % {"limit": format_figure(value)}
 
 
-def figure(value: int | Decimal) -> str:
+def format_figure(value: int | Decimal) -> str:
     """Return a count, or an amount without the zeros that the column adds."""
     return f"{value.normalize():,f}" if isinstance(value, Decimal) else f"{value:,}"

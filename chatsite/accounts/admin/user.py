@@ -23,13 +23,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
-from chatsite.accounts.account.account_changes import note_change, send_password_link
-from chatsite.accounts.account.last_admin import keeps_an_admin
-from chatsite.accounts.account.sign_in_methods import ways_to_sign_in
-from chatsite.accounts.admin.edit_conflicts import SavedByOne
+from chatsite.accounts.account.account_changes import record_account_change, send_password_link
+from chatsite.accounts.account.last_admin import lock_remaining_admin
+from chatsite.accounts.account.sign_in_methods import sign_in_methods
+from chatsite.accounts.admin.base_admin import EditConflictAdmin, StateColours
 from chatsite.accounts.admin.limits import RULE, PersonalLimits
-from chatsite.accounts.admin.limits_form import WORDS, in_words
-from chatsite.accounts.admin.state_colours import Colours
+from chatsite.accounts.admin.limits_form import FIELD_TEXTS, limit_sentence
 from chatsite.accounts.admin.user_forms import LAST_ADMIN, OWN_ACCESS, NewUserForm, UserForm
 from chatsite.accounts.limits import LIMITS, effective_limits
 from chatsite.accounts.models import ChangeKind, GatePassword, User
@@ -54,7 +53,7 @@ class UserFormRequest(SignedInRequest):
 
 
 @admin.register(User)
-class UserAdmin(SavedByOne):
+class UserAdmin(EditConflictAdmin):
     form = UserForm
     list_display = ["email", "shown_name", "shown_role", "is_active"]
     list_filter = ["is_active", "role", "gate_rule", "date_joined"]
@@ -77,19 +76,19 @@ class UserAdmin(SavedByOne):
     def shown_name(self, user: User) -> str:
         return user.name or "–"
 
-    @display(description=_("role"), ordering="role", label=Colours(admin="primary", reviewer="info"))
+    @display(description=_("role"), ordering="role", label=StateColours(admin="primary", reviewer="info"))
     def shown_role(self, user: User) -> tuple[str, str]:
         return user.role, user.get_role_display()
 
     @display(description=_("in force now"))
     def limits_that_hold(self, user: User) -> str:
         limits = effective_limits(user)
-        rows = [(WORDS[name][0], in_words(limits, name)) for name in LIMITS]
+        rows = [(FIELD_TEXTS[name][0], limit_sentence(limits, name)) for name in LIMITS]
         return render_to_string("admin/accounts/user/limits_that_hold.html", {"rows": rows})
 
     @display(description=_("signs in with"))
     def signs_in_with(self, user: User) -> str:
-        return render_to_string("admin/accounts/user/ways_in.html", {"ways": ways_to_sign_in(user)})
+        return render_to_string("admin/accounts/user/ways_in.html", {"ways": sign_in_methods(user)})
 
     @display(description=_("own gate password"))
     def at_the_gate(self, user: User) -> SafeString:
@@ -176,7 +175,7 @@ class UserAdmin(SavedByOne):
         others = list(queryset.exclude(pk=request.user.pk))
         remove_second_factors(others)
         for user in others:
-            note_change(request, user, ChangeKind.FACTORS)
+            record_account_change(request, user, ChangeKind.FACTORS)
             self.log_change(request, user, "Removed the second factors.")
         note = gettext("Second factors removed: %(count)d. Your own stay as they are.")
         self.message_user(request, note % {"count": len(others)})
@@ -185,7 +184,7 @@ class UserAdmin(SavedByOne):
     def _set_active(self, request: SignedInRequest, queryset: QuerySet[User], *, active: bool) -> None:
         others = list(queryset.exclude(pk=request.user.pk))
         keys = [user.pk for user in others]
-        if not active and not keeps_an_admin(keys):
+        if not active and not lock_remaining_admin(keys):
             self.message_user(request, LAST_ADMIN, messages.ERROR)
             return
         User.objects.filter(pk__in=keys).update(is_active=active)
@@ -204,6 +203,6 @@ def _note_what_opens(request: SignedInRequest, user: User, form: ModelForm[User]
     """Put on record, for the person to find, what of the form gives somebody a way in or more rights."""
     if "email" in form.changed_data:
         before = form.initial["email"]
-        note_change(request, user, ChangeKind.ADDRESS, detail=before, email=before)
+        record_account_change(request, user, ChangeKind.ADDRESS, detail=before, email=before)
     if "role" in form.changed_data:
-        note_change(request, user, ChangeKind.ROLE, detail=user.role)
+        record_account_change(request, user, ChangeKind.ROLE, detail=user.role)

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.forms import ModelForm
 from django.utils.translation import gettext_lazy as _
 
-from chatsite.accounts.account.last_admin import keeps_an_admin
+from chatsite.accounts.account.last_admin import lock_remaining_admin
 from chatsite.accounts.models import GateRule, Role, User
 
 OWN_ACCESS = ("is_active", "role", "gate_rule")
@@ -49,6 +49,6 @@ class UserForm(_UniqueAddress):
         cleaned = super().clean() or {}
         will_be = {name: cleaned.get(name, getattr(self.instance, name)) for name in OWN_ACCESS}
         is_admin = will_be["role"] == Role.ADMIN and will_be["is_active"] and will_be["gate_rule"] != GateRule.BLOCKED
-        if not is_admin and not keeps_an_admin([self.instance.pk]):
+        if not is_admin and not lock_remaining_admin([self.instance.pk]):
             raise ValidationError(LAST_ADMIN)
         return cleaned

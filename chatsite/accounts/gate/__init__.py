@@ -1,1 +1,1 @@
-"""The gate: who may come in with their account, and by which password."""
+"""The gate: the beta password that admits an account, seats and the waiting list. Begin with `admission`."""

@@ -1,7 +1,7 @@
-"""May this person come in? The one answer, for pages, sockets, running replies and the admin.
+"""Admission: whether a user may use the site now. Pages, sockets, running replies and the admin all ask here.
 
-What is known of a person comes from one statement, for any number of people; `decide` makes the answer of it. A
-password that is revoked or over, by the database's clock, is no password here.
+One statement loads the facts of any number of users, and `decide_admission` decides by them. A password that is revoked
+or expired, by the database's clock, does not count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from chatsite.accounts.models import GateMode, GateRule, Role, User
 
 
 class Admission(Enum):
-    """Whether somebody may come in, or what keeps them out."""
+    """Whether a user is admitted, or what keeps them out."""
 
     ADMITTED = auto()
     SIGNED_OUT = auto()  # no account, or one that is not active
@@ -27,97 +27,102 @@ class Admission(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """What the answer depends on. Versions are None where there is no password in force, or no entry."""
+class AdmissionFacts:
+    """What admission depends on.
+
+    *required_version* is of the password that the user needs, None if none is in force; *entry_version* is of the
+    password that they entered with, None if they never did.
+    """
 
     is_active: bool
     role: str
     gate_rule: str
     mode: str
-    opening_version: uuid.UUID | None
+    required_version: uuid.UUID | None
     entry_version: uuid.UUID | None
     is_seated: bool
 
     @property
-    def came_by_another(self) -> bool:
-        """Whether the person gave a password once, and it is not the one that opens the gate now."""
-        return self.entry_version is not None and self.entry_version != self.opening_version
+    def has_outdated_entry(self) -> bool:
+        """Whether the user entered with a password that is not the one in force now."""
+        return self.entry_version is not None and self.entry_version != self.required_version
 
 
-def decide(standing: Standing) -> Admission:
-    """An admin is let in without a password, or nobody could mend the gate; but another admin can block one."""
-    if not standing.is_active:
+def decide_admission(facts: AdmissionFacts) -> Admission:
+    """Decide. An admin needs no password, or no one could repair the gate; but another admin can block one."""
+    if not facts.is_active:
         return Admission.SIGNED_OUT
-    if standing.gate_rule == GateRule.BLOCKED:
+    if facts.gate_rule == GateRule.BLOCKED:
         return Admission.BLOCKED
-    if standing.role == Role.ADMIN or not _needs_password(standing):
+    if facts.role == Role.ADMIN or not _needs_password(facts):
         return Admission.ADMITTED
-    if standing.opening_version is None or standing.entry_version != standing.opening_version:
+    if facts.required_version is None or facts.entry_version != facts.required_version:
         return Admission.PASSWORD_REQUIRED
-    return Admission.ADMITTED if standing.is_seated else Admission.WAITING
+    return Admission.ADMITTED if facts.is_seated else Admission.WAITING
 
 
-def _needs_password(standing: Standing) -> bool:
-    if standing.gate_rule == GateRule.SITE:
-        return standing.mode != GateMode.OFF
-    return standing.gate_rule == GateRule.REQUIRED
+def _needs_password(facts: AdmissionFacts) -> bool:
+    if facts.gate_rule == GateRule.SITE:
+        return facts.mode != GateMode.OFF
+    return facts.gate_rule == GateRule.REQUIRED
 
 
-# The version of the password that opens the gate for a person: their own, in any mode; else the one for all.
-OPENING_VERSION = "coalesce(own.version, CASE WHEN gate.mode = 'shared' THEN shared.version END)"
+# The version of the password that a user needs: their own, in any mode; else the one for all.
+REQUIRED_VERSION = "coalesce(own.version, CASE WHEN gate.mode = 'shared' THEN shared.version END)"
 IN_FORCE = "{0}.revoked_at IS NULL AND ({0}.expires_at IS NULL OR {0}.expires_at > statement_timestamp())"
-PEOPLE = f"""
+USERS = f"""
 accounts_user AS person
 LEFT JOIN accounts_gate AS gate ON true
 LEFT JOIN accounts_gatepassword AS own ON own.user_id = person.id AND {IN_FORCE.format("own")}
 LEFT JOIN accounts_gatepassword AS shared ON shared.user_id IS NULL AND {IN_FORCE.format("shared")}
 LEFT JOIN accounts_gateentry AS entry ON entry.user_id = person.id
 """
-STANDINGS = f"""
-SELECT person.id, person.is_active, person.role, person.gate_rule, coalesce(gate.mode, 'off'), {OPENING_VERSION},
+FACTS = f"""
+SELECT person.id, person.is_active, person.role, person.gate_rule, coalesce(gate.mode, 'off'), {REQUIRED_VERSION},
        entry.version, entry.seated_at IS NOT NULL
-FROM {PEOPLE} WHERE person.id = ANY(%s)
+FROM {USERS} WHERE person.id = ANY(%s)
 """  # noqa: S608  # nothing in it comes from outside
 
-# Those who are asked for a password.
-IS_ASKED = """
+# Users who need a password.
+IS_GATED = """
 person.is_active AND person.role <> 'admin'
 AND (person.gate_rule = 'required' OR (person.gate_rule = 'site' AND coalesce(gate.mode, 'off') <> 'off'))
 """
 WITHOUT_PASSWORD = f"""
-SELECT person.* FROM {PEOPLE} WHERE {IS_ASKED} AND {OPENING_VERSION} IS NULL ORDER BY person.email LIMIT %s
+SELECT person.* FROM {USERS} WHERE {IS_GATED} AND {REQUIRED_VERSION} IS NULL ORDER BY person.email LIMIT %s
 """  # noqa: S608
 
 
-def standings_of(user_ids: Collection[int], *, lock: bool = False) -> dict[int, Standing]:
-    """Return what is known of each of *user_ids* that has an account.
+def load_admission_facts(user_ids: Collection[int], *, lock: bool = False) -> dict[int, AdmissionFacts]:
+    """Return the facts of each of *user_ids* that still has an account.
 
-    With *lock* nobody else locks or changes these accounts until the transaction ends.
+    With *lock* the rows of these accounts stay locked until the transaction ends.
     """
     with connection.cursor() as cursor:
-        cursor.execute(f"{STANDINGS} FOR NO KEY UPDATE OF person" if lock else STANDINGS, [list(user_ids)])
-        return {user_id: Standing(*facts) for user_id, *facts in cursor.fetchall()}
+        cursor.execute(f"{FACTS} FOR NO KEY UPDATE OF person" if lock else FACTS, [list(user_ids)])
+        return {user_id: AdmissionFacts(*columns) for user_id, *columns in cursor.fetchall()}
 
 
-def people_without_password(most: int) -> list[User]:
-    """Return up to *most* of those who need a password and can have none: none that opens for them is in force."""
+def users_without_password(most: int) -> list[User]:
+    """Return up to *most* users who need a password while none is in force for them."""
     return list(User.objects.raw(WITHOUT_PASSWORD, [most]))
 
 
-def admissions_of(user_ids: Collection[int]) -> dict[int, Admission]:
-    """Return the answer for each of *user_ids*. Nobody has the id of an account that is gone."""
-    standings = standings_of(user_ids) if user_ids else {}
+def find_admissions(user_ids: Collection[int]) -> dict[int, Admission]:
+    """Return the admission of each of *user_ids*; an account that is gone counts as signed out."""
+    loaded = load_admission_facts(user_ids) if user_ids else {}
     return {
-        user_id: decide(standings[user_id]) if user_id in standings else Admission.SIGNED_OUT for user_id in user_ids
+        user_id: decide_admission(loaded[user_id]) if user_id in loaded else Admission.SIGNED_OUT
+        for user_id in user_ids
     }
 
 
-def admission_of(user_id: int | None) -> Admission:
-    """Return the answer for one person; None is a visitor without an account."""
-    return Admission.SIGNED_OUT if user_id is None else admissions_of([user_id])[user_id]
+def find_admission(user_id: int | None) -> Admission:
+    """Return the admission of one user; None is a visitor without an account."""
+    return Admission.SIGNED_OUT if user_id is None else find_admissions([user_id])[user_id]
 
 
 def lock_admission(user_id: int) -> Admission:
-    """Return the answer for one person, whose account stays locked until the transaction ends."""
-    standing = standings_of([user_id], lock=True).get(user_id)
-    return decide(standing) if standing else Admission.SIGNED_OUT
+    """Return the admission of one user, whose account stays locked until the transaction ends."""
+    facts = load_admission_facts([user_id], lock=True).get(user_id)
+    return decide_admission(facts) if facts else Admission.SIGNED_OUT

@@ -1,4 +1,4 @@
-"""What people fill in at the gate."""
+"""The form of the gate's page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chatsite.accounts.gate.passwords import LONGEST_CHARACTERS
 
 
 class UnlockForm(forms.Form):
-    """The password of the gate. What can't be one is refused here, before it costs the work of a hash."""
+    """The gate password. Input that can't be one is refused here, before it costs the work of a hash."""
 
     is_personal = False
 
@@ -20,8 +20,8 @@ class UnlockForm(forms.Form):
         error_messages={"max_length": _("Wrong password. Try again.")},
     )
 
-    def address(self, *, is_personal: bool) -> None:
-        """Ask for the password of all, or for the person's own."""
+    def label_password(self, *, is_personal: bool) -> None:
+        """Ask for the password of all, or for the user's own."""
         self.is_personal = is_personal
         if is_personal:
             self.fields["gate_password"].label = _("Your site password")

@@ -1,8 +1,8 @@
-"""Seats: how many people the gate lets in at once, and the line of those who wait for one.
+"""Seats: how many users the gate admits at once, and the waiting list.
 
-A seat is had by whoever came in by a password that is still in force and needs one. It is given up by losing that: a
-blocked or deactivated person, a password that changed, a gate that is off for them. Seats are given under a lock, by
-one statement, in the order in which people gave the password; so none is had twice. A lower cap sends nobody out.
+A user has a seat who needs a password and entered with one that is still in force. A seat is lost with that: when the
+user is blocked or deactivated, the password changes, or the gate is off for them. Seats are assigned under a lock, by
+one statement, in the order in which users gave the password; so none is assigned twice. A lower cap takes no seat away.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from chatsite.accounts.gate.admission import IS_ASKED, OPENING_VERSION, PEOPLE
+from chatsite.accounts.gate.admission import IS_GATED, REQUIRED_VERSION, USERS
 from chatsite.accounts.models import Gate
 
-# Those for whom `admission.decide` looks at the seat at all. A test holds the two together.
-COUNTS = f"""{IS_ASKED} AND entry.version = {OPENING_VERSION}"""
+# Users for whom `decide_admission` looks at the seat at all. A test compares the two.
+COUNTS = f"""{IS_GATED} AND entry.version = {REQUIRED_VERSION}"""
 PLACES = f"""
 SELECT entry.id, person.id AS user_id, person.name, person.email, entry.unlocked_at,
        entry.seated_at IS NOT NULL AS is_seated, coalesce({COUNTS}, false) AS counts
-FROM {PEOPLE} WHERE entry.id IS NOT NULL
+FROM {USERS} WHERE entry.id IS NOT NULL
 """  # noqa: S608  # nothing in it comes from outside
 DUE = f"""
 WITH place AS ({PLACES}),
@@ -52,8 +52,8 @@ WHERE mine.user_id = %s AND ahead.counts AND NOT ahead.is_seated
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Somebody who gave the password and has a seat, or waits for one."""
+class SeatRequest:
+    """A user who gave the password and has a seat, or waits for one since *since*."""
 
     user_id: int
     name: str
@@ -64,13 +64,13 @@ class Place:
 
 def lock_gate() -> Gate:
     """Return the gate, made if there is none, locked until the transaction ends."""
-    return Gate.objects.select_for_update().get_or_create(only=True)[0]
+    return Gate.objects.select_for_update().get_or_create(singleton=True)[0]
 
 
-def give_seats() -> None:
-    """Take back the seats of those who have lost them, and give the free ones to those who have waited longest.
+def assign_seats() -> None:
+    """Take back the seats that are lost, and give the free ones to the users who have waited longest.
 
-    Most often there is none, for one of many who wait and look again: then nobody waits for the lock.
+    Most often there is nothing to do, as when one of many who wait reloads: then the lock is not taken.
     """
     if not _is_any_due():
         return
@@ -86,15 +86,15 @@ def _is_any_due() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def list_places() -> list[Place]:
-    """Return who is inside and then who waits, each in the order in which they gave the password."""
+def list_seat_requests() -> list[SeatRequest]:
+    """Return the seated users and then the waiting ones, each in the order in which they gave the password."""
     with connection.cursor() as cursor:
         cursor.execute(LISTED)
-        return [Place(*row) for row in cursor.fetchall()]
+        return [SeatRequest(*row) for row in cursor.fetchall()]
 
 
-def place_in_line(user_id: int) -> int:
-    """Return 1 for whoever gets the next seat, and so on."""
+def waiting_position(user_id: int) -> int:
+    """Return the user's position on the waiting list; 1 gets the next seat."""
     with connection.cursor() as cursor:
         cursor.execute(PLACE_IN_LINE, [user_id])
         return int(cursor.fetchone()[0])

@@ -1,4 +1,4 @@
-"""The page of the gate: the password, the waiting list, or that there is no way in."""
+"""The gate's page: the password form, the waiting list, or why no password helps."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from chatsite.accounts.gate.admission import Admission, standings_of
+from chatsite.accounts.gate.admission import Admission, load_admission_facts
 from chatsite.accounts.gate.attempts import TooManyAttempts
 from chatsite.accounts.gate.forms import UnlockForm
-from chatsite.accounts.gate.passwords import password_asked_of
-from chatsite.accounts.gate.seats import place_in_line
-from chatsite.accounts.gate.unlock import let_in, unlock
+from chatsite.accounts.gate.passwords import required_gate_password
+from chatsite.accounts.gate.seats import waiting_position
+from chatsite.accounts.gate.unlock import admit, unlock
 from chatsite.accounts.models import Gate
 from chatsite.accounts.preferences.reader_time_zone import reader_time_zone, time_of_day
 from chatsite.accounts.requests import SignedInRequest
@@ -29,8 +29,8 @@ LOOK_AGAIN_SECONDS = 10
 @sensitive_post_parameters("gate_password")
 @require_http_methods(["GET", "POST"])
 def gate(request: HttpRequest) -> HttpResponse:
-    """Let the person in, or show what keeps them out; then go on to the page they came for."""
-    admission = let_in(request.user)
+    """Admit the user and go on to the page that they came for, or show what keeps them out."""
+    admission = admit(request.user)
     if admission is Admission.SIGNED_OUT:
         return redirect_to_login(request.get_full_path())
     if admission is Admission.ADMITTED:
@@ -39,7 +39,7 @@ def gate(request: HttpRequest) -> HttpResponse:
         return _page(request, "gate/blocked.html", status=403)
     request = cast(SignedInRequest, request)
     if admission is Admission.WAITING:
-        place = place_in_line(request.user.pk)
+        place = waiting_position(request.user.pk)
         return _page(request, "gate/waiting.html", place=place, look_again_seconds=LOOK_AGAIN_SECONDS)
     return _take_password(request) if request.method == "POST" else _ask(request, UnlockForm())
 
@@ -61,14 +61,14 @@ def _take_password(request: SignedInRequest) -> HttpResponse:
 
 
 def _ask(request: SignedInRequest, form: UnlockForm) -> HttpResponse:
-    """Ask for the password, or say that none lets the person in."""
+    """Ask for the password, or say that none is in force for this user."""
     status = 400 if request.method == "POST" else 200
-    standing = standings_of([request.user.pk]).get(request.user.pk)
-    password = password_asked_of(request.user, standing) if standing else None
-    if standing is None or password is None:
+    facts = load_admission_facts([request.user.pk]).get(request.user.pk)
+    password = required_gate_password(request.user, facts) if facts else None
+    if facts is None or password is None:
         return _page(request, "gate/no_password.html", status=status)
-    form.address(is_personal=password.user_id is not None)
-    return _page(request, "gate/password.html", status=status, form=form, is_changed=standing.came_by_another)
+    form.label_password(is_personal=password.user_id is not None)
+    return _page(request, "gate/password.html", status=status, form=form, is_changed=facts.has_outdated_entry)
 
 
 def _too_many(request: HttpRequest, error: TooManyAttempts) -> HttpResponse:
@@ -84,6 +84,6 @@ def _page(request: HttpRequest, template: str, *, status: int = 200, **context: 
 
 
 def _next(request: HttpRequest) -> str:
-    """Return the page that the person came for, if it is one of this site."""
+    """Return the page that the user came for, if it is one of this site."""
     wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
     return wanted if url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) and wanted[0] == "/" else "/"

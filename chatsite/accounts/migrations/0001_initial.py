@@ -140,20 +140,20 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="FirstAdminLink",
             fields=[
-                ("only", models.BooleanField(default=True, primary_key=True, serialize=False)),
+                ("singleton", models.BooleanField(default=True, primary_key=True, serialize=False)),
                 ("token_hash", models.CharField(max_length=64)),
                 ("created_at", models.DateTimeField(auto_now=True)),
             ],
             options={
                 "constraints": [
-                    models.CheckConstraint(condition=models.Q(("only", True)), name="first_admin_link_is_only_one")
+                    models.CheckConstraint(condition=models.Q(("singleton", True)), name="first_admin_link_is_only_one")
                 ],
             },
         ),
         migrations.CreateModel(
             name="Gate",
             fields=[
-                ("only", models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
+                ("singleton", models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
                 (
                     "mode",
                     models.CharField(
@@ -188,7 +188,7 @@ class Migration(migrations.Migration):
                 "verbose_name": "gate",
                 "verbose_name_plural": "gate",
                 "constraints": [
-                    models.CheckConstraint(condition=models.Q(("only", True)), name="gate_is_only_one"),
+                    models.CheckConstraint(condition=models.Q(("singleton", True)), name="gate_is_only_one"),
                     models.CheckConstraint(
                         condition=models.Q(("mode__in", chatsite.accounts.models.gate.GateMode)),
                         name="gate_mode_is_known",
@@ -263,7 +263,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="SiteBudget",
             fields=[
-                ("only", models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
+                ("singleton", models.BooleanField(default=True, editable=False, primary_key=True, serialize=False)),
                 (
                     "money_per_day_usd",
                     models.DecimalField(
@@ -289,7 +289,7 @@ class Migration(migrations.Migration):
                 "verbose_name": "site budget",
                 "verbose_name_plural": "site budget",
                 "constraints": [
-                    models.CheckConstraint(condition=models.Q(("only", True)), name="site_budget_is_only_one"),
+                    models.CheckConstraint(condition=models.Q(("singleton", True)), name="site_budget_is_only_one"),
                     models.CheckConstraint(
                         condition=models.Q(
                             ("money_per_day_usd", None),

@@ -44,6 +44,6 @@ class AccountChange(models.Model):
         return f"{self.get_kind_display()}, {self.at:%Y-%m-%d %H:%M} UTC"
 
     @property
-    def detail_in_words(self) -> str:
+    def detail_label(self) -> str:
         """Blank where there is none, or none any more."""
         return str(Role(self.detail).label) if self.kind == ChangeKind.ROLE and self.detail else self.detail

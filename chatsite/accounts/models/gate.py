@@ -25,7 +25,7 @@ class Gate(models.Model):
     password.
     """
 
-    only = models.BooleanField(primary_key=True, default=True, editable=False)
+    singleton = models.BooleanField(primary_key=True, default=True, editable=False)
     mode = models.CharField(max_length=8, choices=GateMode, default=GateMode.OFF)
     seats = models.PositiveIntegerField(
         null=True, blank=True, validators=[MaxValueValidator(1_000_000)], help_text=_("Empty is without a cap.")
@@ -38,7 +38,7 @@ class Gate(models.Model):
         verbose_name = _("gate")
         verbose_name_plural = _("gate")
         constraints = [
-            models.CheckConstraint(condition=Q(only=True), name="gate_is_only_one"),
+            models.CheckConstraint(condition=Q(singleton=True), name="gate_is_only_one"),
             models.CheckConstraint(condition=Q(mode__in=GateMode), name="gate_mode_is_known"),
         ]
 

@@ -25,7 +25,7 @@ MONEY: dict[str, Any] = {
 }
 
 
-def is_amount(field: str, *, name: str) -> models.CheckConstraint:
+def amount_constraint(field: str, *, name: str) -> models.CheckConstraint:
     """Let the column hold nothing, or 0 and more. Its end shuts out NaN, which to PostgreSQL is above all numbers."""
     condition = Q(**{field: None}) | Q(**{f"{field}__gte": 0, f"{field}__lt": MONEY_ENDS})
     return models.CheckConstraint(condition=condition, name=name)
@@ -74,8 +74,8 @@ class Limits(models.Model):
                 name="limits_of_the_site_are_one_row",
                 violation_error_message=_("Everyone's limits are there already."),
             ),
-            is_amount("money_per_day_usd", name="limits_day_is_an_amount"),
-            is_amount("money_per_month_usd", name="limits_month_is_an_amount"),
+            amount_constraint("money_per_day_usd", name="limits_day_is_an_amount"),
+            amount_constraint("money_per_month_usd", name="limits_month_is_an_amount"),
         ]
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class Limits(models.Model):
 class SiteBudget(models.Model):
     """What the whole site may spend, all people together: at most one row. None is without limit."""
 
-    only = models.BooleanField(primary_key=True, default=True, editable=False)
+    singleton = models.BooleanField(primary_key=True, default=True, editable=False)
     money_per_day_usd = models.DecimalField(**MONEY)
     money_per_month_usd = models.DecimalField(**MONEY)
 
@@ -93,9 +93,9 @@ class SiteBudget(models.Model):
         verbose_name = _("site budget")
         verbose_name_plural = _("site budget")
         constraints = [
-            models.CheckConstraint(condition=Q(only=True), name="site_budget_is_only_one"),
-            is_amount("money_per_day_usd", name="site_budget_day_is_an_amount"),
-            is_amount("money_per_month_usd", name="site_budget_month_is_an_amount"),
+            models.CheckConstraint(condition=Q(singleton=True), name="site_budget_is_only_one"),
+            amount_constraint("money_per_day_usd", name="site_budget_day_is_an_amount"),
+            amount_constraint("money_per_month_usd", name="site_budget_month_is_an_amount"),
         ]
 
     def __str__(self) -> str:

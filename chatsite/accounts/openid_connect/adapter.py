@@ -18,9 +18,14 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models import User
-from chatsite.accounts.openid_connect.confirmation import CONFIRM, confirm, confirmation_there_url, must_confirm_there
-from chatsite.accounts.openid_connect.link_account import adopt, drop_unproved_claims, may_be_adopted
-from chatsite.accounts.sign_up.policy import complete_sign_up, is_open_to, may_sign_up
+from chatsite.accounts.openid_connect.link_account import adopt, drop_unverified_claims, may_link_by_email
+from chatsite.accounts.openid_connect.provider_reauthentication import (
+    CONFIRM,
+    confirm,
+    must_reauthenticate_at_provider,
+    provider_reauthentication_url,
+)
+from chatsite.accounts.sign_up.policy import complete_sign_up, is_sign_up_open, may_sign_up
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +44,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         """Decide by the address; who has none yet is asked for one, and then it decides."""
         email = sociallogin.user.email
-        return may_sign_up(request.session, email) if email else is_open_to(request.session)
+        return may_sign_up(request.session, email) if email else is_sign_up_open(request.session)
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
         """Return the account of which a verified address is the own one.
@@ -54,20 +59,20 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Decide about an account that was found by its address only, before anything of it is given away."""
-        drop_unproved_claims(_verified(sociallogin))
+        drop_unverified_claims(_verified(sociallogin))
         if sociallogin.state.get("process") == CONFIRM:
             raise ImmediateHttpResponse(confirm(request, sociallogin))
         is_connecting = sociallogin.state.get("process") == AuthProcess.CONNECT
-        if is_connecting and request.user.is_authenticated and must_confirm_there(request):
+        if is_connecting and request.user.is_authenticated and must_reauthenticate_at_provider(request):
             # Another account there is a way in like any other, and it is begun on no page of ours that has a door.
-            url = confirmation_there_url(request.user, reverse("socialaccount_connections"))
+            url = provider_reauthentication_url(request.user, reverse("socialaccount_connections"))
             raise ImmediateHttpResponse(redirect(url))
         found_by_address = sociallogin.is_existing and sociallogin.account._state.adding
         if not found_by_address or is_connecting:
             return
         if not sociallogin.user.is_active:
             raise ImmediateHttpResponse(get_account_adapter().respond_user_inactive(request, sociallogin.user))
-        if not may_be_adopted(sociallogin.user):
+        if not may_link_by_email(sociallogin.user):
             raise ImmediateHttpResponse(render(request, "socialaccount/not_confirmed.html", status=403))
         adopt(sociallogin.user)
 

@@ -18,7 +18,7 @@ from chatsite.accounts.models import User
 from chatsite.accounts.second_factors.factors import has_second_factor
 
 
-def may_be_adopted(user: User) -> bool:
+def may_link_by_email(user: User) -> bool:
     """Say whether an address alone may open the account: not what is worth more, where it was never confirmed."""
     return _is_confirmed(user) or not (user.is_staff or has_second_factor(user))
 
@@ -35,7 +35,7 @@ def adopt(user: User) -> None:
     user.save(update_fields=["password"])
 
 
-def drop_unproved_claims(emails: Iterable[str]) -> None:
+def drop_unverified_claims(emails: Iterable[str]) -> None:
     """Let nobody else wait to change to an address that has just been proved to be somebody's."""
     EmailAddress.objects.filter(email__in=emails, verified=False).exclude(user__email=F("email")).delete()
 

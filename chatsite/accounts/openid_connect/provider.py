@@ -21,13 +21,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from requests import RequestException
 
-from chatsite.accounts.openid_connect.confirmation import ASKED_ANEW, CONFIRM
 from chatsite.accounts.openid_connect.id_token import IdTokenRefused, require_sign_in_since, verify_id_token
+from chatsite.accounts.openid_connect.provider_reauthentication import ASKED_ANEW, CONFIRM
 
 Claims = dict[str, Any]
 
 
-class Exchange(OpenIDConnectOAuth2Adapter):
+class ProviderClient(OpenIDConnectOAuth2Adapter):
     """The requests to the provider in one sign-in.
 
     *nonce* is what this site had sent with the person, *asked_at* the Unix time of a question whether it is still they.
@@ -71,13 +71,13 @@ class Exchange(OpenIDConnectOAuth2Adapter):
             return dict(response.json())
 
 
-class Account(ProviderAccount):
+class OpenIDConnectAccount(ProviderAccount):
     """Somebody's account at the provider, shown by its address."""
 
 
 class OpenIDConnectProvider(AllauthProvider):
-    account_class = Account
-    oauth2_adapter_class = Exchange
+    account_class = OpenIDConnectAccount
+    oauth2_adapter_class = ProviderClient
     pkce_enabled_default = True
     supports_token_authentication = False
 

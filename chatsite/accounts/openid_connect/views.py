@@ -15,7 +15,7 @@ from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from chatsite.accounts.openid_connect.provider import Exchange
+from chatsite.accounts.openid_connect.provider import ProviderClient
 from chatsite.accounts.sign_up.policy import SignUpRefused
 
 
@@ -51,7 +51,7 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
 
 def _answer(view: type[OAuth2View], request: HttpRequest, provider_id: str) -> HttpResponse:
     try:
-        response: HttpResponse = view.adapter_view(Exchange(request, provider_id))(request)
+        response: HttpResponse = view.adapter_view(ProviderClient(request, provider_id))(request)
     except SocialApp.DoesNotExist:
         raise Http404 from None
     return response

@@ -12,7 +12,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from chatsite.accounts.second_factors.secret_encryption import seal, unseal
+from chatsite.accounts.second_factors.secret_encryption import decrypt_secret, encrypt_secret
 
 
 class MFAAdapter(DefaultMFAAdapter):
@@ -30,10 +30,10 @@ class MFAAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        return seal(text)
+        return encrypt_secret(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        return unseal(encrypted_text)
+        return decrypt_secret(encrypted_text)
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
         return {"id": urlsplit(f"//{context.request.get_host()}").hostname or "", "name": settings.SITE_NAME}

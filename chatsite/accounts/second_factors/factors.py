@@ -26,16 +26,16 @@ def has_second_factor(user: User) -> bool:
     return bool(is_mfa_enabled(user, FACTORS))
 
 
-def showed_second_factor(request: HttpRequest) -> bool:
+def has_shown_second_factor(request: HttpRequest) -> bool:
     """Say whether this session was begun, or confirmed since, with a second factor of its person."""
     records: list[dict[str, Any]] = get_authentication_records(request, request.user)
     return any(record["method"] == "mfa" for record in records)
 
 
-def remember_new_factor(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
+def record_new_factor(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
     """Count a factor that was set up in this session as shown in it: to set it up, it was used.
 
-    Nobody gets as far without having shown the factors that there were before, see `SecondFactorDoorMiddleware`.
+    Nobody gets as far without having shown the factors that there were before, see `SecondFactorAccessMiddleware`.
     """
     if authenticator.type in FACTORS:
         record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)
@@ -46,12 +46,12 @@ def remove_second_factors(users: Iterable[User]) -> None:
     Authenticator.objects.filter(user__in=users).delete()
 
 
-def must_set_up(user: User) -> bool:
+def must_set_up_second_factor(user: User) -> bool:
     """Say whether the admin stays shut to *user*, who is staff, until there is a second factor."""
     return bool(settings.STAFF_SECOND_FACTOR) and not has_second_factor(user)
 
 
-def confirmation_url(user: User, back_to: str) -> str:
+def second_factor_url(user: User, back_to: str) -> str:
     """Return the page that asks *user* for the factor there is and then goes on to *back_to*."""
     has_app = is_mfa_enabled(user, [Authenticator.Type.TOTP])
     page = "mfa_reauthenticate" if has_app else "mfa_reauthenticate_webauthn"

@@ -34,7 +34,7 @@ NONSENSE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, 
 LOCAL_NAME = "localhost"
 
 
-def why_not_here(request: HttpRequest) -> str:
+def why_no_passkeys(request: HttpRequest) -> str:
     """Return why browsers allow no passkeys at the address that was asked for, or "" if they do."""
     asked_for = urlsplit(f"//{request.get_host()}")
     host = asked_for.hostname or ""
@@ -144,5 +144,5 @@ class SignInByPasskeyForm(_AnyCredential, LoginWebAuthnForm):
         return authenticator
 
 
-class ConfirmByPasskeyForm(_AnyCredential, ReauthenticateWebAuthnForm):
+class ReauthenticateByPasskeyForm(_AnyCredential, ReauthenticateWebAuthnForm):
     """Takes a passkey from who is signed in already."""

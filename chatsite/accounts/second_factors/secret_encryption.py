@@ -17,23 +17,23 @@ SECRET_BYTES = 20
 log = logging.getLogger(__name__)
 
 
-def seal(text: str) -> str:
+def encrypt_secret(text: str) -> str:
     return _fernet().encrypt(text.encode()).decode()
 
 
-def unseal(sealed: str) -> str:
+def decrypt_secret(sealed: str) -> str:
     """Return what was sealed; where it was sealed with another `SECRET_KEY`, a secret that nobody knows.
 
     So a code for it is always wrong. An error would leave the person with a broken sign-in, and a constant would be a
     secret that everybody knows.
     """
-    if (text := unseal_or_none(sealed)) is not None:
+    if (text := decrypt_secret_or_none(sealed)) is not None:
         return text
     log.error("A second factor was sealed with another SECRET_KEY. Remove it in the admin, under Users.")
     return base64.b32encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
-def unseal_or_none(sealed: str) -> str | None:
+def decrypt_secret_or_none(sealed: str) -> str | None:
     """Return what was sealed; None where it was sealed with another `SECRET_KEY`."""
     try:
         return _fernet().decrypt(sealed.encode()).decode()

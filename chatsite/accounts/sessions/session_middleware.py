@@ -1,4 +1,4 @@
-"""The session of a request, which knows where the request comes from."""
+"""Session middleware that also stores when and where a session was last seen."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import cast
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
 
-from chatsite.accounts.sessions.session_store import SessionStore, Visitor
+from chatsite.accounts.sessions.session_store import ClientInfo, SessionStore
 
 
-class SeenSessionMiddleware(SessionMiddleware):
-    """Django's, which also writes down when and where a session was last seen."""
+class TrackedSessionMiddleware(SessionMiddleware):
+    """Django's, which tells the session store the client of the request."""
 
     def process_request(self, request: HttpRequest) -> None:
         super().process_request(request)
-        _store_of(request).visitor = Visitor.of(request.META)
+        _store(request).client = ClientInfo.from_meta(request.META)
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response = super().process_response(request, response)
-        _store_of(request).see_again()
+        _store(request).touch()
         return response
 
 
-def _store_of(request: HttpRequest) -> SessionStore:
+def _store(request: HttpRequest) -> SessionStore:
     return cast(SessionStore, request.session)  # SESSION_ENGINE

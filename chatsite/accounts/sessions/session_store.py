@@ -1,6 +1,6 @@
-"""Sessions in the database, each with whose it is and where it was last seen.
+"""Session store (`SESSION_ENGINE`): sessions in the database, with user, address, browser and time last seen.
 
-A session is loaded at every request, so its row is at hand, and seeing it again costs a statement once a minute.
+A session is loaded at every request, so its row is at hand, and updating it costs a statement once a minute.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 else:
     DatabaseStore = db.SessionStore
 
-SEEN_AGAIN_AFTER = dt.timedelta(minutes=1)
-# What stays while a session goes on as the same person's, also under a new key, as after a change of the password.
-KEPT = ("began_at", "last_seen_at", "address", "user_agent")
+TOUCH_INTERVAL = dt.timedelta(minutes=1)
+# Kept while a session goes on with the same user, also under a new key, as after a change of the password.
+KEPT_FIELDS = ("began_at", "last_seen_at", "address", "user_agent")
 
 
 @dataclass(frozen=True, slots=True)
-class Visitor:
-    """Where a request comes from."""
+class ClientInfo:
+    """Address and browser of a request."""
 
     address: str | None
     user_agent: str
 
     @classmethod
-    def of(cls, headers_and_address: dict[str, Any]) -> Visitor:
-        """Read them from a request's `META`. No browser's nonsense is more than the columns can hold."""
-        user_agent = headers_and_address.get("HTTP_USER_AGENT", "").replace("\x00", "")
+    def from_meta(cls, meta: dict[str, Any]) -> ClientInfo:
+        """Read them from a request's `META`, cut to what the columns hold."""
+        user_agent = meta.get("HTTP_USER_AGENT", "").replace("\x00", "")
         longest = Session._meta.get_field("user_agent").max_length
-        return cls(_clean_address(headers_and_address.get("REMOTE_ADDR", "")), user_agent[:longest])
+        return cls(_clean_address(meta.get("REMOTE_ADDR", "")), user_agent[:longest])
 
 
 def _clean_address(raw: str) -> str | None:
@@ -49,11 +49,11 @@ def _clean_address(raw: str) -> str | None:
 
 
 class SessionStore(DatabaseStore):
-    """Django's, whose rows are ours. *visitor* is who asks, where that is known."""
+    """Django's store with our rows. *client* is set for the session of a request."""
 
     def __init__(self, session_key: str | None = None) -> None:
         super().__init__(session_key)
-        self.visitor: Visitor | None = None
+        self.client: ClientInfo | None = None
         self._row: Session | None = None
 
     @classmethod
@@ -72,22 +72,22 @@ class SessionStore(DatabaseStore):
         row = super().create_model_instance(data)
         row.user_id = Session._meta.get_field("user").to_python(data.get(SESSION_KEY))
         if self._row and self._row.user_id == row.user_id:
-            for name in KEPT:
+            for name in KEPT_FIELDS:
                 setattr(row, name, getattr(self._row, name))
-        if self.visitor:
-            _see(row, self.visitor)
+        if self.client:
+            _set_last_seen(row, self.client)
         self._row = row
         return row
 
-    def see_again(self) -> None:
-        """Write down where somebody's session was seen, if the last time is a while ago. Nothing is loaded for it."""
+    def touch(self) -> None:
+        """Store when and where the session was seen, at most once per interval. Loads nothing."""
         row = self._row
-        if row and row.user_id and self.visitor and row.last_seen_at < timezone.now() - SEEN_AGAIN_AFTER:
-            _see(row, self.visitor)
+        if row and row.user_id and self.client and row.last_seen_at < timezone.now() - TOUCH_INTERVAL:
+            _set_last_seen(row, self.client)
             seen = {name: getattr(row, name) for name in ("last_seen_at", "address", "user_agent")}
             Session.objects.filter(pk=row.pk).update(**seen)
 
 
-def _see(row: Session, visitor: Visitor) -> None:
+def _set_last_seen(row: Session, client: ClientInfo) -> None:
     row.last_seen_at = timezone.now()
-    row.address, row.user_agent = visitor.address, visitor.user_agent
+    row.address, row.user_agent = client.address, client.user_agent

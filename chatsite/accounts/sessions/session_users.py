@@ -1,4 +1,4 @@
-"""Whose session it is now: one statement, for any number of them, and Django's own way where that leaves a doubt."""
+"""The user of a session: one statement for any number of sessions, and Django's own `get_user` for the rest."""
 
 from __future__ import annotations
 
@@ -13,42 +13,44 @@ from django.utils.crypto import constant_time_compare
 from chatsite.accounts.models import Session, User
 from chatsite.postgres.compiled_query import CompiledQuery
 
-from .session_store import SEEN_AGAIN_AFTER, SessionStore
+from .session_store import TOUCH_INTERVAL, SessionStore
 
-LASTING = CompiledQuery(Session.objects.select_related("user"), "WHERE session_key = ANY(%s) AND expire_date > %s")
+LIVE_SESSIONS = CompiledQuery(
+    Session.objects.select_related("user"), "WHERE session_key = ANY(%s) AND expire_date > %s"
+)
 
 
-def user_of(session_key: str | None) -> AbstractBaseUser | AnonymousUser:
-    """Return whose session it is, or an anonymous user."""
+def find_session_user(session_key: str | None) -> AbstractBaseUser | AnonymousUser:
+    """Return the user of the session, or an anonymous user."""
     store = SessionStore(session_key)
     key = store.session_key  # None where it can't be one
-    return (users_of([key]).get(key) if key else None) or _as_django_asks(store)
+    return (find_session_users([key]).get(key) if key else None) or _django_user(store)
 
 
-def _as_django_asks(store: SessionStore) -> AbstractBaseUser | AnonymousUser:
+def _django_user(store: SessionStore) -> AbstractBaseUser | AnonymousUser:
     request = HttpRequest()
     request.session = store
     return get_user(request)
 
 
-def users_of(session_keys: Collection[str]) -> dict[str, User]:
-    """Return session key → user where that is beyond doubt; of the others ask `user_of`."""
-    sessions = LASTING.all(list(session_keys), timezone.now())
-    return {session.session_key: session.user for session in sessions if session.user and is_of(session, session.user)}
+def find_session_users(session_keys: Collection[str]) -> dict[str, User]:
+    """Return session key → user for sessions that are certainly valid; ask `find_session_user` about the others."""
+    live = LIVE_SESSIONS.all(list(session_keys), timezone.now())
+    return {session.session_key: session.user for session in live if session.user and belongs_to(session, session.user)}
 
 
-def is_of(session: Session, user: User) -> bool:
-    """Return whether *session* was begun with the user's present password, as `get_user` asks."""
-    said = session.get_decoded()
+def belongs_to(session: Session, user: User) -> bool:
+    """Return whether *session* is of *user* and was begun with the present password, as `get_user` checks."""
+    data = session.get_decoded()
     return (
-        said.get(SESSION_KEY) == str(user.pk)
-        and bool(said.get(BACKEND_SESSION_KEY))
-        and constant_time_compare(said.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
+        data.get(SESSION_KEY) == str(user.pk)
+        and bool(data.get(BACKEND_SESSION_KEY))
+        and constant_time_compare(data.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
     )
 
 
-def see_again(session_keys: Collection[str]) -> None:
-    """Write down that these sessions are in use, where they were last seen a while ago: a page that is open is used."""
+def touch_sessions(session_keys: Collection[str]) -> None:
+    """Store that these sessions are in use, at most once per interval: an open page counts as use."""
     now = timezone.now()
-    stale = Session.objects.filter(session_key__in=session_keys, last_seen_at__lt=now - SEEN_AGAIN_AFTER)
+    stale = Session.objects.filter(session_key__in=session_keys, last_seen_at__lt=now - TOUCH_INTERVAL)
     stale.update(last_seen_at=now)

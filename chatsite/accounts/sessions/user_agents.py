@@ -1,6 +1,6 @@
-"""The browser and the system that a `User-Agent` header names, in words.
+"""Browser and operating system by the `User-Agent` header, such as “Firefox on Windows”.
 
-Every browser also claims to be older ones, so the first name that is found decides, in the order written here.
+Every browser also claims to be older ones, so the first name that is found counts, in the order written here.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ SYSTEMS = (
 )
 
 
-def browser_words(user_agent: str) -> str:
-    """Return words such as “Firefox on Windows”; a header that says neither is called what it is, unknown."""
+def browser_name(user_agent: str) -> str:
+    """Return a label such as “Firefox on Windows”, or that the browser is unknown."""
     browser, system = _first(BROWSERS, user_agent), _first(SYSTEMS, user_agent)
     if browser and system:
         return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}

@@ -11,7 +11,7 @@ from django.utils.encoding import punycode
 DOMAIN = re.compile(r"(?!.*--$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
-def domain_of(email: str) -> str | None:
+def email_domain(email: str) -> str | None:
     """Return the domain in the form `ascii_domain` gives; a quoted local part may hold further @."""
     return ascii_domain(email.rpartition("@")[2])
 

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.crypto import constant_time_compare
 
 from chatsite.accounts.models import FirstAdminLink, Role, User
-from chatsite.accounts.sign_up.one_time_links import hash_of, link_to, make_token
+from chatsite.accounts.sign_up.one_time_links import build_link, hash_token, make_token
 
 GRANT = "first_admin_grant"
 
@@ -21,8 +21,8 @@ def first_admin_url() -> str | None:
     if User.objects.admins().exists():
         return None
     token = make_token()
-    FirstAdminLink.objects.update_or_create(only=True, defaults={"token_hash": hash_of(token)})
-    return link_to("first_admin", token)
+    FirstAdminLink.objects.update_or_create(singleton=True, defaults={"token_hash": hash_token(token)})
+    return build_link("first_admin", token)
 
 
 def is_link_open() -> bool:
@@ -31,7 +31,7 @@ def is_link_open() -> bool:
 
 def accept_token(session: SessionBase, token: str) -> bool:
     """Remember in the session that its person came by the link, if *token* is the link's."""
-    session[GRANT] = hash_of(token)
+    session[GRANT] = hash_token(token)
     if holds_grant(session):
         return True
     del session[GRANT]

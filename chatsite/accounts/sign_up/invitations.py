@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import Invitation, User
-from chatsite.accounts.sign_up.one_time_links import hash_of, link_to, make_token
+from chatsite.accounts.sign_up.one_time_links import build_link, hash_token, make_token
 
 GRANT = "invitation_grant"
 USUAL_DAYS, MOST_DAYS = 7, 90
@@ -34,14 +34,14 @@ def invite(invitation: Invitation, *, days: int) -> str:
     A link from before works no more. Raises `InvitationNotOpen` if the invitation was used or revoked meanwhile.
     """
     token = make_token()
-    fresh = {"token_hash": hash_of(token), "expires_at": timezone.now() + dt.timedelta(days=days)}
+    fresh = {"token_hash": hash_token(token), "expires_at": timezone.now() + dt.timedelta(days=days)}
     if invitation.pk is None:
         for name, value in fresh.items():
             setattr(invitation, name, value)
         invitation.save()
     elif not _still_to_be_used(invitation).update(**fresh):
         raise InvitationNotOpen
-    return link_to("invitation", token)
+    return build_link("invitation", token)
 
 
 def revoke(invitation: Invitation) -> bool:
@@ -61,7 +61,7 @@ def send(invitation: Invitation, link: str, *, days: int) -> bool:
 
 
 def find_by_token(token: str) -> Invitation | None:
-    return Invitation.objects.filter(token_hash=hash_of(token)).first()
+    return Invitation.objects.filter(token_hash=hash_token(token)).first()
 
 
 def accept(session: SessionBase, invitation: Invitation) -> None:
@@ -73,7 +73,7 @@ def decline(session: SessionBase) -> None:
     session.pop(GRANT, None)
 
 
-def held_by(session: SessionBase) -> Invitation | None:
+def held_invitation(session: SessionBase) -> Invitation | None:
     """Return the invitation by whose link this session came, in whatever state it is now."""
     if GRANT not in session:
         return None

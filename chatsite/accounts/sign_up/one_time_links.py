@@ -19,11 +19,11 @@ def make_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
-def link_to(route: str, token: str) -> str:
+def build_link(route: str, token: str) -> str:
     """Return the whole address to give away: of the page named *route*, on this site."""
     return f"{settings.SITE_URL}{reverse(route)}#{token}"
 
 
-def hash_of(token: str) -> str:
+def hash_token(token: str) -> str:
     """A plain hash is enough for a token that is random."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()

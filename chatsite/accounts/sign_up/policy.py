@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from chatsite.accounts.models import Invitation, User
 from chatsite.accounts.sign_up import first_admin, invitations
-from chatsite.accounts.sign_up.domains import ascii_domain, domain_of
+from chatsite.accounts.sign_up.domains import ascii_domain, email_domain
 
 
 class SignUpRefused(Exception):
@@ -25,28 +25,28 @@ def may_sign_up(session: SessionBase, email: str) -> bool:
 
     That it is theirs is proved later, by a mail, or has been already, by an identity provider that vouches for it.
     """
-    return why_refused(session, email) is None
+    return refusal_sentence(session, email) is None
 
 
-def is_open_to(session: SessionBase) -> bool:
+def is_sign_up_open(session: SessionBase) -> bool:
     """Return whether the person of *session* may make an account with any address at all."""
     some_address_is_enough = settings.SIGN_UP in ("open", "domains")
-    return some_address_is_enough or first_admin.holds_grant(session) or invitation_of(session) is not None
+    return some_address_is_enough or first_admin.holds_grant(session) or usable_invitation(session) is not None
 
 
-def why_refused(session: SessionBase, email: str) -> str | None:
+def refusal_sentence(session: SessionBase, email: str) -> str | None:
     """Return a sentence for the person, which says nothing of whether the address has an account; None is a yes."""
     if first_admin.holds_grant(session):
         return None
-    invitation = invitation_of(session)
+    invitation = usable_invitation(session)
     if invitation and not invitation.is_for(email):
         return _("This invitation is for %(email)s.") % {"email": invitation.email}
-    return None if invitation or settings.SIGN_UP == "open" or _is_at_our_domains(email) else policy_words()
+    return None if invitation or settings.SIGN_UP == "open" or _is_at_our_domains(email) else policy_sentence()
 
 
-def invitation_of(session: SessionBase) -> Invitation | None:
+def usable_invitation(session: SessionBase) -> Invitation | None:
     """Return the invitation that this session may use now."""
-    held = None if settings.SIGN_UP == "closed" else invitations.held_by(session)
+    held = None if settings.SIGN_UP == "closed" else invitations.held_invitation(session)
     return held if held and held.is_open else None
 
 
@@ -63,7 +63,7 @@ def complete_sign_up(session: SessionBase, user: User) -> bool:
     return False
 
 
-def policy_words() -> str | None:
+def policy_sentence() -> str | None:
     """Say who may make an account, for the sign-up page; None is everybody."""
     if settings.SIGN_UP == "domains":
         return _("Only email addresses at %(domains)s can have an account.") % {
@@ -76,7 +76,7 @@ def policy_words() -> str | None:
 
 def _is_at_our_domains(email: str) -> bool:
     """Whether the policy is by domain and the address is at one of them; a sub-domain is another."""
-    domain = domain_of(email)
+    domain = email_domain(email)
     return (
         settings.SIGN_UP == "domains" and domain is not None and domain in map(ascii_domain, settings.SIGN_UP_DOMAINS)
     )

@@ -9,8 +9,8 @@ from django.db import IntegrityError, OperationalError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from chatsite.accounts.account.forget_person import forget_person
-from chatsite.accounts.account.last_admin import keeps_an_admin
+from chatsite.accounts.account.account_deletion import forget_user
+from chatsite.accounts.account.last_admin import lock_remaining_admin
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Message, Run
 from conversations.services.conversations.conversations import default_scenario
@@ -52,7 +52,7 @@ def _delete(user: User) -> None:
     for conversation in Conversation.objects.filter(owner=user).order_by("pk").iterator():
         conversation.delete()
     _delete_scenarios(user)
-    forget_person(user)
+    forget_user(user)
     User.objects.get(pk=user.pk).delete()
 
 
@@ -81,7 +81,7 @@ def _lock(rows: QuerySet[Any], *, may_be_named: bool = False) -> None:
 
 
 def _check_an_admin_stays(user: User) -> None:
-    if User.objects.admins().filter(pk=user.pk).exists() and not keeps_an_admin([user.pk]):
+    if User.objects.admins().filter(pk=user.pk).exists() and not lock_remaining_admin([user.pk]):
         raise ValidationError(_("You are the site's only admin. Make someone else an admin first."), code="last_admin")
 
 

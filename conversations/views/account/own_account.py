@@ -17,8 +17,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from chatsite.accounts.account.goodbye_email import send_goodbye
-from chatsite.accounts.account.reauthentication import confirmed
+from chatsite.accounts.account.account_deletion import send_deletion_email
+from chatsite.accounts.account.reauthentication import require_reauthentication
 from chatsite.accounts.forms import DeleteAccountForm
 from conversations.core.text.zip_stream import zip_pieces
 from conversations.live.database_threads import in_thread
@@ -33,7 +33,7 @@ from conversations.views.http.requests import PersonRequest
 
 @require_http_methods(["GET", "POST"])
 @answers_errors()
-@confirmed
+@require_reauthentication
 def export_account(request: PersonRequest) -> HttpResponseBase:
     """Say what is in the file, and send it."""
     if request.method == "GET":
@@ -75,7 +75,7 @@ class _ExportStream:
 
 @require_http_methods(["GET", "POST"])
 @login_required
-@confirmed
+@require_reauthentication
 def delete_account(request: PersonRequest) -> HttpResponse:
     """Say what goes and what stays, and delete the account of who has typed its address. The gate keeps nobody here."""
     form = DeleteAccountForm(request.POST or None, email=request.user.email)
@@ -93,5 +93,5 @@ def _deleted(request: PersonRequest) -> HttpResponse:
     email = request.user.email
     delete_for_good(request.user)
     logout(request)
-    send_goodbye(request, email)
-    return redirect("goodbye")
+    send_deletion_email(request, email)
+    return redirect("account_deleted")

@@ -27,12 +27,12 @@ CONFIRM = "confirm"  # one of allauth's processes, such as `login` and `connect`
 ASKED_ANEW = {"prompt": "login", "max_age": "0"}
 
 
-def must_confirm_there(request: HttpRequest) -> bool:
+def must_reauthenticate_at_provider(request: HttpRequest) -> bool:
     """Say whether the person has no other way to show that it is they, and has not done it for a few minutes."""
     return _account_there(request.user) is not None and not _confirmed_recently(request)
 
 
-def confirmation_there_url(user: User, back_to: str) -> str:
+def provider_reauthentication_url(user: User, back_to: str) -> str:
     """Return the page that sends *user* to the provider and then goes on to *back_to*."""
     account = _account_there(user)
     page = reverse("openid_connect_login", args=[account.provider if account else ""])

@@ -1,6 +1,6 @@
-"""A person's own sessions: their list, and how to end them.
+"""The list of a user's sessions on the account page, and ending them.
 
-A session that is gone closes the sockets that were opened with it within a second: `users_of` is asked that often.
+Sockets that were opened with a session close within a second after it ended: `find_session_users` runs that often.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from chatsite.accounts.models import Session, User
-from chatsite.accounts.sessions.session_users import is_of
-from chatsite.accounts.sessions.user_agents import browser_words
+from chatsite.accounts.sessions.session_users import belongs_to
+from chatsite.accounts.sessions.user_agents import browser_name
 
 MOST_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
-class OwnSession:
-    """One of a person's sessions as its person is shown it. *handle* names it in forms, and opens nothing."""
+class ListedSession:
+    """A session as its user sees it. *handle* names it in forms, and signs no one in."""
 
     handle: str
     browser: str
@@ -32,17 +32,17 @@ class OwnSession:
     is_current: bool
 
 
-def own_sessions(user: User, current: SessionBase) -> list[OwnSession]:
-    """Return those that still let *user* in, the newest seen first; the *current* one before them."""
+def list_sessions(user: User, current: SessionBase) -> list[ListedSession]:
+    """Return the valid sessions of *user*, the last used first; the *current* one before them."""
     stored = user.sessions.filter(expire_date__gt=timezone.now()).order_by("-last_seen_at")[:MOST_SHOWN]
-    shown = [_shown(row, current) for row in stored if is_of(row, user)]
+    shown = [_shown(row, current) for row in stored if belongs_to(row, user)]
     return sorted(shown, key=lambda session: not session.is_current)
 
 
-def _shown(row: Session, current: SessionBase) -> OwnSession:
-    return OwnSession(
+def _shown(row: Session, current: SessionBase) -> ListedSession:
+    return ListedSession(
         handle=row.handle,
-        browser=browser_words(row.user_agent),
+        browser=browser_name(row.user_agent),
         address=row.address,
         began_at=row.began_at,
         last_seen_at=row.last_seen_at,
@@ -51,7 +51,7 @@ def _shown(row: Session, current: SessionBase) -> OwnSession:
 
 
 def end_session(user: User, handle: str) -> str | None:
-    """End the session of *user* with that handle and return its key; None if they have none such."""
+    """End the session of *user* with that handle and return its key; None if there is none."""
     key = next((row.session_key for row in user.sessions.defer("session_data") if row.handle == handle), None)
     if key:
         user.sessions.filter(session_key=key).delete()
@@ -68,11 +68,11 @@ def end_all_sessions(user: User) -> None:
     user.sessions.all().delete()
 
 
-def _end_others_of(*, request: HttpRequest, user: User, **kwargs: object) -> None:
-    """With a new password the sessions begun with the old one let nobody in; so their rows go, too."""
+def _end_outdated_sessions(*, request: HttpRequest, user: User, **kwargs: object) -> None:
+    """Delete the other sessions after a new password: it makes them invalid anyway."""
     end_other_sessions(user, request.session)
 
 
-def watch_passwords() -> None:
+def connect_password_signals() -> None:
     for signal in (password_changed, password_set, password_reset):
-        signal.connect(_end_others_of, dispatch_uid="end the other sessions")
+        signal.connect(_end_outdated_sessions, dispatch_uid="end the other sessions")

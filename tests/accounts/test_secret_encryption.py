@@ -6,26 +6,26 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.contrib.auth import get_user
 
-from chatsite.accounts.second_factors.secret_encryption import seal, unseal
+from chatsite.accounts.second_factors.secret_encryption import decrypt_secret, encrypt_secret
 from tests.accounts.factors import SECRET, code_of, confirm, give_app
 
 
 def test_what_is_sealed_comes_back_and_looks_different_each_time():
-    assert unseal(seal(SECRET)) == SECRET
-    assert seal(SECRET) != seal(SECRET)
-    assert SECRET not in seal(SECRET)
+    assert decrypt_secret(encrypt_secret(SECRET)) == SECRET
+    assert encrypt_secret(SECRET) != encrypt_secret(SECRET)
+    assert SECRET not in encrypt_secret(SECRET)
 
 
 def test_under_another_key_it_is_a_secret_that_nobody_knows(settings):
-    sealed = seal(SECRET)
+    sealed = encrypt_secret(SECRET)
     settings.SECRET_KEY = "another"
-    assert SECRET != unseal(sealed) != unseal(sealed)
-    assert len(unseal(sealed)) >= 32
+    assert SECRET != decrypt_secret(sealed) != decrypt_secret(sealed)
+    assert len(decrypt_secret(sealed)) >= 32
 
 
 @pytest.mark.parametrize("sealed", ["", SECRET, "ü", "gAAAA"])
 def test_what_was_never_sealed_is_a_secret_that_nobody_knows(sealed):
-    assert unseal(sealed) not in ("", sealed)
+    assert decrypt_secret(sealed) not in ("", sealed)
 
 
 @pytest.mark.django_db

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chatsite.accounts.models import Session, User
-from chatsite.accounts.sessions.session_users import see_again, users_of
+from chatsite.accounts.sessions.session_users import find_session_users, touch_sessions
 
 from .conftest import PASSWORD
 
@@ -149,7 +149,7 @@ def test_pages_that_stay_open_count_as_seen(at_home, on_the_phone, ada):
     long_ago = timezone.now() - dt.timedelta(minutes=5)
     ada.sessions.update(last_seen_at=long_ago)
     open_page, other = ada.sessions.order_by("began_at")
-    see_again([open_page.session_key])
+    touch_sessions([open_page.session_key])
     open_page.refresh_from_db()
     other.refresh_from_db()
     assert (open_page.last_seen_at > long_ago, other.last_seen_at) == (True, long_ago)
@@ -178,5 +178,5 @@ def test_a_session_without_a_person_is_nobody_s(client):
 def test_the_sessions_of_a_deleted_account_are_gone(at_home, ada):
     key = ada.sessions.get().session_key
     ada.delete()
-    assert users_of([key]) == {}
+    assert find_session_users([key]) == {}
     assert not Session.objects.filter(session_key=key).exists()

@@ -1,0 +1,53 @@
+"""Base classes of admin pages: edit conflicts, forms with a single save button, colours of states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from unfold.admin import ModelAdmin
+
+ONLY_SAVE = {"show_save_and_continue": False, "show_save_and_add_another": False}
+
+
+class EditConflictAdmin(ModelAdmin):
+    """Reports a conflict where two admins save at once and the database refuses the second."""
+
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response: HttpResponse = super().changeform_view(request, *args, **kwargs)
+        except IntegrityError:
+            self.message_user(
+                request, _("Somebody else saved this at the same time. Nothing was changed."), messages.ERROR
+            )
+            return redirect(request.get_full_path())
+        return response
+
+
+class SingleSaveButtonAdmin(ModelAdmin):
+    """A form with one way to save it, for pages without a list to go on with."""
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        context = {**(extra_context or {}), **ONLY_SAVE}
+        response: HttpResponse = super().changeform_view(request, object_id, form_url, context)
+        return response
+
+
+class StateColours(dict[str, str]):
+    """Unfold's `display(label=…)` for states with their labels, `(state, label)`: a state that is not here stays grey.
+
+    For a state that a plain dictionary lacks, Unfold would show the state itself and not its label.
+    """
+
+    def __missing__(self, state: str) -> str:
+        return ""
