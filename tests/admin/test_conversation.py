@@ -64,7 +64,7 @@ def test_a_conversation_without_completions_costs_nothing_that_is_known(admin_br
     assert "$0" not in admin_browser.get(LIST).content.decode()
 
 
-def test_the_dearest_come_first_and_those_without_a_cost_last(admin_browser, alice):
+def test_the_most_expensive_come_first_and_those_without_a_cost_last(admin_browser, alice):
     dear, cheap, _ = (make_conversation(alice, turns=0) for _ in range(3))
     make_completion(alice, conversation=cheap, cost_usd="1")
     make_completion(alice, conversation=dear, cost_usd="2")

@@ -118,7 +118,7 @@ def test_an_empty_ledger_is_zero_and_not_unknown():
     assert [day.totals for day in figures.by_day] == [Totals()] * 5
     assert figures.by_user.rows == ()
     assert figures.total.cache_share is None
-    assert figures.total.memory_factor is None
+    assert figures.total.context_cost_factor is None
 
 
 def test_a_day_begins_at_midnight_by_the_readers_clock():
@@ -231,7 +231,7 @@ def test_shares_and_factors_are_of_what_they_say():
         estimate_error_tokens=10,
     )
     assert (totals.cache_share, totals.estimate_error_share) == (0.25, 0.05)
-    assert (totals.memory_factor, totals.memory_price_usd) == (1.5, 1)
+    assert (totals.context_cost_factor, totals.context_cost_usd) == (1.5, 1)
 
 
 def test_all_sums_of_the_table_are_read():

@@ -1,4 +1,4 @@
-"""The figures at the top of the page, each beside what it was before."""
+"""The figures at the top of the page, each beside the figure of the days before, and the cost of context."""
 
 from __future__ import annotations
 
@@ -15,50 +15,50 @@ SMALLEST_SHOWN = Decimal("0.05")  # what is written as 0.1 per cent
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A figure as it is written, by how much it has *changed*, what it was *before*, and what is to be said of it."""
+    """A figure as it is written, by how much it has *changed*, the *previous* figure, and a *note* about it."""
 
     label: str
     value: str
     changed: str = ""
-    before: str = ""
+    previous: str = ""
     note: str = ""
 
 
-def cards(total: Totals, before: Totals, *, running: int) -> list[Card]:
+def cards(total: Totals, previous: Totals, *, running: int) -> list[Card]:
     return [
-        _cost(total, before),
-        _tokens(total, before),
-        _counted(gettext("Replies"), total.replies, before.replies, note=_requests(total)),
-        _counted(gettext("Active users"), total.users, before.users),
-        _part(gettext("Cached input"), total.cache_share, before.cache_share, note=_cached(total)),
+        _cost(total, previous),
+        _tokens(total, previous),
+        _counted(gettext("Replies"), total.replies, previous.replies, note=_requests(total)),
+        _counted(gettext("Active users"), total.users, previous.users),
+        _part(gettext("Cached input"), total.cache_share, previous.cache_share, note=_cached(total)),
         _part(
             gettext("Error of our estimates"),
             total.estimate_error_share,
-            before.estimate_error_share,
+            previous.estimate_error_share,
             note=gettext("of the input tokens that providers reported"),
         ),
-        _counted(gettext("Failures"), total.failures, before.failures, note=_stopped(total)),
+        _counted(gettext("Failures"), total.failures, previous.failures, note=_stopped(total)),
         Card(gettext("Running now"), count(running), note=gettext("in no figure before they end")),
     ]
 
 
-def _cost(total: Totals, before: Totals) -> Card:
+def _cost(total: Totals, previous: Totals) -> Card:
     note = gettext("every price is known")
     if total.unknown_costs:
         note = ngettext(
             "%(count)s completion at an unknown price", "%(count)s completions at an unknown price", total.unknown_costs
         ) % {"count": count(total.unknown_costs)}
-    changed = growth(total.cost_usd, before.cost_usd)
+    changed = growth(total.cost_usd, previous.cost_usd)
     known = not total.unknown_costs or total.cost_usd
-    return Card(gettext("Cost"), usd(total.cost_usd if known else None), changed, cents(before.cost_usd), note)
+    return Card(gettext("Cost"), usd(total.cost_usd if known else None), changed, cents(previous.cost_usd), note)
 
 
-def _tokens(total: Totals, before: Totals) -> Card:
+def _tokens(total: Totals, previous: Totals) -> Card:
     note = gettext("%(input)s input, %(output)s output") % {
         "input": count(total.input_tokens),
         "output": count(total.output_tokens),
     }
-    return _counted(gettext("Tokens"), total.tokens, before.tokens, note=note)
+    return _counted(gettext("Tokens"), total.tokens, previous.tokens, note=note)
 
 
 def _requests(total: Totals) -> str:
@@ -76,27 +76,56 @@ def _stopped(total: Totals) -> str:
     return note % {"count": count(total.stopped)}
 
 
-def _counted(label: str, now: int, before: int, *, note: str = "") -> Card:
-    return Card(label, count(now), growth(now, before), count(before), note)
+def _counted(label: str, now: int, previous: int, *, note: str = "") -> Card:
+    return Card(label, count(now), growth(now, previous), count(previous), note)
 
 
-def _part(label: str, now: float | None, before: float | None, *, note: str) -> Card:
-    return Card(label, share(now), _points(now, before), share(before), note if now is not None else "")
+def _part(label: str, now: float | None, previous: float | None, *, note: str) -> Card:
+    return Card(label, share(now), _points(now, previous), share(previous), note if now is not None else "")
 
 
-def growth(now: Decimal | int, before: Decimal | int) -> str:
-    """Say by how many per cent *now* is above *before*; nothing where there was nothing to begin with."""
-    if before <= 0:
+def growth(now: Decimal | int, previous: Decimal | int) -> str:
+    """Return by how many per cent *now* is above *previous*, as text; blank where there was nothing to begin with."""
+    if previous <= 0:
         return ""
-    per_cent = Decimal(now - before) * 100 / before
+    per_cent = Decimal(now - previous) * 100 / previous
     return percent(per_cent) if abs(per_cent) >= SMALLEST_SHOWN else gettext("as before")
 
 
-def _points(now: float | None, before: float | None) -> str:
-    """Say by how much one share is above the other."""
-    if now is None or before is None:
+def _points(now: float | None, previous: float | None) -> str:
+    """Return by how many points one share is above the other, as text."""
+    if now is None or previous is None:
         return ""
-    points = Decimal(100 * (now - before))
+    points = Decimal(100 * (now - previous))
     if abs(points) < SMALLEST_SHOWN:
         return gettext("as before")
     return gettext("%(difference)s points") % {"difference": percent(points).removesuffix(" %")}
+
+
+@dataclass(frozen=True, slots=True)
+class CostOfContext:
+    """What replies cost, against the same questions without earlier messages: the two costs as bars, in per mille."""
+
+    total: Totals
+    previous: Totals
+
+    @property
+    def is_free(self) -> bool:
+        """Whether all prices are known, and nothing was to be paid."""
+        return not self.total.unknown_costs and not self.total.cost_usd
+
+    @property
+    def sent_width(self) -> int:
+        return self._width(self.total.remembering_cost_usd)
+
+    @property
+    def alone_width(self) -> int:
+        return self._width(self.total.cost_without_history_usd)
+
+    def _width(self, cost_usd: Decimal) -> int:
+        largest = max(self.total.remembering_cost_usd, self.total.cost_without_history_usd)
+        return int(1000 * cost_usd / largest) if largest else 0
+
+    @property
+    def changed(self) -> str:
+        return growth(self.total.context_cost_usd, self.previous.context_cost_usd)

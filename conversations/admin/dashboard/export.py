@@ -13,7 +13,7 @@ from conversations.selectors.figures import figures
 from conversations.views.usage.csv_response import csv_response
 
 from .address import Address
-from .page import address_of, may_see_figures
+from .page import may_see_figures, read_address
 
 Cells = tuple[Any, ...]
 # By what → the columns before the sums, and the cells of a row in them.
@@ -54,7 +54,7 @@ def figures_csv(request: HttpRequest, by: str) -> HttpResponseBase:
     """Answer with the rows by *by*, of the days and filters in the query."""
     if not may_see_figures(request):
         raise PermissionDenied
-    address = address_of(request)
+    address = read_address(request)
     period = address.chosen.period
     name = f"{by.replace('_', '-')}-{period.first}-{period.last}.csv"
     if by == "failure":

@@ -1,8 +1,8 @@
 """Sums over completions, and what follows from them.
 
     cache_share          = cached input ÷ input
-    memory_factor        = remembering_cost_usd ÷ cost_without_history_usd
-    memory_price_usd     = remembering_cost_usd − cost_without_history_usd
+    context_cost_factor        = remembering_cost_usd ÷ cost_without_history_usd
+    context_cost_usd     = remembering_cost_usd − cost_without_history_usd
     estimate_error_share = estimate_error_tokens ÷ reported_input_tokens
 
 What can't be divided is None: a share of nothing is unknown, not 0. Only completions that have ended are summed.
@@ -50,13 +50,13 @@ class Totals:
         return self.cached_input_tokens / self.input_tokens if self.input_tokens else None
 
     @property
-    def memory_factor(self) -> float | None:
+    def context_cost_factor(self) -> float | None:
         if not self.cost_without_history_usd:
             return None
         return float(self.remembering_cost_usd / self.cost_without_history_usd)
 
     @property
-    def memory_price_usd(self) -> Decimal:
+    def context_cost_usd(self) -> Decimal:
         return self.remembering_cost_usd - self.cost_without_history_usd
 
     @property

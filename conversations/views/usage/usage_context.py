@@ -95,10 +95,10 @@ def _language_models(figures: Figures, row: _RowMaker) -> Iterator[UsageRow]:
 
 def memory_in_words(total: Totals) -> str:
     """Return what it cost that the model was reminded of the conversation, or nothing where that is not known."""
-    if total.memory_factor is None:
+    if total.context_cost_factor is None:
         return ""
-    amounts = {"factor": factor(total.memory_factor), "money": rounded_usd(total.memory_price_usd, ROUND_HALF_UP)}
-    if total.memory_price_usd <= 0:
+    amounts = {"factor": factor(total.context_cost_factor), "money": rounded_usd(total.context_cost_usd, ROUND_HALF_UP)}
+    if total.context_cost_usd <= 0:
         return gettext("None. Your questions would have cost the same without earlier messages.")
     return (
         gettext(

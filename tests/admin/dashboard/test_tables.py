@@ -17,9 +17,9 @@ def table_of(overview, key: str):
 def test_a_row_narrows_the_page_lists_its_completions_and_opens(overview, alice):
     make_completion(alice)
     (row,) = table_of(overview("?period=7-days"), "user").rows
-    assert row.ways.narrow == f"?period=7-days&user={alice.pk}"
-    assert f"user={alice.pk}" in row.ways.completions
-    assert row.ways.opened == reverse("admin:accounts_user_change", args=[alice.pk])
+    assert row.links.narrow == f"?period=7-days&user={alice.pk}"
+    assert f"user={alice.pk}" in row.links.completions
+    assert row.links.subject == reverse("admin:accounts_user_change", args=[alice.pk])
 
 
 def test_a_reviewer_is_led_to_no_account(alice):
@@ -29,12 +29,12 @@ def test_a_reviewer_is_led_to_no_account(alice):
     assert reverse("admin:accounts_user_change", args=[alice.pk]) not in page
 
 
-def test_the_dearest_is_first_and_the_others_are_one_row(overview):
+def test_the_most_expensive_is_first_and_the_rest_is_one_row(overview):
     for number in range(12):
         make_completion(make_person(f"person{number}"), cost_usd=number)
     rows = table_of(overview(), "user").rows
-    assert rows[0].ways.name == "person11@example.org"
-    assert (rows[-1].ways.name, rows[-1].totals.cost_usd) == ("2 others", 1)
+    assert rows[0].links.name == "person11@example.org"
+    assert (rows[-1].links.name, rows[-1].totals.cost_usd) == ("2 others", 1)
 
 
 def test_a_row_s_share_is_of_the_cost_and_of_tokens_where_nothing_has_one(overview, alice):
@@ -47,7 +47,7 @@ def test_of_purposes_requests_are_counted_because_a_reply_with_tools_has_several
     for step, purpose in ((1, "tool_step"), (2, "tool_step"), (3, "reply")):
         make_completion(alice, step=step, purpose=purpose)
     table = table_of(overview(), "purpose")
-    assert {row.ways.name: row.totals.completions for row in table.rows} == {"Tool step": 2, "Reply": 1}
+    assert {row.links.name: row.totals.completions for row in table.rows} == {"Tool step": 2, "Reply": 1}
     assert [each.key for each in overview().tables if each.counts_requests] == ["purpose"]
     assert "takes several requests" in page()
 
@@ -64,20 +64,20 @@ def test_what_belongs_to_nobody_leads_to_the_ledger_alone(overview):
     shown = overview()
     for key in ("user", "conversation", "scenario"):
         (row,) = table_of(shown, key).rows
-        assert (row.ways.narrow, row.ways.opened) == ("", "")
-        assert "__isnull=1" in row.ways.completions
+        assert (row.links.narrow, row.links.subject) == ("", "")
+        assert "__isnull=1" in row.links.completions
 
 
-def test_the_completions_of_a_conversation_are_listed_dearest_first(admin_browser, overview, alice):
+def test_the_completions_of_a_conversation_are_listed_most_expensive_first(admin_browser, overview, alice):
     conversation = make_conversation(alice, turns=0)
     made = [make_completion(alice, conversation=conversation, cost_usd=cost) for cost in ("1", "3", None, "2")]
     (row,) = table_of(overview(), "conversation").rows
-    shown = admin_browser.get(row.ways.completions).context["cl"].result_list
+    shown = admin_browser.get(row.links.completions).context["cl"].result_list
     assert list(shown) == [made[1], made[3], made[0], made[2]]
 
 
 def test_a_conversation_goes_by_its_owner_and_the_beginning_of_its_id(overview, alice):
     conversation = make_conversation(alice, title="Boats")
     (row,) = table_of(overview(), "conversation").rows
-    assert row.ways.name == f"{str(conversation.public_id)[:8]} · {alice.email}"
-    assert row.ways.opened == reverse("admin:conversations_conversation_change", args=[conversation.pk])
+    assert row.links.name == f"{str(conversation.public_id)[:8]} · {alice.email}"
+    assert row.links.subject == reverse("admin:conversations_conversation_change", args=[conversation.pk])

@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from conversations.admin.dashboard.before import period_before
+from conversations.admin.dashboard.page import previous_period
 from conversations.views.usage.period_form import choose_period
 
 
@@ -22,5 +22,5 @@ from conversations.views.usage.period_form import choose_period
     ],
 )
 def test_it_is_as_long_and_just_before(query, today, first, last):
-    before = period_before(choose_period(query, today=dt.date.fromisoformat(today), zone=dt.UTC))
-    assert (before.first.isoformat(), before.last.isoformat()) == (first, last)
+    previous = previous_period(choose_period(query, today=dt.date.fromisoformat(today), zone=dt.UTC))
+    assert (previous.first.isoformat(), previous.last.isoformat()) == (first, last)
