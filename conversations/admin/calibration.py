@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
-from conversations.admin.charts import WHOLE, bar_chart
+from conversations.admin.charts import WHOLE, bar_chart_json
 from conversations.admin.review import ReviewAdmin
 from conversations.core.window.calibration import ERROR_EDGES_PERCENT, FEWEST_PAIRS, NEWEST_PAIRS, error_distribution
 from conversations.models import Calibration
@@ -72,7 +72,7 @@ class ShownCalibration:
     def chart(self) -> dict[str, str]:
         labels, long, others = zip(*self.errors, strict=True)
         series = {gettext("Long prompts"): ("cost", long), gettext("Short ones, or with tools"): ("cached", others)}
-        return bar_chart(labels, series, number_format=WHOLE, most_labels=len(labels))
+        return bar_chart_json(labels, series, number_format=WHOLE, most_labels=len(labels))
 
     def _teaches(self, prompt: ReportedPrompt) -> bool:
         tokens = (self.calibration.limit_tokens, self.configured_tokens)

@@ -17,7 +17,7 @@ Values = tuple[str, Sequence[Any]]
 Line = tuple[str, str, Sequence[Any]]
 
 
-def bar_chart(
+def bar_chart_json(
     labels: Sequence[str],
     series: Mapping[str, Values],
     *,
@@ -42,7 +42,7 @@ def bar_chart(
     return _as_json(labels, datasets, options)
 
 
-def line_chart(
+def line_chart_json(
     labels: Sequence[str], series: Mapping[str, Values], *, number_format: Mapping[str, Any], most_labels: int = 6
 ) -> dict[str, str]:
     """Return the data and the options of lines that may cross; *series* is label → (colour, values)."""

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.views.usage.stacked_bars import Column, bar_chart, round_number_above
+from conversations.views.usage.stacked_bars import Column, round_number_above, stacked_bar_chart
 
 
 def number(written):
@@ -22,8 +22,8 @@ def test_the_top_is_the_next_round_number(value, above):
 
 
 def test_the_values_of_a_column_stand_on_each_other_from_the_ground():
-    [bar] = bar_chart([Column("", {"cached": 2, "input": 5, "output": 3})]).bars
-    assert [(each.kind, number(each.y), number(each.height)) for each in bar.segments] == [
+    [bar] = stacked_bar_chart([Column("", {"cached": 2, "input": 5, "output": 3})]).bars
+    assert [(each.kind, number(each.y), number(each.height)) for each in bar.parts] == [
         ("cached", 80, 20),
         ("input", 30, 50),
         ("output", 0, 30),
@@ -31,17 +31,17 @@ def test_the_values_of_a_column_stand_on_each_other_from_the_ground():
 
 
 def test_nothing_is_drawn_for_nothing():
-    chart = bar_chart([Column("none", {"cost": 0}), Column("some", {"cost": 1})])
-    assert [len(bar.segments) for bar in chart.bars] == [0, 1]
+    chart = stacked_bar_chart([Column("none", {"cost": 0}), Column("some", {"cost": 1})])
+    assert [len(bar.parts) for bar in chart.bars] == [0, 1]
 
 
 @pytest.mark.parametrize("count", [1, 7, 366])
 def test_bars_lie_side_by_side_within_the_chart(count):
-    bars = bar_chart([Column("", {"cost": 1})] * count).bars
+    bars = stacked_bar_chart([Column("", {"cost": 1})] * count).bars
     ends = [number(bar.x) + number(bar.width) for bar in bars]
     assert all(end <= number(after.x) for end, after in zip(ends, bars[1:], strict=False))
     assert ends[-1] <= 100
 
 
 def test_a_chart_of_nothing_has_no_bars():
-    assert bar_chart([]).bars == []
+    assert stacked_bar_chart([]).bars == []

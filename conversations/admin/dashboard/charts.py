@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 
-from conversations.admin.charts import MONEY, WHOLE, bar_chart, line_chart
+from conversations.admin.charts import MONEY, WHOLE, bar_chart_json, line_chart_json
 from conversations.selectors.figures.figures import DayTotals
 
 
@@ -38,7 +38,7 @@ def charts(days: Iterable[DayTotals]) -> list[Chart]:
 
 def cost_chart(days: list[DayTotals]) -> dict[str, str]:
     costs = [float(day.totals.cost_usd) for day in days]
-    return bar_chart(_labels(days), {gettext("Cost"): ("cost", costs)}, number_format=MONEY)
+    return bar_chart_json(_labels(days), {gettext("Cost"): ("cost", costs)}, number_format=MONEY)
 
 
 def token_chart(days: list[DayTotals]) -> dict[str, str]:
@@ -48,14 +48,14 @@ def token_chart(days: list[DayTotals]) -> dict[str, str]:
         gettext("Cached input"): ("cached", [each.cached_input_tokens for each in totals]),
         gettext("Output"): ("output", [each.output_tokens for each in totals]),
     }
-    return bar_chart(_labels(days), series, number_format=WHOLE)
+    return bar_chart_json(_labels(days), series, number_format=WHOLE)
 
 
 def reply_chart(days: list[DayTotals]) -> dict[str, str]:
     """Bars of replies, and the active users as a line with a scale of its own: there are far fewer."""
     bars = {gettext("Replies"): ("input", [day.totals.replies for day in days])}
     line = (gettext("Active users"), "cost", [day.totals.users for day in days])
-    return bar_chart(_labels(days), bars, number_format=WHOLE, line=line)
+    return bar_chart_json(_labels(days), bars, number_format=WHOLE, line=line)
 
 
 def memory_chart(days: list[DayTotals]) -> dict[str, str]:
@@ -63,7 +63,7 @@ def memory_chart(days: list[DayTotals]) -> dict[str, str]:
         gettext("With memory, as sent"): ("cost", [float(day.totals.remembering_cost_usd) for day in days]),
         gettext("The same questions alone"): ("input", [float(day.totals.cost_without_history_usd) for day in days]),
     }
-    return line_chart(_labels(days), series, number_format=MONEY)
+    return line_chart_json(_labels(days), series, number_format=MONEY)
 
 
 def _labels(days: list[DayTotals]) -> list[str]:

@@ -24,7 +24,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class BarPart:
     kind: str
     y: str
     height: str
@@ -39,23 +39,23 @@ class Bar:
     width: str
     place_x: str
     place_width: str
-    segments: list[Segment]
+    parts: list[BarPart]
     has_unknown: bool
 
 
 @dataclass(frozen=True, slots=True)
-class BarChart:
+class StackedBarChart:
     """*top* is what the whole height stands for."""
 
     bars: list[Bar]
     top: Decimal
 
 
-def bar_chart(columns: Sequence[Column]) -> BarChart:
+def stacked_bar_chart(columns: Sequence[Column]) -> StackedBarChart:
     """Return the chart of *columns*, from left to right, under a round number."""
     top = round_number_above(max((_sum(column) for column in columns), default=Decimal(0)))
     place = WHOLE / max(len(columns), 1)
-    return BarChart([_bar(column, number * place, place, top) for number, column in enumerate(columns)], top)
+    return StackedBarChart([_bar(column, number * place, place, top) for number, column in enumerate(columns)], top)
 
 
 def round_number_above(value: Decimal) -> Decimal:
@@ -77,19 +77,19 @@ def _bar(column: Column, place_x: Decimal, place: Decimal, top: Decimal) -> Bar:
         width=_written(place * FILLED),
         place_x=_written(place_x),
         place_width=_written(place),
-        segments=_segments(column, top),
+        parts=_parts(column, top),
         has_unknown=column.has_unknown,
     )
 
 
-def _segments(column: Column, top: Decimal) -> list[Segment]:
-    segments, bottom = [], WHOLE
+def _parts(column: Column, top: Decimal) -> list[BarPart]:
+    parts, bottom = [], WHOLE
     for kind, value in column.values.items():
         height = WHOLE * value / top
         bottom -= height
         if value:
-            segments.append(Segment(kind, _written(bottom), _written(height)))
-    return segments
+            parts.append(BarPart(kind, _written(bottom), _written(height)))
+    return parts
 
 
 def _written(hundredths: Decimal) -> str:

@@ -15,7 +15,7 @@ from conversations.selectors.figures.totals import Totals
 from conversations.templatetags.figures import count
 from conversations.wording.money_amounts import exact_usd
 
-from .stacked_bars import Bar, Column, bar_chart
+from .stacked_bars import Bar, Column, stacked_bar_chart
 
 TOKEN_KINDS: dict[str, Promise] = {
     "cached": gettext_lazy("Cached input"),
@@ -48,7 +48,7 @@ def _money(figures: Figures) -> DayChart:
         Column(_said(each.day, _cost_in_words(each.totals)), {"cost": each.totals.cost_usd}, _is_unknown(each))
         for each in figures.by_day
     ]
-    chart = bar_chart(columns)
+    chart = stacked_bar_chart(columns)
     most = max(figures.by_day, key=lambda each: each.totals.cost_usd)
     return DayChart(
         name=gettext_lazy("Cost"),
@@ -62,7 +62,7 @@ def _money(figures: Figures) -> DayChart:
 
 
 def _tokens(figures: Figures) -> DayChart:
-    chart = bar_chart([_column_of_tokens(each) for each in figures.by_day])
+    chart = stacked_bar_chart([_column_of_tokens(each) for each in figures.by_day])
     most = max(figures.by_day, key=lambda each: each.totals.tokens)
     return DayChart(
         name=gettext_lazy("Tokens"),
