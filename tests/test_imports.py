@@ -266,7 +266,7 @@ def test_a_right_arrow_is_let_through(importer, imported):
         ("conversations.providers.catalog.language_models", "conversations.providers.demo.transport", True),
         ("conversations.providers.demo.answer", "conversations.providers.demo.phrases", False),
         ("conversations.management.commands.reconcile", "conversations.reconciliation.command.Command", False),
-        ("conversations.admin.completion", "conversations.reconciliation.comparison.compare", True),
+        ("conversations.admin.ledger.completion", "conversations.reconciliation.comparison.compare", True),
     ],
 )
 def test_a_way_past_a_door_is_seen(importer, imported, is_wrong):

@@ -7,7 +7,7 @@ from django.db import IntegrityError, connection, transaction
 
 from chatsite.postgres.append_only import MAY_CHANGE
 from conversations.models import Reading, ReadingStep, ReadWhat, SearchHit
-from conversations.selectors.review.word_search import conversations_with
+from conversations.selectors.review.content_search import conversations_with
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.review.readings import log_hits, log_step, open_reading, open_search
 from tests.admin.stored import make_conversation

@@ -1,20 +1,13 @@
-"""The admin: what was said, what the language model saw of it, what it cost; and the scenarios."""
+"""The admin's pages: review of conversations, the ledger and its figures, scenarios and their servers.
 
-from . import (
-    calibration,
-    completion,
-    conversation,
-    document,
-    mcp_server,
-    message,
-    price,
-    reading,
-    run,
-    scenario,
-    tool_call,
-    user,
-)
-from . import spending as spent
+Django finds the pages by importing this package. `dashboard` is the first page; `base_admin` has the base classes.
+"""
+
+from . import user
+from .ledger import calibration, completion, price
+from .ledger import spending as spent
+from .review import conversation, document, message, reading, run, tool_call
+from .scenarios import mcp_server, scenario
 
 __all__ = [
     "calibration",

@@ -1,4 +1,4 @@
-"""Filters whose choices stay few however much is stored."""
+"""Filters of the admin's lists, whose choices stay few however much is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids in the addresses and forms of the admin, where anything may stand."""
+"""Ids in the addresses and forms of the admin, where any text may stand."""
 
 from __future__ import annotations
 

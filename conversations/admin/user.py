@@ -12,8 +12,8 @@ from unfold.decorators import display
 
 from chatsite.accounts.admin import UserAdmin
 from chatsite.accounts.models import User
-from conversations.admin.review import LargeListAdmin
-from conversations.admin.spending import spent_by
+from conversations.admin.base_admin import LargeListAdmin
+from conversations.admin.ledger.spending import spent_by
 from conversations.models import Conversation
 from conversations.selectors.figures.ledger import BY_COST, BY_INPUT, with_usage
 from conversations.templatetags import figures

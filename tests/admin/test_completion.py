@@ -10,7 +10,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.urls import reverse
 
-from conversations.admin.window_record import KINDS, ShownWindow
+from conversations.admin.ledger.window_record import KINDS, ShownWindow
 from conversations.core.money.cost_drivers import CostDriver
 from conversations.core.window.window_record import EntryKind
 from conversations.models import Completion

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from conversations.admin import review
+from conversations.admin import base_admin
 from conversations.models import Message
 from tests.admin.stored import make_conversation
 
@@ -14,7 +14,7 @@ LIST = reverse("admin:conversations_message_changelist")
 
 @pytest.fixture
 def _few_counted(monkeypatch):
-    monkeypatch.setattr(review, "MOST_COUNTED", 60)
+    monkeypatch.setattr(base_admin, "MOST_COUNTED_ROWS", 60)
 
 
 @pytest.mark.usefixtures("_few_counted")

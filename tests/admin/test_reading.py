@@ -15,7 +15,7 @@ from django.urls import reverse
 from chatsite.accounts.models import User
 from conversations.models import Conversation, Message, Reading, SearchHit
 from conversations.selectors.conversations import exported_messages
-from conversations.selectors.review import word_search
+from conversations.selectors.review import content_search
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.review.readings import open_search
 from tests.admin.conftest import signed_in
@@ -137,7 +137,9 @@ def test_who_is_not_staff_opens_nothing(alice, conversation):
 @pytest.mark.parametrize("kind", ["json", "csv"])
 def test_an_export_whose_owner_goes_meanwhile_is_no_error(reviewer_browser, grace, conversation, kind, monkeypatch):
     read_by(grace, conversation)
-    monkeypatch.setattr("conversations.admin.conversation.log_step", lambda *step: delete_account(conversation.owner))
+    monkeypatch.setattr(
+        "conversations.admin.review.conversation.log_step", lambda *step: delete_account(conversation.owner)
+    )
     assert exported(reviewer_browser, conversation, kind).status_code == 200
 
 
@@ -243,8 +245,8 @@ def test_nobody_searches_where_reading_is_off(admin_browser, settings):
 
 
 def test_a_search_that_takes_too_long_says_so(reviewer_browser, grace, conversation, monkeypatch):
-    monkeypatch.setattr(word_search, "HITS", "SELECT pg_sleep(60), %(words)s, %(most)s")
-    monkeypatch.setattr(word_search, "MOST_SECONDS", 0.1)
+    monkeypatch.setattr(content_search, "HITS", "SELECT pg_sleep(60), %(words)s, %(most)s")
+    monkeypatch.setattr(content_search, "MOST_SECONDS", 0.1)
     search = open_search(grace, "question", REASON)
     assert "rarer words" in reviewer_browser.get(f"{SEARCH}?reading={search.public_id}").text
 

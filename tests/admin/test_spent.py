@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chatsite.accounts.models import Limits, SiteBudget
-from conversations.admin.spending import Spent
+from conversations.admin.ledger.spending import Spent
 from conversations.models import Spending
 from conversations.selectors.figures.spending import spent_now
 

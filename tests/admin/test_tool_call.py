@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from conversations.admin.thread import show_messages
+from conversations.admin.review.thread import show_messages
 from conversations.models import Message
 from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation, make_person
@@ -132,7 +132,7 @@ def test_the_thread_takes_one_query_for_all_calls(queries_for, reply):
 
 def test_the_thread_reads_no_words_of_calls(reply):
     add_call(reply, arguments=SUM, result="391", step=2)
-    shown = show_messages(reply.conversation.messages.all(), has_words=True)
+    shown = show_messages(reply.conversation.messages.all(), has_content=True)
     (call,) = [call for message in shown for call in message.calls]
     assert {"arguments", "result"} <= call.get_deferred_fields()
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from chatsite.accounts.models import Session
 from conversations.core.text.file_names import clean_file_name
 from conversations.models import Completion, Conversation, Message, Reading, Scenario
-from conversations.selectors.review.word_search import conversations_with
+from conversations.selectors.review.content_search import conversations_with
 from conversations.services.conversations.conversations import delete_conversation, rename_conversation
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import pin_message

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from chatsite.accounts.models import User
 from conversations.core.errors import ReadingOff, ReadingRefused, ReasonRequired, ReasonUnfit
 from conversations.models import Conversation, Reading, ReadWhat, SearchHit
-from conversations.selectors.review.word_search import conversations_with
+from conversations.selectors.review.content_search import conversations_with
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.review.readings import log_hits, log_step, open_reading, open_search, require_reading
 from tests.support.log import end_readings

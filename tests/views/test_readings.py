@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from chatsite.accounts.models import User
-from conversations.selectors.review.word_search import conversations_with
+from conversations.selectors.review.content_search import conversations_with
 from conversations.services.review.readings import log_hits, log_step, open_reading, open_search
 from conversations.views.account import readings
 from tests.admin.conftest import signed_in

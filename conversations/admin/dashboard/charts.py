@@ -10,7 +10,7 @@ from typing import Any
 from django.utils.formats import date_format
 from django.utils.translation import gettext, pgettext
 
-from conversations.admin.charts import MONEY, WHOLE, bar_chart_json, line_chart_json
+from conversations.admin.chart_js import MONEY, WHOLE, bar_chart_json, line_chart_json
 from conversations.selectors.figures.figures import DayTotals
 
 

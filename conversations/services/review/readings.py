@@ -21,8 +21,8 @@ from chatsite.accounts.models import User
 from conversations.core.errors import ReadingOff, ReadingRefused, ReasonRequired
 from conversations.core.text.reading_reason import clean_reason
 from conversations.models import Conversation, Reading, ReadWhat, SearchHit
+from conversations.selectors.review.content_search import Hits
 from conversations.selectors.review.readings import reading_that_holds
-from conversations.selectors.review.word_search import Hits
 
 HOLDS_FOR = dt.timedelta(minutes=30)
 RIGHT = "conversations.view_conversation"

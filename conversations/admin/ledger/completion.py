@@ -11,13 +11,13 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from conversations.admin.base_admin import ReadOnlyAdmin
 from conversations.admin.dashboard.address import EXPORT
 from conversations.admin.dashboard.export import figures_csv
 from conversations.admin.filters import STOPPED, CostFilter, LanguageModelFilter, OutcomeFilter
-from conversations.admin.prompt import prompt, prompt_json
-from conversations.admin.review import ReviewAdmin
-from conversations.admin.state_colours import IN_WORDS, STATES
-from conversations.admin.window_record import ShownWindow
+from conversations.admin.ledger.prompt import prompt, prompt_json
+from conversations.admin.ledger.window_record import ShownWindow
+from conversations.admin.state_labels import STATE_COLOURS, STATE_LABELS
 from conversations.models import Completion
 from conversations.selectors.figures.ledger import BY_COST
 from conversations.templatetags import figures
@@ -30,7 +30,7 @@ LEAD_HERE = (
 
 
 @admin.register(Completion)
-class CompletionAdmin(ReviewAdmin):
+class CompletionAdmin(ReadOnlyAdmin):
     list_display = [
         "created_at",
         "user",
@@ -86,13 +86,13 @@ class CompletionAdmin(ReviewAdmin):
     def cost(self, completion: Completion) -> str:
         return figures.cost(completion.cost_usd, int(completion.ended_at is not None and completion.cost_usd is None))
 
-    @display(description=_("outcome"), label=STATES)
+    @display(description=_("outcome"), label=STATE_COLOURS)
     def outcome(self, completion: Completion) -> tuple[str, str]:
         if completion.error_code:
             return "failed", completion.error_code
         ended = STOPPED if completion.finish_reason == STOPPED else "succeeded"
         outcome = ended if completion.ended_at else "unfinished"
-        return outcome, str(IN_WORDS[outcome])
+        return outcome, str(STATE_LABELS[outcome])
 
     @display(description=_("duration"), ordering="duration_seconds")
     def duration(self, completion: Completion) -> str:

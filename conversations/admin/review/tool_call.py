@@ -1,6 +1,6 @@
-"""Tool calls: what language models asked for, who allowed it, and what came of it. Their words are shown in a reading.
+"""Tool calls: what language models asked for, who allowed it, and the outcome. Their content is shown in a reading.
 
-The name of a tool that is not there was made up by a language model: it is a word like any other.
+The name of a tool that does not exist was made up by a language model: it is content like any other.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from conversations.admin.content_access import words_for_page
+from conversations.admin.base_admin import ReadOnlyAdmin
 from conversations.admin.filters import ToolSourceFilter
-from conversations.admin.review import ReviewAdmin
-from conversations.admin.state_colours import STATES
+from conversations.admin.review.content_access import logged_access
+from conversations.admin.state_labels import STATE_COLOURS
 from conversations.core.errors.stored_errors import sentence_for
 from conversations.models import ReadWhat, ToolCall
 from conversations.templatetags import figures
 from conversations.tools.registry import BUILT_IN, OWN
 
-WORDS = ("arguments", "result")
+CONTENT_FIELDS = ("arguments", "result")
 MOST_CHARACTERS = 20_000
 SOURCES = {"": "–", BUILT_IN: _("Built in"), OWN: _("The site's own")}
-OF_REPLY = ("content", "grounding", "tool_calls", "error_params")
+REPLY_CONTENT_FIELDS = ("content", "grounding", "tool_calls", "error_params")
 
 
 @admin.register(ToolCall)
-class ToolCallAdmin(ReviewAdmin):
+class ToolCallAdmin(ReadOnlyAdmin):
     list_display = [
         "created_at",
         "owner",
@@ -50,7 +50,9 @@ class ToolCallAdmin(ReviewAdmin):
     ordering = ["-pk"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ToolCall]:
-        queryset = super().get_queryset(request).defer(*WORDS, *(f"reply__{name}" for name in OF_REPLY))
+        queryset = (
+            super().get_queryset(request).defer(*CONTENT_FIELDS, *(f"reply__{name}" for name in REPLY_CONTENT_FIELDS))
+        )
         return queryset.annotate(duration=F("ended_at") - F("started_at"))
 
     @display(description=_("owner"), ordering="reply__conversation__owner__email")
@@ -65,7 +67,7 @@ class ToolCallAdmin(ReviewAdmin):
     def shown_source(self, call: ToolCall) -> str:
         return shown_source(call)
 
-    @display(description=_("state"), ordering="state", label=STATES)
+    @display(description=_("state"), ordering="state", label=STATE_COLOURS)
     def shown_state(self, call: ToolCall) -> tuple[str, str]:
         return call.state, call.get_state_display()
 
@@ -84,30 +86,30 @@ class ToolCallAdmin(ReviewAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: ToolCall, **kwargs: Any
     ) -> HttpResponse:
-        words = words_for_page(request, obj.reply.conversation, ReadWhat.CALL, str(obj.pk))
+        access = logged_access(request, obj.reply.conversation, ReadWhat.CALL, str(obj.pk))
         shown = {
-            "words": words,
+            "access": access,
             "tool": shown_tool(obj),
             "source": shown_source(obj),
             "outcome": self.shown_state(obj),
             "reason": self.shown_error(obj),
             "seconds": self.seconds(obj),
         }
-        result = result_of(obj) if words.are_shown else ""
+        result = result_of(obj) if access.is_open else ""
         shown |= {"result": result[:MOST_CHARACTERS], "is_cut": len(result) > MOST_CHARACTERS}
         return super().render_change_form(request, context | shown, *args, obj=obj, **kwargs)
 
 
 def shown_tool(call: ToolCall) -> str:
-    """Return the name of a tool that is, or was, one."""
+    """Return the name of a tool that exists or existed."""
     return call.tool if call.source else gettext("unknown tool")
 
 
 def shown_source(call: ToolCall) -> str:
-    """Return whose tool it is in words, or the name of the MCP server."""
+    """Return the label of its source, or the name of the MCP server."""
     return str(SOURCES.get(call.source, call.source))
 
 
 def result_of(call: ToolCall) -> str:
-    """Return what the language model gets of the call, wherever that is kept."""
+    """Return the result as the language model gets it, from wherever it is kept."""
     return call.message.content if call.message else call.result

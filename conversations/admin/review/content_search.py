@@ -1,4 +1,4 @@
-"""The search of all conversations for words: with a reason, on record, and with numbers and dates as its answer."""
+"""Search in the content of all conversations: with a reason, on record, answered with numbers and dates alone."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from django.views.decorators.http import require_http_methods
 from conversations.core.errors import ConversationError, LookUpTooCostly, ReadingOff
 from conversations.core.text.reading_reason import FEWEST_CHARACTERS, MOST_CHARACTERS, clean_line
 from conversations.models import Reading
+from conversations.selectors.review.content_search import MOST_CONVERSATIONS, conversations_with
 from conversations.selectors.review.readings import search_that_holds, searched_words
-from conversations.selectors.review.word_search import MOST_CONVERSATIONS, conversations_with
 from conversations.services.review.readings import MOST_DETAIL, RIGHT, log_hits, open_search, require_reviewer
 from conversations.wording.error_sentences import reader_of, sentence_of
 
@@ -26,7 +26,7 @@ FEWEST_LETTERS = 3
 
 
 @require_http_methods(["GET", "POST"])
-def word_search(request: HttpRequest) -> HttpResponse:
+def search_content(request: HttpRequest) -> HttpResponse:
     """Ask for words and a reason; with a search that holds, say where the words stand."""
     if not request.user.has_perm(RIGHT):
         raise PermissionDenied
@@ -72,7 +72,7 @@ def _is_off(request: HttpRequest) -> bool:
 
 
 def _hits(request: HttpRequest) -> dict[str, Any]:
-    """Return where the words of the search in the address stand; nothing if it is over, or somebody else's."""
+    """Return where the words of the search in the address stand; nothing if it is over, or another reviewer's."""
     reading = _search_in_address(request)
     if reading is None or _is_off(request):
         return {}

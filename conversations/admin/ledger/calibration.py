@@ -18,8 +18,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
-from conversations.admin.charts import WHOLE, bar_chart_json
-from conversations.admin.review import ReviewAdmin
+from conversations.admin.base_admin import ReadOnlyAdmin
+from conversations.admin.chart_js import WHOLE, bar_chart_json
 from conversations.core.window.calibration import ERROR_EDGES_PERCENT, FEWEST_PAIRS, NEWEST_PAIRS, error_distribution
 from conversations.models import Calibration
 from conversations.providers.catalog.language_models import language_models
@@ -87,7 +87,7 @@ def error_labels(edges: Iterable[int] = ERROR_EDGES_PERCENT) -> list[str]:
 
 
 @admin.register(Calibration)
-class CalibrationAdmin(ReviewAdmin):
+class CalibrationAdmin(ReadOnlyAdmin):
     list_display = ["language_model", "shown_ratio", "pairs", "limit", "updated_at"]
     search_fields = ["language_model"]
     search_help_text = _("Language model")

@@ -17,12 +17,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_POST
 from unfold.decorators import display
 
-from conversations.admin.content_access import READ, open_by_form, within_reading, words_of
-from conversations.admin.conversation_export import exported_csv, exported_json
+from conversations.admin.base_admin import ReadOnlyAdmin
 from conversations.admin.filters import ConversationStateFilter, SiteScenarioFilter, UsedLanguageModelFilter
-from conversations.admin.review import ReviewAdmin
-from conversations.admin.state_colours import IN_WORDS, STATES
-from conversations.admin.thread import read_thread
+from conversations.admin.review.content_access import READ, content_access, open_reading_by_form, within_reading
+from conversations.admin.review.conversation_export import csv_export, json_export
+from conversations.admin.review.thread import read_thread
+from conversations.admin.state_labels import STATE_COLOURS, STATE_LABELS
 from conversations.models import Conversation, Reading, ReadWhat
 from conversations.selectors.figures.ledger import BY_COST, BY_INPUT, with_usage
 from conversations.services.review.readings import log_step
@@ -30,7 +30,7 @@ from conversations.templatetags import figures
 
 
 @admin.register(Conversation)
-class ConversationAdmin(ReviewAdmin):
+class ConversationAdmin(ReadOnlyAdmin):
     list_display = ["name", "owner", "scenario", "messages", "tokens", "cost", "state", "last_active_at"]
     list_filter = [
         "last_active_at",
@@ -72,20 +72,20 @@ class ConversationAdmin(ReviewAdmin):
     def cost(self, conversation: Conversation) -> str:
         return figures.cost(conversation.cost_usd, conversation.unknown_costs)
 
-    @display(description=_("state"), label=STATES)
+    @display(description=_("state"), label=STATE_COLOURS)
     def state(self, conversation: Conversation) -> tuple[str, str]:
         state = _state_of(conversation)
-        return state, str(IN_WORDS[state])
+        return state, str(STATE_LABELS[state])
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Conversation, **kwargs: Any
     ) -> HttpResponse:
-        words = words_of(request, obj)
+        access = content_access(request, obj)
         start = _position(request.GET.get("from", ""))
-        thread = read_thread(obj, head=(obj.message_count or 0) - 1, start=start, has_words=words.are_shown)
-        log_step(words.reading, ReadWhat.THREAD, f"{thread.first + 1} – {thread.last + 1}")
+        thread = read_thread(obj, head=(obj.message_count or 0) - 1, start=start, has_content=access.is_open)
+        log_step(access.reading, ReadWhat.THREAD, f"{thread.first + 1} – {thread.last + 1}")
         return super().render_change_form(
-            request, context | {"thread": thread, "words": words}, *args, obj=obj, **kwargs
+            request, context | {"thread": thread, "access": access}, *args, obj=obj, **kwargs
         )
 
     def get_urls(self) -> list[URLPattern]:
@@ -101,13 +101,13 @@ class ConversationAdmin(ReviewAdmin):
 
     def read(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Open a reading, with a reason."""
-        return open_by_form(request, self._found(request, pk))
+        return open_reading_by_form(request, self._found(request, pk))
 
     def export_json(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        return self._export(request, pk, exported_json, "json")
+        return self._export(request, pk, json_export, "json")
 
     def export_csv(self, request: HttpRequest, pk: int) -> HttpResponseBase:
-        return self._export(request, pk, exported_csv, "csv")
+        return self._export(request, pk, csv_export, "csv")
 
     def _export(
         self, request: HttpRequest, pk: int, export: Callable[[Conversation], HttpResponseBase], kind: str

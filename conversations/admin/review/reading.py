@@ -14,17 +14,17 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from conversations.admin.reading_filters import OwnerFilter, ReadKindFilter, ReviewerFilter
-from conversations.admin.review import ReviewAdmin
-from conversations.admin.state_colours import LINK
-from conversations.admin.word_search import SEARCH, word_search
+from conversations.admin.base_admin import ReadOnlyAdmin
+from conversations.admin.review.content_search import SEARCH, search_content
+from conversations.admin.review.reading_filters import OwnerFilter, ReadKindFilter, ReviewerFilter
+from conversations.admin.state_labels import LINK_CLASS
 from conversations.models import Reading
 from conversations.models.conversation import short_id
 from conversations.templatetags import figures
 
 
 @admin.register(Reading)
-class ReadingAdmin(ReviewAdmin):
+class ReadingAdmin(ReadOnlyAdmin):
     list_display = ["began_at", "reviewer_email", "what", "owner", "reason", "pages"]
     list_filter = ["began_at", ReviewerFilter, OwnerFilter, ReadKindFilter]
     linked_lookups = ("conversation",)
@@ -44,7 +44,7 @@ class ReadingAdmin(ReviewAdmin):
         return figures.count(reading.step_count)
 
     def get_urls(self) -> list[URLPattern]:
-        search = path("search/", self.admin_site.admin_view(word_search), name=SEARCH)
+        search = path("search/", self.admin_site.admin_view(search_content), name=SEARCH)
         return [search, *super().get_urls()]
 
     def render_change_form(
@@ -62,4 +62,4 @@ def what_was_read(reading: Reading) -> SafeString | str:
         number = short_id(reading.conversation_public_id)
         return gettext("Conversation %(id)s, which has been deleted") % {"id": number}
     url = reverse("admin:conversations_conversation_change", args=[reading.conversation.pk])
-    return format_html('<a class="{}" href="{}">{}</a>', LINK, url, reading.conversation)
+    return format_html('<a class="{}" href="{}">{}</a>', LINK_CLASS, url, reading.conversation)

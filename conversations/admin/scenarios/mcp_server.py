@@ -21,8 +21,8 @@ from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
 from chatsite.accounts.admin.base_admin import EditConflictAdmin, StateColours
-from conversations.admin.mcp_server_form import McpServerForm
-from conversations.admin.review import LargeListAdmin
+from conversations.admin.base_admin import LargeListAdmin
+from conversations.admin.scenarios.mcp_server_form import McpServerForm
 from conversations.core.errors.stored_errors import sentence_for
 from conversations.core.tools import listed_tools
 from conversations.core.tools.tool_schemas import Flaw
@@ -32,7 +32,7 @@ from conversations.templatetags import figures
 from conversations.tools.mcp_tools import McpTool, server_tools
 
 LIST_TOOLS = "conversations_mcpserver_list_tools"
-STATES = StateColours({"failed": "danger", "not listed": "info"})
+STATE_COLOURS = StateColours({"failed": "danger", "not listed": "info"})
 REASONS: Mapping[str, Promise] = {
     listed_tools.TOO_MANY: _("The server offers more tools than are taken."),
     listed_tools.NAME_UNFIT: _("Its name is empty, too long, or can't be stored."),
@@ -106,7 +106,7 @@ class McpServerAdmin(EditConflictAdmin, LargeListAdmin):
     def host(self, server: McpServer) -> str:
         return urlsplit(server.url).netloc
 
-    @display(description=_("state"), label=STATES)
+    @display(description=_("state"), label=STATE_COLOURS)
     def state(self, server: McpServer) -> tuple[str, str]:
         if not server.enabled:
             return "off", gettext("not in use")

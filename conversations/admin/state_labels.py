@@ -1,6 +1,6 @@
-"""Colours of the states, as Unfold's `display(label=…)` takes them. What ended well stays grey: exceptions show.
+"""Labels of states and their colours, as Unfold's `display(label=…)` takes them, and the classes of Unfold's links.
 
-And the classes that Unfold gives its own links.
+States that ended well stay grey, so that exceptions show.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from chatsite.accounts.admin.base_admin import StateColours
 from conversations.models.message import MessageState
 
-STATES = StateColours(
+STATE_COLOURS = StateColours(
     streaming="info",
     running="info",
     waiting="info",
@@ -26,10 +26,10 @@ STATES = StateColours(
     deleted="danger",
 )
 
-PRICES = StateColours({"in force": "success", "to come": "info"})
+PRICE_COLOURS = StateColours({"in force": "success", "to come": "info"})
 
-# What is known of a conversation or of a completion: the states of its last message, and others.
-IN_WORDS: dict[str, Promise | str] = {
+# States of a conversation, which are those of its last message and others, and of a completion.
+STATE_LABELS: dict[str, Promise | str] = {
     **dict(MessageState.choices),
     "archived": _("Archived"),
     "deleted": _("Deleted"),
@@ -38,4 +38,4 @@ IN_WORDS: dict[str, Promise | str] = {
     "unfinished": _("Unfinished"),
 }
 
-LINK = "text-primary-600 dark:text-primary-500"
+LINK_CLASS = "text-primary-600 dark:text-primary-500"

@@ -1,4 +1,4 @@
-"""Messages: every stored row, also those of branches that are no longer shown. Their words are shown in a reading."""
+"""Messages: every stored row, also on branches that are no longer active. Their content is shown in a reading."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from conversations.admin.content_access import words_for_page
-from conversations.admin.review import ReviewAdmin
-from conversations.admin.state_colours import STATES
-from conversations.admin.thread import WORDS, show_messages
+from conversations.admin.base_admin import ReadOnlyAdmin
+from conversations.admin.review.content_access import logged_access
+from conversations.admin.review.thread import CONTENT_FIELDS, show_messages
+from conversations.admin.state_labels import STATE_COLOURS
 from conversations.models import Message, ReadWhat
 from conversations.templatetags import figures
 
@@ -22,7 +22,7 @@ MOST_NEIGHBOURS = 50
 
 
 @admin.register(Message)
-class MessageAdmin(ReviewAdmin):
+class MessageAdmin(ReadOnlyAdmin):
     list_display = ["id", "role", "owner", "conversation", "place", "tokens", "shown_state", "created_at"]
     list_filter = ["created_at", "role", "state", "active", "pinned", "excluded"]
     linked_lookups = ("conversation", "parent")
@@ -32,7 +32,7 @@ class MessageAdmin(ReviewAdmin):
     ordering = ["-pk"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        return super().get_queryset(request).defer(*WORDS)
+        return super().get_queryset(request).defer(*CONTENT_FIELDS)
 
     @display(description=_("owner"), ordering="conversation__owner__email")
     def owner(self, message: Message) -> str:
@@ -40,7 +40,7 @@ class MessageAdmin(ReviewAdmin):
 
     @display(description=_("position"), ordering="position")
     def place(self, message: Message) -> str:
-        """Where it stands, counted from 1 as people do."""
+        """The position, counted from 1 as people do."""
         return figures.count(message.position + 1)
 
     @display(description=_("tokens + grounding"), ordering="content_tokens")
@@ -48,7 +48,7 @@ class MessageAdmin(ReviewAdmin):
         grounding = f" + {figures.count(message.grounding_tokens)}" if message.grounding_tokens else ""
         return figures.count(message.content_tokens) + grounding
 
-    @display(description=_("state"), ordering="state", label=STATES)
+    @display(description=_("state"), ordering="state", label=STATE_COLOURS)
     def shown_state(self, message: Message) -> tuple[str, str]:
         state = message.get_state_display()
         if message.active:
@@ -58,11 +58,11 @@ class MessageAdmin(ReviewAdmin):
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Message, **kwargs: Any
     ) -> HttpResponse:
-        words = words_for_page(request, obj.conversation, ReadWhat.MESSAGE, str(obj.pk))
-        (shown,) = show_messages(Message.objects.filter(pk=obj.pk), has_words=words.are_shown)
+        access = logged_access(request, obj.conversation, ReadWhat.MESSAGE, str(obj.pk))
+        (shown,) = show_messages(Message.objects.filter(pk=obj.pk), has_content=access.is_open)
         beside = Message.objects.filter(conversation=obj.conversation_id, parent=obj.parent_id, step_of=None)
         neighbours = {
-            "words": words,
+            "access": access,
             "shown": shown,
             "versions": _briefly(beside.exclude(pk=obj.pk) if not obj.step_of_id else beside.none()),
             "steps": _briefly(Message.objects.filter(step_of=obj.pk)),

@@ -1,4 +1,4 @@
-"""What all pages that only show have in common: nothing can be written, and nothing is counted without an end."""
+"""Base classes of the admin's pages: lists of any length, and read-only pages."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin
 from unfold.views import ChangeList
 
-MOST_COUNTED = 10_000
+MOST_COUNTED_ROWS = 10_000
 
 
 class CappedPaginator(Paginator):
-    """Counts and pages up to `MOST_COUNTED` rows: what lies behind them is found with search and filters."""
+    """Counts and pages up to `MOST_COUNTED_ROWS` rows: those beyond are found with search and filters."""
 
     template_name = "admin/capped_pagination.html"
 
     @cached_property
     def count(self) -> int:
-        return self.object_list.order_by()[:MOST_COUNTED].count()
+        return self.object_list.order_by()[:MOST_COUNTED_ROWS].count()
 
     @property
     def is_capped(self) -> bool:
-        return self.count == MOST_COUNTED
+        return self.count == MOST_COUNTED_ROWS
 
 
 class CappedChangeList(ChangeList):
-    """A list that does not count what is there without the filters."""
+    """A list that does not count the rows without the filters."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -38,14 +38,14 @@ class CappedChangeList(ChangeList):
         self.full_result_count = self.result_count
 
 
-# What the filters of a list add to the name of a field in an address.
+# Suffixes that the filters of a list add to the name of a field in an address.
 LOOKUPS_OF_FILTERS = ("", "__exact", "__id__exact", "__isnull", "__isempty", "__gte", "__lt")
 
 
 class LargeListAdmin(ModelAdmin):
     """Lists of any length: paged, capped, without a count of everything.
 
-    *linked_lookups* are those that other pages lead here by, beside those of the filters.
+    *linked_lookups* are those in links of other pages, beside those of the filters.
     """
 
     linked_lookups: tuple[str, ...] = ()
@@ -61,18 +61,18 @@ class LargeListAdmin(ModelAdmin):
         return CappedChangeList
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Take no lookup but the list's own: Django lets any field be asked for, and so words be guessed by letters."""
+        """Allow only the list's own lookups: Django allows any field, so content could be guessed letter by letter."""
         return lookup in self.linked_lookups or any(
             lookup == name + suffix for name in self._names_of_filters() for suffix in LOOKUPS_OF_FILTERS
         )
 
     def _names_of_filters(self) -> list[str]:
-        """Return the fields that the list is filtered by, and what filters of our own are called in an address."""
+        """Return the fields that the list is filtered by, and the names of our own filters in an address."""
         filters = (each[0] if isinstance(each, tuple) else each for each in self.list_filter)
         return [each if isinstance(each, str) else each.parameter_name for each in filters]
 
 
-class ReviewAdmin(LargeListAdmin):
+class ReadOnlyAdmin(LargeListAdmin):
     """Shows what is stored. Read-only by construction: for superusers too, by form, forged request or action."""
 
     actions = None

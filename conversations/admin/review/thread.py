@@ -1,4 +1,4 @@
-"""A conversation as a thread to read: a page of its active path, with what every reply saw and cost.
+"""One page of a conversation's active path for reviewers, with the window and the cost of every reply.
 
 Positions on the active path have no gaps, so a page is one range of an index and nothing is ever counted.
 """
@@ -14,27 +14,27 @@ from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Left, Length
 from django.utils.safestring import SafeString
 
-from conversations.admin.window_record import ShownWindow
+from conversations.admin.ledger.window_record import ShownWindow
 from conversations.models import Completion, Conversation, Message, ToolCall
 from conversations.rendering import render_markdown
 
 PAGE_MESSAGES = 20
 SHOWN_CHARACTERS = 20_000
-WORDS = ("content", "grounding", "tool_calls", "error_params")  # what of a message's row may quote somebody
+CONTENT_FIELDS = ("content", "grounding", "tool_calls", "error_params")  # the columns that may quote people
 
 
 @dataclass
 class ShownMessage:
     """A message with its completions, oldest first, and how many other versions stand beside it.
 
-    *has_words* if what was said has been read, too; without them there are numbers only. *calls* are the tool calls
+    *has_content* if the content was read, too; without it there are numbers only. *calls* are the tool calls
     whose result the message is, or those of a reply that are in none of its steps.
     """
 
     message: Message
     windows: list[ShownWindow]
     other_versions: int
-    has_words: bool
+    has_content: bool
     calls: list[ToolCall]
 
     @cached_property
@@ -43,11 +43,11 @@ class ShownMessage:
 
     @property
     def hidden_characters(self) -> int:
-        return max(self.message.characters - SHOWN_CHARACTERS, 0) if self.has_words else 0
+        return max(self.message.characters - SHOWN_CHARACTERS, 0) if self.has_content else 0
 
 
 @dataclass(frozen=True)
-class ThreadPage:
+class ReviewedPage:
     """The messages from position *first* to *last* of a path that ends at *head*."""
 
     messages: list[ShownMessage]
@@ -64,22 +64,22 @@ class ThreadPage:
         return self.last + 1 if self.last < self.head else None
 
 
-def read_thread(conversation: Conversation, *, head: int, start: int | None, has_words: bool) -> ThreadPage:
+def read_thread(conversation: Conversation, *, head: int, start: int | None, has_content: bool) -> ReviewedPage:
     """Return the page that begins at position *start*, or else the newest, of a path that ends at *head*."""
     newest = max(head - PAGE_MESSAGES + 1, 0)
     first = newest if start is None else min(max(start, 0), newest)
     last = min(first + PAGE_MESSAGES - 1, head)
     messages = conversation.messages.filter(active=True, position__range=(first, last)).order_by("position")
-    return ThreadPage(show_messages(messages, has_words=has_words), first, last, head)
+    return ReviewedPage(show_messages(messages, has_content=has_content), first, last, head)
 
 
-def show_messages(messages: QuerySet[Message], *, has_words: bool) -> list[ShownMessage]:
+def show_messages(messages: QuerySet[Message], *, has_content: bool) -> list[ShownMessage]:
     """Return *messages* with all that is shown with them, in a fixed number of queries."""
-    rows = list(with_beginning(messages) if has_words else messages.defer(*WORDS))
+    rows = list(with_beginning(messages) if has_content else messages.defer(*CONTENT_FIELDS))
     windows = _windows_of(rows)
     versions = _versions_beside(rows)
     calls = _calls_of(rows)
-    return [ShownMessage(row, windows[row.pk], _beside(row, versions), has_words, calls[row.pk]) for row in rows]
+    return [ShownMessage(row, windows[row.pk], _beside(row, versions), has_content, calls[row.pk]) for row in rows]
 
 
 def _beside(message: Message, versions: dict[int | None, int]) -> int:
@@ -87,7 +87,7 @@ def _beside(message: Message, versions: dict[int | None, int]) -> int:
 
 
 def with_beginning(messages: QuerySet[Message]) -> QuerySet[Message]:
-    """Read of every content only as much as is shown of it."""
+    """Read only as much of every content as is shown."""
     return messages.defer("content").annotate(beginning=Left("content", SHOWN_CHARACTERS), characters=Length("content"))
 
 
@@ -100,7 +100,7 @@ def _windows_of(messages: Iterable[Message]) -> dict[int, list[ShownWindow]]:
 
 
 def _calls_of(messages: Iterable[Message]) -> dict[int, list[ToolCall]]:
-    """Return the calls, without their words, by the message that has their result, else by their reply."""
+    """Return the calls, without their content, by the message that has their result, else by their reply."""
     ids = [message.pk for message in messages if message.role != "user"]
     found = ToolCall.objects.filter(Q(message__in=ids) | Q(message=None, reply__in=ids))
     calls: dict[int, list[ToolCall]] = defaultdict(list)
@@ -110,7 +110,7 @@ def _calls_of(messages: Iterable[Message]) -> dict[int, list[ToolCall]]:
 
 
 def _versions_beside(messages: list[Message]) -> dict[int | None, int]:
-    """Count the messages that follow the same parents: edits and replies made again."""
+    """Count the messages with the same parents: their versions."""
     versions: dict[int | None, int] = defaultdict(lambda: 1)
     parents = [message.parent_id for message in messages if message.parent_id]
     beside = Q(parent__in=parents)

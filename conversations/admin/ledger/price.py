@@ -20,9 +20,9 @@ from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from chatsite.accounts.admin.base_admin import EditConflictAdmin
-from conversations.admin.price_form import PriceForm
-from conversations.admin.review import LargeListAdmin
-from conversations.admin.state_colours import PRICES
+from conversations.admin.base_admin import LargeListAdmin
+from conversations.admin.ledger.price_form import PriceForm
+from conversations.admin.state_labels import PRICE_COLOURS
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Price
 from conversations.models.price import today
@@ -98,7 +98,7 @@ class PriceAdmin(EditConflictAdmin, LargeListAdmin):
         later = holds.filter(language_model=OuterRef("language_model"), valid_from__gt=OuterRef("valid_from"))
         return super().get_queryset(request).annotate(is_replaced=Exists(later))
 
-    @display(description=_("state"), label=PRICES)
+    @display(description=_("state"), label=PRICE_COLOURS)
     def state(self, price: Price) -> tuple[str, str]:
         if price.valid_from > today():
             return "to come", gettext("to come")

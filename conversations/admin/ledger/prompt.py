@@ -13,8 +13,8 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from conversations.admin.content_access import within_reading
-from conversations.admin.window_record import KINDS, role_in_words
+from conversations.admin.ledger.window_record import KINDS, role_in_words
+from conversations.admin.review.content_access import within_reading
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Reading, ReadWhat
 from conversations.selectors.conversations.sent_request import SentRequest, sent_request

@@ -1,4 +1,4 @@
-"""Filters of the log of readings: by whoever read, by whoever was read, and by what it was."""
+"""Filters of the log of readings: by reviewer, by owner, and by kind."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from conversations.models import Reading
 
 
 class PersonFilter(SimpleListFilter):
-    """One person, by the id in the address."""
+    """One user, by the id in the address."""
 
     def has_output(self) -> bool:
-        """Django leaves a filter without choices out, and would list all of them for somebody who is not there."""
+        """Keep a filter without choices, or Django would list all readings for a user who does not exist."""
         return super().has_output() or self.value() is not None
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Reading]) -> QuerySet[Reading]:
@@ -27,12 +27,12 @@ class PersonFilter(SimpleListFilter):
         if not asked:
             return queryset
         person_id = id_in(asked)
-        # None would ask for the readings of people who are gone.
+        # None would ask for the readings of deleted users.
         return queryset.none() if person_id is None else queryset.filter(**{self.parameter_name: person_id})
 
 
 class ReviewerFilter(PersonFilter):
-    """All who have ever read: few, whatever is stored."""
+    """All reviewers who have ever read: few, however much is stored."""
 
     title = _("reviewer")
     parameter_name = "reviewer"
@@ -43,7 +43,7 @@ class ReviewerFilter(PersonFilter):
 
 
 class OwnerFilter(PersonFilter):
-    """The one whose readings are asked for: others are found by search."""
+    """The owner in the address: others are found by search."""
 
     title = _("owner")
     parameter_name = "owner"

@@ -1,7 +1,7 @@
-"""Documents: what each is and how far it has come, without a word of it. They are their owners' to delete.
+"""Documents: kind, size and progress, without their content. Only their owners delete them.
 
-What people call their files are words of theirs: a name is shown in a reading of the document's conversation, and where
-the scenario is the site's.
+The name of a file is content, too: it is shown in a reading of the document's conversation, and where the scenario is
+the site's.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from conversations.admin.content_access import words_for_page
-from conversations.admin.review import ReviewAdmin
-from conversations.admin.state_colours import LINK, STATES
+from conversations.admin.base_admin import ReadOnlyAdmin
+from conversations.admin.review.content_access import logged_access
+from conversations.admin.state_labels import LINK_CLASS, STATE_COLOURS
 from conversations.core.errors.stored_errors import sentence_for
 from conversations.models import Document, ReadWhat
 from conversations.templatetags import figures
 
 
 @admin.register(Document)
-class DocumentAdmin(ReviewAdmin):
+class DocumentAdmin(ReadOnlyAdmin):
     list_display = ["shown_name", "place", "uploader", "kind", "size", "shown_state", "passages", "count", "created_at"]
     list_filter = ["created_at", "state", "kind", ("scenario", admin.EmptyFieldListFilter)]
     linked_lookups = ("conversation", "scenario")
@@ -36,7 +36,7 @@ class DocumentAdmin(ReviewAdmin):
     search_help_text = _("The email address of whoever added it")
     list_select_related = ["conversation", "scenario", "uploader"]
     ordering = ["-pk"]
-    change_form_before_template = "admin/conversations/document/_words.html"
+    change_form_before_template = "admin/conversations/document/_content.html"
     fields = [
         *("shown_name", "place", "uploader", "size", "kind", "digest", "created_at"),
         *("state", "percent", "error", "ready_at", "passages", "count", "encoding", "search_language"),
@@ -59,13 +59,13 @@ class DocumentAdmin(ReviewAdmin):
         place = document.conversation or document.scenario
         kind = "conversation" if document.conversation else "scenario"
         url = reverse(f"admin:conversations_{kind}_change", args=[place.pk if place else None])
-        return format_html('<a class="{}" href="{}"><bdi>{}</bdi></a>', LINK, url, place)
+        return format_html('<a class="{}" href="{}"><bdi>{}</bdi></a>', LINK_CLASS, url, place)
 
     @display(description=_("size"), ordering="size_bytes")
     def size(self, document: Document) -> str:
         return filesizeformat(document.size_bytes)
 
-    @display(description=_("state"), ordering="state", label=STATES)
+    @display(description=_("state"), ordering="state", label=STATE_COLOURS)
     def shown_state(self, document: Document) -> tuple[str, str]:
         return document.state, document.get_state_display()
 
@@ -89,9 +89,9 @@ class DocumentAdmin(ReviewAdmin):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Document, **kwargs: Any
     ) -> HttpResponse:
         if obj.conversation:
-            words = words_for_page(request, obj.conversation, ReadWhat.DOCUMENT, str(obj.pk))
-            obj.is_read = words.are_shown
-            context |= {"words": words}
+            access = logged_access(request, obj.conversation, ReadWhat.DOCUMENT, str(obj.pk))
+            obj.is_read = access.is_open
+            context |= {"access": access}
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
 

@@ -18,11 +18,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
+from conversations.admin.base_admin import LargeListAdmin
 from conversations.admin.filters import LanguageModelFilter
 from conversations.admin.object_ids import id_in
-from conversations.admin.review import LargeListAdmin
-from conversations.admin.scenario_form import ScenarioForm
-from conversations.admin.state_colours import LINK
+from conversations.admin.scenarios.scenario_form import ScenarioForm
+from conversations.admin.state_labels import LINK_CLASS
 from conversations.models import Scenario
 from conversations.templatetags import figures
 
@@ -115,7 +115,7 @@ class ScenarioAdmin(LargeListAdmin):
             query = {"scenario": scenario.pk}
             url, label = reverse("admin:conversations_document_changelist", query=query), gettext("What they are")
         count = figures.count(scenario.documents.count())
-        return format_html('{} · <a class="{}" href="{}">{}</a>', count, LINK, url, label)
+        return format_html('{} · <a class="{}" href="{}">{}</a>', count, LINK_CLASS, url, label)
 
     @display(description=_("language model"), ordering="language_model")
     def shown_language_model(self, scenario: Scenario) -> str:

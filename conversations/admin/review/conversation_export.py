@@ -1,4 +1,4 @@
-"""A conversation as a file: for a machine as JSON, for a table as CSV. Whoever calls has a reading."""
+"""Export of a conversation as a file, JSON or CSV. The caller must have a reading."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ HEADER = (
 )
 
 
-def exported_csv(conversation: Conversation) -> HttpResponseBase:
+def csv_export(conversation: Conversation) -> HttpResponseBase:
     """Return a table, a row for each message; no cell is a formula."""
     rows = map(_row, exported_messages(conversation))
     return _never_stored(csv_response(_file_name(conversation, "csv"), HEADER, rows))
 
 
-def exported_json(conversation: Conversation) -> HttpResponseBase:
+def json_export(conversation: Conversation) -> HttpResponseBase:
     """Return one object with the list of its messages."""
     about = {
         "id": conversation.public_id,
@@ -48,12 +48,12 @@ def _row(message: dict[str, Any]) -> list[Any]:
     passages = "\n\n".join(f"{passage.get('source', '')}: {passage['text']}" for passage in message["grounding"])
     models = ", ".join(dict.fromkeys(request["language_model"] for request in requests))
     tokens = [message["content_tokens"], message["grounding_tokens"]]
-    words = [message["content"], _calls(message), passages]
-    return [*(message[name] for name in NUMBERS), *words, *tokens, models, known_cost(requests)]
+    contents = [message["content"], _calls(message), passages]
+    return [*(message[name] for name in NUMBERS), *contents, *tokens, models, known_cost(requests)]
 
 
 def _calls(message: dict[str, Any]) -> str:
-    """Return what the message asks of tools; of a reply also what became of all that its steps have asked."""
+    """Return the tool calls that the message asks for; for a reply also the outcome of those of its steps."""
     asked = [f"{call['function']['name']}({call['function']['arguments']})" for call in message["tool_calls"]]
     ended = [f"{call['tool']}: {call['state']}" for call in message["calls"]]
     return "\n".join([*asked, *ended])

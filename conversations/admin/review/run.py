@@ -1,4 +1,4 @@
-"""Runs: who makes, or made, which reply."""
+"""Runs: which worker makes, or made, which reply."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from conversations.admin.review import ReviewAdmin
-from conversations.admin.state_colours import STATES
+from conversations.admin.base_admin import ReadOnlyAdmin
+from conversations.admin.state_labels import STATE_COLOURS
 from conversations.models import Run
 
 
 @admin.register(Run)
-class RunAdmin(ReviewAdmin):
+class RunAdmin(ReadOnlyAdmin):
     list_display = ["id", "shown_state", "worker", "attempt", "reply", "created_at", "ended_at"]
     list_filter = ["state", "created_at"]
     search_fields = ["worker", "reply__conversation__owner__email"]
     search_help_text = _("Worker, or the email address of the conversation's owner")
     list_select_related = ["reply"]
     ordering = ["-pk"]
-    exclude = ["payer", "reserved_usd", "reserved_at"]  # bookkeeping of what is held back, which other pages sum up
+    exclude = ["payer", "reserved_usd", "reserved_at"]  # bookkeeping of reservations, which other pages sum up
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
         return super().get_queryset(request).defer("reply__content", "reply__grounding", "reply__tool_calls")
 
-    @display(description=_("state"), ordering="state", label=STATES)
+    @display(description=_("state"), ordering="state", label=STATE_COLOURS)
     def shown_state(self, run: Run) -> tuple[str, str]:
         return run.state, run.get_state_display()

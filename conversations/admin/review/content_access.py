@@ -1,4 +1,4 @@
-"""The words of a conversation, as the pages of the admin ask for them: shown within a reading, else the way to one."""
+"""Access to the content of a conversation on the admin's pages: open within a reading, else the form that opens one."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ READ = "conversations_conversation_read"
 
 
 @dataclass(frozen=True)
-class Words:
-    """Whether the person who asks is shown the words of *conversation*, and by which reading.
+class ContentAccess:
+    """Whether a reviewer is shown the content of *conversation*, and by which reading.
 
-    Their own conversation is shown without one. *reason* is what they wrote for the search that led here.
+    Their own conversation is shown without one. *reason* is the one they gave for the search that led here.
     """
 
     conversation: Conversation
-    are_shown: bool
+    is_open: bool
     reading: Reading | None = None
     is_off: bool = False
     reason: str = ""
@@ -42,11 +42,11 @@ class Words:
 
     @property
     def title(self) -> str:
-        return self.conversation.title if self.are_shown else ""
+        return self.conversation.title if self.is_open else ""
 
     @property
     def address(self) -> str:
-        """Where a reason is posted to."""
+        """The address that a reason is posted to."""
         return reverse(f"admin:{READ}", args=[self.conversation.pk])
 
     @cached_property
@@ -63,26 +63,26 @@ class Words:
         return len(self.log) > MOST_LOGGED
 
 
-def words_of(request: HttpRequest, conversation: Conversation) -> Words:
-    """Return what the person who asks may see of *conversation*'s words now."""
+def content_access(request: HttpRequest, conversation: Conversation) -> ContentAccess:
+    """Return whether the reviewer may see *conversation*'s content now."""
     try:
         reading = require_reading(request.user, conversation)
     except ReadingRefused as refusal:
-        return Words(
-            conversation, are_shown=False, is_off=isinstance(refusal, ReadingOff), reason=_reason_of_search(request)
+        return ContentAccess(
+            conversation, is_open=False, is_off=isinstance(refusal, ReadingOff), reason=_reason_of_search(request)
         )
-    return Words(conversation, are_shown=True, reading=reading)
+    return ContentAccess(conversation, is_open=True, reading=reading)
 
 
-def words_for_page(request: HttpRequest, conversation: Conversation, what: ReadWhat, detail: str) -> Words:
-    """Return the same, and put on record that the page shows them."""
-    words = words_of(request, conversation)
-    log_step(words.reading, what, detail)
-    return words
+def logged_access(request: HttpRequest, conversation: Conversation, what: ReadWhat, detail: str) -> ContentAccess:
+    """Return the same, and put on record that the page shows the content."""
+    access = content_access(request, conversation)
+    log_step(access.reading, what, detail)
+    return access
 
 
-def open_by_form(request: HttpRequest, conversation: Conversation) -> HttpResponse:
-    """Open a reading with the reason that was posted, and go on to the page that asked for it."""
+def open_reading_by_form(request: HttpRequest, conversation: Conversation) -> HttpResponse:
+    """Open a reading with the reason that was posted, and redirect to the page that asked for it."""
     try:
         open_reading(request.user, conversation, request.POST.get("reason", ""))
     except ConversationError as refusal:
@@ -96,8 +96,8 @@ def within_reading(
     """Answer with *show* where there is a reading, and else with the page that asks for a reason."""
     if conversation is None:
         return redirect("admin:index")
-    words = words_of(request, conversation)
-    return show(words.reading) if words.are_shown else redirect(_page_of(conversation))
+    access = content_access(request, conversation)
+    return show(access.reading) if access.is_open else redirect(_page_of(conversation))
 
 
 def _page_to_go_on_to(request: HttpRequest, conversation: Conversation) -> str:

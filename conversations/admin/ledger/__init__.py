@@ -1,0 +1,1 @@
+"""Pages of the ledger: completions with their prompts and windows, prices, calibrations, spending."""

@@ -1,0 +1,1 @@
+"""Review pages: conversations, messages, tool calls, documents, and the record of readings. See `content_access`."""
