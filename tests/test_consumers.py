@@ -109,7 +109,7 @@ async def test_a_decision_reaches_every_page(page, alice):
     await other.send("conversation.sync", conversation=about["conversation"], from_position=0)
     await other.receive("conversation.snapshot")
     await page.send("call.decide", **about, digest="another", allowed=True)
-    assert (await page.receive("error"))["code"] == "call_not_asking"
+    assert (await page.receive("error"))["code"] == "call_not_awaiting_approval"
     await page.send("call.decide", **about, digest=call.digest, allowed=False)
     heard = await other.receive("reply.step")
     assert (heard["reply"], heard["step"]) == (call.reply_id, 1)

@@ -33,9 +33,9 @@ def test_the_box_of_all_costs_what_all_cost(server):
 
 def test_it_is_marked_if_any_asks(server):
     McpServer.objects.update(believes_read_only=True)
-    assert [box.asks for box in boxes().values()] == [True, False, True]
+    assert [box.needs_approval for box in boxes().values()] == [True, False, True]
     McpServer.objects.update(tools=[listed("read", read_only=True)])
-    assert not any(box.asks for box in boxes().values())
+    assert not any(box.needs_approval for box in boxes().values())
 
 
 def test_they_stand_under_the_server_and_its_host(server):

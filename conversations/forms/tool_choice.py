@@ -33,7 +33,7 @@ class ToolCheckbox:
     description: str
     source: str
     tokens: int | None
-    asks: bool = False
+    needs_approval: bool = False
 
 
 class ToolsWidget(forms.CheckboxSelectMultiple):
@@ -100,7 +100,7 @@ def _box(tool: OfferedTool, *, tokens: int) -> ToolCheckbox:
     spec = tool.spec
     words = words_of(spec.name, spec.source)
     name, description = (words.name, words.description) if words else (spec.name, _one_line(spec.description))
-    return ToolCheckbox(tool.key, str(name), str(description), spec.source, tokens, spec.asks)
+    return ToolCheckbox(tool.key, str(name), str(description), spec.source, tokens, spec.needs_approval)
 
 
 def _box_of_all(boxes: Sequence[ToolCheckbox]) -> ToolCheckbox:
@@ -111,7 +111,7 @@ def _box_of_all(boxes: Sequence[ToolCheckbox]) -> ToolCheckbox:
         gettext("Including tools that it offers later."),
         boxes[0].source,
         tokens=sum(box.tokens or 0 for box in boxes),
-        asks=any(box.asks for box in boxes),
+        needs_approval=any(box.needs_approval for box in boxes),
     )
 
 

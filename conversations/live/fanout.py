@@ -20,7 +20,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 
-from conversations.core.frames.definitions import ConversationAsks, Frame
+from conversations.core.frames.definitions import ConversationAwaitsApproval, Frame
 
 logger = logging.getLogger(__name__)
 RUNS = "runs"  # the topic on which workers hear of new runs and of stops
@@ -73,9 +73,9 @@ def publish_frame(frame: Frame, public_id: uuid.UUID) -> None:
     publish(conversation_topic(public_id), frame.to_json())
 
 
-def publish_asking(public_id: uuid.UUID, owner_id: int, *, asks: bool) -> None:
-    """Tell every page of its owner that the conversation waits for them, or does so no more."""
-    publish(person_topic(owner_id), ConversationAsks(public_id, asks).to_json())
+def publish_awaiting_approval(public_id: uuid.UUID, owner_id: int, *, awaiting_approval: bool) -> None:
+    """Tell every page of its owner whether the conversation is *awaiting_approval* of a tool call."""
+    publish(person_topic(owner_id), ConversationAwaitsApproval(public_id, awaiting_approval).to_json())
 
 
 def publish(topic: str, payload: str) -> None:

@@ -350,7 +350,7 @@ class Migration(migrations.Migration):
             name='Run',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('asking', 'Asking'), ('ended', 'Ended')], default='waiting', max_length=8, verbose_name='state')),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('awaiting_approval', 'Asking'), ('ended', 'Ended')], default='waiting', max_length=17, verbose_name='state')),
                 ('worker', models.CharField(blank=True, max_length=100, verbose_name='worker')),
                 ('attempt', models.PositiveSmallIntegerField(default=0, verbose_name='attempt')),
                 ('lease_until', models.DateTimeField(null=True, verbose_name='lease until')),
@@ -504,9 +504,9 @@ class Migration(migrations.Migration):
                 ('tool', models.CharField(max_length=100, verbose_name='tool')),
                 ('source', models.CharField(max_length=100, verbose_name='source')),
                 ('arguments', models.TextField(blank=True, verbose_name='arguments')),
-                ('asked', models.BooleanField(default=False, verbose_name='asked')),
+                ('needs_approval', models.BooleanField(default=False, verbose_name='asked')),
                 ('digest', models.CharField(max_length=64)),
-                ('state', models.CharField(choices=[('asks', 'Waiting for an answer'), ('ready', 'Ready'), ('running', 'Running'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('refused', 'Not allowed'), ('stopped', 'Stopped')], max_length=10, verbose_name='state')),
+                ('state', models.CharField(choices=[('awaiting_approval', 'Waiting for an answer'), ('ready', 'Ready'), ('running', 'Running'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('refused', 'Not allowed'), ('stopped', 'Stopped')], max_length=17, verbose_name='state')),
                 ('error_code', models.CharField(blank=True, max_length=50, verbose_name='error code')),
                 ('result', models.TextField(blank=True, verbose_name='result')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
@@ -597,11 +597,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('state__in', ['running', 'asking'])), fields=['lease_until'], name='run_held'),
+            index=models.Index(condition=models.Q(('state__in', ['running', 'awaiting_approval'])), fields=['lease_until'], name='run_held'),
         ),
         migrations.AddConstraint(
             model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['running', 'asking']), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='run_held_has_a_lease'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state__in', ['running', 'awaiting_approval']), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='run_held_has_a_lease'),
         ),
         migrations.AddConstraint(
             model_name='scenario',

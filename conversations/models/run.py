@@ -10,31 +10,31 @@ from django.utils.translation import gettext_lazy as _
 class RunState(models.TextChoices):
     WAITING = "waiting", _("Waiting")
     RUNNING = "running", _("Running")
-    ASKING = "asking", _("Asking")
+    AWAITING_APPROVAL = "awaiting_approval", _("Asking")
     ENDED = "ended", _("Ended")
 
 
 class Run(models.Model):
     """The making of one reply. A worker holds it by a lease; when that is over, the reaper ends the reply.
 
-    While a tool call asks the person, no worker holds it: it waits again once all its calls are decided, and its lease
-    is the time that the person has for it.
+    While it awaits approval of a tool call, no worker holds it: it waits again once all its calls are decided, and its
+    lease is the time that the owner has for the decision.
 
-    Until it has ended, *reserved_usd* is held back for the requests that its loop may still make, in the sums of
-    *payer* and of the day and month of *reserved_at*. A trigger gives it back when it ends or is deleted.
+    Until it has ended, *reserved_usd* is reserved for the requests that its loop may still make, in the sums of
+    *payer* and of the day and month of *reserved_at*. A trigger releases it when the run ends or is deleted.
 
-    When a call has to ask, what the reply has come to is kept: the *tool_seconds* that it has used of its time, and the
-    *tightening* of its window.
+    What a resumed reply needs is stored when approval is awaited: the *tool_seconds* that it has used of its time, and
+    the *tightening* of its window.
     """
 
     reply = models.OneToOneField(
         "conversations.Message", on_delete=models.CASCADE, related_name="run", verbose_name=_("reply")
     )
-    state = models.CharField(_("state"), max_length=8, choices=RunState, default=RunState.WAITING)
+    state = models.CharField(_("state"), max_length=17, choices=RunState, default=RunState.WAITING)
     worker = models.CharField(_("worker"), max_length=100, blank=True)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
     lease_until = models.DateTimeField(_("lease until"), null=True)
-    # Of an account that goes away its sums go too, and so does the run.
+    # When an account is deleted, its sums go too, and so does the run.
     payer = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.DO_NOTHING,
@@ -58,11 +58,13 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["id"], condition=Q(state="waiting"), name="run_waiting"),
             models.Index(fields=["created_at"], name="run_by_time"),
-            models.Index(fields=["lease_until"], condition=Q(state__in=["running", "asking"]), name="run_held"),
+            models.Index(
+                fields=["lease_until"], condition=Q(state__in=["running", "awaiting_approval"]), name="run_held"
+            ),
         ]
         constraints = [
             models.CheckConstraint(
-                condition=~Q(state__in=["running", "asking"]) | Q(lease_until__isnull=False),
+                condition=~Q(state__in=["running", "awaiting_approval"]) | Q(lease_until__isnull=False),
                 name="run_held_has_a_lease",
             ),
         ]

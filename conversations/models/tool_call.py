@@ -7,9 +7,9 @@ from django.utils.translation import gettext_lazy as _
 
 
 class ToolCallState(models.TextChoices):
-    """A call begins as asking or ready, and ends in exactly one of the last four."""
+    """A call begins as awaiting approval or ready, and ends in exactly one of the last four."""
 
-    ASKS = "asks", _("Waiting for an answer")
+    AWAITING_APPROVAL = "awaiting_approval", _("Waiting for an answer")
     READY = "ready", _("Ready")
     RUNNING = "running", _("Running")
     SUCCEEDED = "succeeded", _("Succeeded")
@@ -22,12 +22,12 @@ ENDED = (ToolCallState.SUCCEEDED, ToolCallState.FAILED, ToolCallState.REFUSED, T
 
 
 class ToolCall(models.Model):
-    """A call of a tool that the language model asked for while it made *reply*: written before anything is run.
+    """A call of a tool that the language model asked for while it made *reply*: stored before it is run.
 
     *step* counts the steps of a reply from 1, *index* the calls of one step from 0. *arguments* is the text that the
-    model wrote, whatever it is; *digest* what a consent to it is bound to. A call that asks is run only once somebody
-    has allowed it. *result* is kept here until all calls of the step have ended: then *message* has it. A stopped call
-    that had *started_at* may have done what it does.
+    model wrote, valid or not; *digest* is what an approval is bound to. A call that *needs_approval* is run only after
+    that. *result* is kept here until all calls of the step have ended: then *message* has it. A stopped call that had
+    *started_at* may have taken effect.
     """
 
     reply = models.ForeignKey(
@@ -39,9 +39,9 @@ class ToolCall(models.Model):
     tool = models.CharField(_("tool"), max_length=100)
     source = models.CharField(_("source"), max_length=100)
     arguments = models.TextField(_("arguments"), blank=True)
-    asked = models.BooleanField(_("asked"), default=False)
+    needs_approval = models.BooleanField(_("asked"), default=False)
     digest = models.CharField(max_length=64)
-    state = models.CharField(_("state"), max_length=10, choices=ToolCallState)
+    state = models.CharField(_("state"), max_length=17, choices=ToolCallState)
     error_code = models.CharField(_("error code"), max_length=50, blank=True)
     result = models.TextField(_("result"), blank=True)
     message = models.OneToOneField(
@@ -60,7 +60,7 @@ class ToolCall(models.Model):
             models.UniqueConstraint(fields=["reply", "step", "index"], name="toolcall_place"),
         ]
         indexes = [
-            # Whoever is asked about a call is told if the same was begun before.
+            # A page that asks for approval says if the same call was begun before.
             models.Index(fields=["digest"], condition=Q(started_at__isnull=False), name="toolcall_begun"),
         ]
 

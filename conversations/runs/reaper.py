@@ -22,7 +22,7 @@ from conversations.services.ledger.ledger import Outcome, settle_abandoned, sett
 from conversations.services.replies.end_reply import INTERRUPTED, STOPPED, end_reply
 from conversations.services.windows.active_path import hold_streaming
 
-from .awaiting_approval import end_given_up, given_up
+from .awaiting_approval import end_expired, expired_approvals
 from .claim import LEASE
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ def reap_once() -> int:
     """
     over = Run.objects.filter(state="running", lease_until__lt=Now()).select_related("reply")
     reaped = sum(_survives(_reap, run) for run in over)
-    reaped += sum(_survives(end_given_up, reply) for reply in given_up())
+    reaped += sum(_survives(end_expired, reply) for reply in expired_approvals())
     for completion in _left_open():
         _survives(_settle, completion)
     return reaped

@@ -22,7 +22,7 @@ from conversations.providers.clients.client_pool import close_clients, completio
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending, end_reply
 from conversations.services.replies.make_reply import ReplyOutcome, make_reply
 
-from .awaiting_approval import park_run
+from .awaiting_approval import await_approval
 from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
 from .live_reply import LiveReply, render_lines
 from .reaper import reap_once, tidy_once
@@ -143,7 +143,7 @@ class Worker:
             ending = await self._ending_of(active)
             active.live.flush()
             run = active.run
-            write = partial(end_reply, run.reply_id, ending) if ending else partial(park_run, run)
+            write = partial(end_reply, run.reply_id, ending) if ending else partial(await_approval, run)
             await self._store_end(active, write)
         finally:
             if self._active.get(active.run.reply_id) is active:  # a parked run may have been claimed again by now

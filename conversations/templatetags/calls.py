@@ -33,7 +33,7 @@ def short(call: CallRow) -> str:
 def readable_arguments(call: CallRow) -> str:
     """Return the arguments laid out; very long ones only while the call awaits approval, because that takes time."""
     is_long = len(call.arguments) > MOST_SHOWN_CHARACTERS
-    return call.arguments if is_long and not call.asks else readable_json(call.arguments)
+    return call.arguments if is_long and not call.awaits_approval else readable_json(call.arguments)
 
 
 @register.filter

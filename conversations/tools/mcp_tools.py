@@ -36,7 +36,7 @@ class McpTool:
             description=self.listed.description,
             parameters=self.listed.parameters,
             source=mcp_source(self.server),
-            asks=not (self.listed.read_only and self.server.believes_read_only),
+            needs_approval=not (self.listed.read_only and self.server.believes_read_only),
             address=_address(self.server),
         )
 

@@ -41,7 +41,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class _Declared:
     function: Callable[..., Any]
     name: str
-    asks: bool
+    needs_approval: bool
     timeout_seconds: float | None
 
 
@@ -62,7 +62,7 @@ def tool(function: Function, /) -> Function: ...
 
 @overload
 def tool(
-    *, name: str = "", asks: bool = False, timeout_seconds: float | None = None
+    *, name: str = "", needs_approval: bool = False, timeout_seconds: float | None = None
 ) -> Callable[[Function], Function]: ...
 
 
@@ -71,17 +71,17 @@ def tool(
     /,
     *,
     name: str = "",
-    asks: bool = False,
+    needs_approval: bool = False,
     timeout_seconds: float | None = None,
 ) -> Any:
     """Declare a function to be a tool; it stays the function that it is.
 
-    One that *asks* may change something: its owner approves each call of it. *name* is the function's own if blank, and
-    *timeout_seconds* the setting `TOOL_CALL_SECONDS`.
+    One that *needs_approval* may change something: the user approves each call of it. *name* is the function's own if
+    blank, and *timeout_seconds* the setting `TOOL_CALL_SECONDS`.
     """
 
     def declare(function: Function) -> Function:
-        _declared.append(_Declared(function, name or function.__name__, asks, timeout_seconds))
+        _declared.append(_Declared(function, name or function.__name__, needs_approval, timeout_seconds))
         return function
 
     return declare if function is None else declare(function)
@@ -143,7 +143,7 @@ def _build_tool(declared: _Declared) -> PythonTool:
         description=parse_docstring(declared.function).description,
         parameters=signature.schema,
         source=BUILT_IN if is_built_in else OWN,
-        asks=declared.asks,
+        needs_approval=declared.needs_approval,
     )
     is_ours = is_built_in and iscoroutinefunction(declared.function)
     runner = LoopRunner() if is_ours else ThreadRunner(declared.name)

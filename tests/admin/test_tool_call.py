@@ -60,7 +60,7 @@ def test_a_tool_that_a_language_model_made_up_is_not_named(admin_browser, reply)
         ("?source=mcp", ["crm__write"]),
         ("?source=built-in", ["calculator"]),
         ("?source=unknown", ["made_up"]),
-        ("?asked__exact=1", ["crm__write"]),
+        ("?needs_approval__exact=1", ["crm__write"]),
         ("?q=alice@", ["made_up", "crm__write", "calculator"]),
         ("?q=tool_unknown", ["made_up"]),
         ("?q=crm", []),
@@ -68,7 +68,7 @@ def test_a_tool_that_a_language_model_made_up_is_not_named(admin_browser, reply)
 )
 def test_it_is_filtered_and_found(admin_browser, reply, query, found):
     add_call(reply)
-    add_call(reply, "crm__write", source="crm", state="refused", asked=True)
+    add_call(reply, "crm__write", source="crm", state="refused", needs_approval=True)
     add_call(reply, "made_up", source="", state="failed", error_code="tool_unknown")
     assert shown(admin_browser, query) == found
 
@@ -102,7 +102,7 @@ def test_the_result_is_shown_wherever_it_is_kept(admin_browser, superuser, reply
 
 
 def test_it_says_who_allowed_it_and_when_it_ran(admin_browser, reply):
-    call = add_call(reply, asked=True, decided_at=timezone.now(), state="refused")
+    call = add_call(reply, needs_approval=True, decided_at=timezone.now(), state="refused")
     page = page_of(admin_browser, call)
     assert "Not allowed" in page
     assert "not run" in page

@@ -27,7 +27,7 @@ def calls_in(reply: Locator) -> Locator:
 def ask_to_write_down(page: Page, note: str = "Pay the invoice") -> Locator:
     """Have the model call the tool that asks first, and return the card that does so."""
     write(page, f"call write_down with {json.dumps({'note': note}, ensure_ascii=False)}")
-    card = page.locator("[data-asks]")
+    card = page.locator("[data-awaiting-approval]")
     expect(card).to_be_visible()
     return card
 

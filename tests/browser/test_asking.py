@@ -61,7 +61,7 @@ def test_the_page_itself_marks_its_conversation_too(asking):
 
 
 def test_a_mark_that_was_missed_comes_with_the_next_snapshot(asking, reading):
-    lose_frames(reading, "conversation.asks")
+    lose_frames(reading, "conversation.awaiting_approval")
     reading.reload()
     ask_to_write_down(asking)
     say(reading, "And another thing")
@@ -91,7 +91,7 @@ def test_on_a_telephone_the_drawers_button_says_that_something_in_it_waits(askin
 def test_the_meter_tells_of_the_version_that_asks_and_not_of_the_one_before(asking):
     ask_to_write_down(asking).get_by_role("button", name="Allow", exact=True).click()
     end_of(asking).get_by_role("button", name="Regenerate").click()
-    expect(asking.locator("[data-asks]")).to_be_visible()
+    expect(asking.locator("[data-awaiting-approval]")).to_be_visible()
     other = asking.context.new_page()
     other.goto(asking.url)
     expect(meter(other)).not_to_have_class(re.compile("is-unknown"))

@@ -18,7 +18,7 @@ reply = Conversation.objects.get(public_id="{public_id}").head
 for payload in PAYLOADS:
     written = payload.replace(chr(0), "")
     add_call(reply, written[:100], written, source=written[:100], result=written)
-    add_call(reply, written[:100], {{"note": written}}, source=written[:100], state="asks")
+    add_call(reply, written[:100], {{"note": written}}, source=written[:100], state="awaiting_approval")
 print(len(PAYLOADS))
 """
 CALL_WITHOUT_ARGUMENTS = """
@@ -123,7 +123,7 @@ def test_a_reply_that_asks_can_be_stopped(with_tools):
     reply = end_of(with_tools)
     expect(reply).to_contain_text("You stopped this reply.")
     expect(calls_in(reply).locator("summary")).to_contain_text("Stopped")
-    expect(with_tools.locator("[data-asks]")).to_have_count(0)
+    expect(with_tools.locator("[data-awaiting-approval]")).to_have_count(0)
 
 
 def test_the_same_once_more_says_that_it_was_run_before(with_tools):
@@ -138,7 +138,7 @@ def test_enter_in_the_composer_allows_nothing(with_tools):
     composer(with_tools).fill("yes")
     composer(with_tools).press("Enter")
     expect(with_tools.get_by_role("alert")).to_be_visible()
-    expect(with_tools.locator("[data-asks]")).to_be_visible()
+    expect(with_tools.locator("[data-awaiting-approval]")).to_be_visible()
 
 
 def test_a_call_is_allowed_by_keyboard_alone_and_the_focus_stays_with_it(with_tools):
@@ -162,7 +162,7 @@ def test_a_decision_in_one_tab_is_seen_in_the_other(with_tools):
     card = ask_to_write_down(with_tools)
     other = with_tools.context.new_page()
     other.goto(with_tools.url)
-    other.locator("[data-asks]").get_by_role("button", name="Don't allow").click()
+    other.locator("[data-awaiting-approval]").get_by_role("button", name="Don't allow").click()
     expect(card).to_have_count(0)
     expect(calls_in(end_of(with_tools)).locator("summary")).to_contain_text("Not allowed")
 
@@ -206,7 +206,7 @@ def test_no_payload_in_name_source_arguments_or_result_of_a_call_runs_or_fetches
     page.on("request", lambda request: request.url.startswith(site.address) or happened.append(request.url))
     page.reload()
     expect(page.locator("details[data-call]")).to_have_count(count)
-    expect(page.locator("[data-asks]")).to_have_count(count)
+    expect(page.locator("[data-awaiting-approval]")).to_have_count(count)
     page.locator("details[data-call]").first.evaluate_all("all => all.forEach((call) => { call.open = true; })")
     assert page.locator("[data-call]").locator("script, img, iframe, object, embed, style, link, a").count() == 0
     assert happened == []

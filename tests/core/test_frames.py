@@ -158,16 +158,18 @@ def test_a_field_too_many_is_named_in_few_words():
 @pytest.mark.parametrize("wrong", [None, {}, "text", 1, [1], ["text"], [None], [[]]])
 def test_a_snapshot_holds_messages_and_nothing_else(wrong):
     snapshot = {"type": "conversation.snapshot", "conversation": str(uuid.uuid4()), "from_position": 0, "title": ""}
-    assert is_refused(snapshot | {"messages": wrong, "window": {}, "costs": "", "asking": []}, FROM_SERVER)
-    assert not is_refused(snapshot | {"messages": [{}], "window": {}, "costs": "", "asking": []}, FROM_SERVER)
+    assert is_refused(snapshot | {"messages": wrong, "window": {}, "costs": "", "awaiting_approval": []}, FROM_SERVER)
+    assert not is_refused(
+        snapshot | {"messages": [{}], "window": {}, "costs": "", "awaiting_approval": []}, FROM_SERVER
+    )
 
 
 @pytest.mark.parametrize("wrong", [None, {}, "text", [1], ["text"], [None], [[]]])
 def test_a_snapshot_says_by_their_ids_which_conversations_ask(wrong):
     known = {"conversation": str(uuid.uuid4()), "from_position": 0, "title": "", "messages": [], "window": {}}
     snapshot = {"type": "conversation.snapshot", "costs": "", **known}
-    assert is_refused(snapshot | {"asking": wrong}, FROM_SERVER)
-    assert not is_refused(snapshot | {"asking": [str(uuid.uuid4())]}, FROM_SERVER)
+    assert is_refused(snapshot | {"awaiting_approval": wrong}, FROM_SERVER)
+    assert not is_refused(snapshot | {"awaiting_approval": [str(uuid.uuid4())]}, FROM_SERVER)
 
 
 def test_a_deeply_nested_frame_is_refused():

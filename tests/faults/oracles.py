@@ -28,7 +28,7 @@ GROUP BY conversation_id HAVING count(*) <> max(position) + 1 OR count(*) <> cou
 """
 CALLS_OF_ENDED = """
 SELECT call.* FROM conversations_toolcall call JOIN conversations_message reply ON reply.id = call.reply_id
-WHERE reply.state <> 'streaming' AND (call.state IN ('asks', 'ready', 'running') OR call.ended_at IS NULL)
+WHERE reply.state <> 'streaming' AND (call.state IN ('awaiting_approval', 'ready', 'running') OR call.ended_at IS NULL)
 """
 RESULTS_WITHOUT_ROWS = """
 SELECT id FROM conversations_message message WHERE role = 'tool' AND step_of_id IS NOT NULL

@@ -9,7 +9,7 @@ from tests.support.patience import wait_for
 
 ASKING = """
 SELECT call.* FROM conversations_toolcall call JOIN conversations_run run ON run.reply_id = call.reply_id
-WHERE call.reply_id = %s AND call.state = 'asks' AND run.state = 'asking'
+WHERE call.reply_id = %s AND call.state = 'awaiting_approval' AND run.state = 'awaiting_approval'
 """
 LAST_CALL = "SELECT * FROM conversations_toolcall WHERE reply_id = %s ORDER BY step DESC, index DESC LIMIT 1"
 

@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from conversations.core.errors import CallNotAsking, CallRefused
+from conversations.core.errors import CallNotAwaitingApproval, CallRefused
 from conversations.models import Message, Run, Scenario, ToolCall
 from conversations.runs.worker import Worker
 from conversations.selectors.conversations.tool_calls import calls_of_replies
@@ -63,8 +63,11 @@ def write(note, tool="write_down", **arguments):
 
 def asking_calls(reply):
     """Return the calls that ask, once nobody makes the reply any more."""
-    asks = Run.objects.filter(reply=reply, state="asking").exists()
-    return list(ToolCall.objects.filter(reply=reply, state="asks").select_related("reply__conversation")) * asks
+    asks = Run.objects.filter(reply=reply, state="awaiting_approval").exists()
+    return (
+        list(ToolCall.objects.filter(reply=reply, state="awaiting_approval").select_related("reply__conversation"))
+        * asks
+    )
 
 
 def ended(reply):
@@ -118,7 +121,9 @@ async def test_what_is_allowed_while_another_call_runs_is_run_after_it(worker, t
     notes.hold()
     reply = await in_thread(talk, [write("Slow", tool="count_up", waits=True), write("Buy milk")])
     await wait_until(lambda: notes.lines)
-    call = await in_thread(ToolCall.objects.select_related("reply__conversation").get, reply=reply, state="asks")
+    call = await in_thread(
+        ToolCall.objects.select_related("reply__conversation").get, reply=reply, state="awaiting_approval"
+    )
     await in_thread(decide, call)
     notes.let_go()
     assert (await wait_until(lambda: ended(reply))).state == "complete"
@@ -199,7 +204,7 @@ async def test_stopped_while_it_asks_it_ends_and_can_not_be_allowed_any_more(wor
     [call] = await wait_until(lambda: asking_calls(reply))
     await in_thread(stop_reply, conversation=reply.conversation, reply_id=reply.pk)
     assert (await in_thread(ended, reply)).state == "stopped"
-    with pytest.raises(CallNotAsking):
+    with pytest.raises(CallNotAwaitingApproval):
         await in_thread(decide, call)
     assert notes.lines == []
 
@@ -368,7 +373,7 @@ async def test_arguments_that_were_changed_since_they_were_seen_are_not_run(tran
 
 async def test_a_tool_that_has_begun_to_ask_is_not_run_without_a_consent(transactional_db, notes):
     call = await in_thread(lambda: decide(ask_about_a_call(make_user("alice"), {"note": "Buy milk"})))
-    call.asked = False  # as it is stored of a tool that did not ask
+    call.needs_approval = False  # as it is stored of a tool that did not ask
     assert await outcome_of_running(call, toolbox()) == ("failed", "tool_changed", None)
     assert notes.lines == []
 

@@ -206,7 +206,7 @@ def _writing(settings, monkeypatch, tmp_path):
 @pytest.mark.usefixtures("_writing")
 async def test_a_reply_that_waits_for_its_person_holds_its_money_until_it_ends(worker, alice):
     reply = await in_thread(ask, alice, WRITES, "write_down")
-    await wait_until(lambda: Run.objects.filter(reply=reply, state="asking").exists())
+    await wait_until(lambda: Run.objects.filter(reply=reply, state="awaiting_approval").exists())
     assert (await in_thread(spent_and_held, alice))[1] == await in_thread(loop_usd)
     await in_thread(allow, await in_thread(reply.calls.get))
     assert (await ended(reply)).content == "Done."
@@ -216,7 +216,7 @@ async def test_a_reply_that_waits_for_its_person_holds_its_money_until_it_ends(w
 @pytest.mark.usefixtures("_writing")
 async def test_a_reply_that_is_stopped_while_it_waits_gives_back_its_money(worker, alice):
     reply = await in_thread(ask, alice, WRITES, "write_down")
-    await wait_until(lambda: Run.objects.filter(reply=reply, state="asking").exists())
+    await wait_until(lambda: Run.objects.filter(reply=reply, state="awaiting_approval").exists())
     await in_thread(stop_reply, conversation=reply.conversation, reply_id=reply.pk)
     assert (await ended(reply)).state == "stopped"
     await in_thread(check_sums)
@@ -231,7 +231,7 @@ def let_a_day_pass(reply):
 @pytest.mark.usefixtures("_writing")
 async def test_a_loop_that_the_next_day_does_not_cover_ends_in_an_answer_with_what_it_has(worker, alice, upstream):
     reply = await in_thread(ask, alice, WRITES, "write_down")
-    await wait_until(lambda: Run.objects.filter(reply=reply, state="asking").exists())
+    await wait_until(lambda: Run.objects.filter(reply=reply, state="awaiting_approval").exists())
     await in_thread(let_a_day_pass, reply)
     await in_thread(limit, alice, money_per_day_usd=Decimal("0.005"))
     await in_thread(allow, await in_thread(reply.calls.get))

@@ -10,9 +10,9 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
-from conversations.core.errors import CallNotAsking, ConversationError
+from conversations.core.errors import CallNotAwaitingApproval, ConversationError
 from conversations.models import Message, Run, ToolCall
-from conversations.runs.awaiting_approval import park_run
+from conversations.runs.awaiting_approval import await_approval
 from conversations.runs.claim import claim_runs
 from conversations.runs.reaper import reap_once
 from conversations.services.replies.approve_tool_call import decide_call
@@ -52,14 +52,14 @@ class Story:
         if call is None:
             return
         allowed, digest = self.chance.random() < 0.6, call.digest if self.chance.random() < 0.7 else "0" * 64
-        with suppress(CallNotAsking):
+        with suppress(CallNotAwaitingApproval):
             decide_call(conversation=self.conversation, call_id=call.pk, digest=digest, allowed=allowed)
             assert digest == call.digest
             self.allowed |= {call.pk} if allowed else set()
 
     def _any_call(self) -> ToolCall | None:
         asks = self.chance.random() < 0.8
-        calls = list(ToolCall.objects.filter(reply__active=True, **{"state": "asks"} if asks else {}))
+        calls = list(ToolCall.objects.filter(reply__active=True, **{"state": "awaiting_approval"} if asks else {}))
         return self.chance.choice(calls) if calls else None
 
     def work(self) -> None:
@@ -83,11 +83,11 @@ class Story:
     def _go_on(self, run, step: int) -> None:
         calls = calls_of_step(run.reply_id, step)
         if any(not call.has_ended for call in calls):
-            park_run(run, content="")
+            await_approval(run, content="")
         elif self.chance.random() < 0.5:
             store_step(run.reply_id, step=step, text="")
             ask(Message.objects.get(pk=run.reply_id), {"note": NOTES[0]}, step=step + 1)
-            park_run(run, content="")
+            await_approval(run, content="")
         else:
             end_reply(run.reply_id, COMPLETE, content="Done.")
 
@@ -132,5 +132,8 @@ def test_what_ran_was_allowed_and_ran_once(settings, monkeypatch, tmp_path, seed
     assert sorted(written) == sorted(note for note in NOTES for arguments in really_run if note in arguments)
     assert written  # a story in which nothing was ever run would prove nothing
     assert (
-        ToolCall.objects.filter(state__in=["asks", "ready", "running"]).exclude(reply__state="streaming").count() == 0
+        ToolCall.objects.filter(state__in=["awaiting_approval", "ready", "running"])
+        .exclude(reply__state="streaming")
+        .count()
+        == 0
     )

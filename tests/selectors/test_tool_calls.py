@@ -43,7 +43,7 @@ def ended(call, result="Written down.", state=ToolCallState.SUCCEEDED):
 def test_a_step_that_runs_has_its_calls_and_the_replys_own_text(reply):
     ask(reply, NOTE, {"note": "Buy tea"})
     [step] = calls_of_replies([reply.pk])[reply.pk]
-    assert (step.number, step.text, step.is_stored, step.asks) == (1, "", False, True)
+    assert (step.number, step.text, step.is_stored, step.awaits_approval) == (1, "", False, True)
     assert [call.arguments for call in step.calls] == ['{"note": "Buy milk"}', '{"note": "Buy tea"}']
     assert readable_arguments(step.calls[0]) == '{\n  "note": "Buy milk"\n}'
     assert (step.calls[0].tool, step.calls[0].source, step.calls[0].seconds) == ("write_down", "own", None)

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from chatsite.accounts.models import Limits
-from conversations.core.errors import CallNotAsking, RepliesAtOnceReached, TooManyRepliesAsking
+from conversations.core.errors import CallNotAwaitingApproval, RepliesAtOnceReached, TooManyAwaitingApproval
 from conversations.models import Run
-from conversations.runs.awaiting_approval import park_run
-from conversations.selectors.conversations.conversation_list import asking_conversations
+from conversations.runs.awaiting_approval import await_approval
+from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval
 from conversations.services.conversations.conversations import delete_conversation
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -40,12 +40,16 @@ def one_at_once(user):
 
 def asks(call, *, asks):
     conversation = call.reply.conversation
-    frame = {"type": "conversation.asks", "conversation": str(conversation.public_id), "asks": asks}
+    frame = {
+        "type": "conversation.awaiting_approval",
+        "conversation": str(conversation.public_id),
+        "awaiting_approval": asks,
+    }
     return (f"person.{conversation.owner_id}", frame)
 
 
 def is_asking(call):
-    return Run.objects.get(reply=call.reply).state == "asking"
+    return Run.objects.get(reply=call.reply).state == "awaiting_approval"
 
 
 # Places
@@ -63,7 +67,7 @@ def test_twice_as_many_as_may_be_made_may_wait_for_their_person(alice):
     one_at_once(alice)
     call = ask_about_a_call(alice, {"note": "x"})
     ask_about_a_call(alice, {"note": "y"})
-    with pytest.raises(TooManyRepliesAsking):
+    with pytest.raises(TooManyAwaitingApproval):
         post(begin(alice), "Hello")
     decide_call(**decision(call, allowed=False))
     end_reply(call.reply.pk, COMPLETE, content="Hi")
@@ -98,7 +102,7 @@ def test_a_reply_that_its_worker_still_holds_has_its_place_already(alice):
     run = claim(reply)
     (call,) = ask(reply, {"note": "x"})
     decide_call(**decision(call))
-    park_run(run, content="")
+    await_approval(run, content="")
     assert Run.objects.get(reply=reply).state == "waiting"
 
 
@@ -106,7 +110,7 @@ def test_a_refused_decision_needs_no_place(alice):
     one_at_once(alice)
     call = ask_about_a_call(alice, {"note": "x"})
     post(begin(alice), "Hello")
-    with pytest.raises(CallNotAsking):
+    with pytest.raises(CallNotAwaitingApproval):
         decide_call(**decision(call) | {"digest": "another"})
 
 
@@ -134,10 +138,10 @@ def test_of_a_reply_that_has_not_asked_they_are_told_nothing(alice, told):
 def test_a_person_is_told_of_their_own_only(alice):
     call = ask_about_a_call(alice, {"note": "x"})
     ask_about_a_call(make_user("bob"), {"note": "x"})
-    assert asking_conversations(alice.pk) == (call.reply.conversation.public_id,)
+    assert conversations_awaiting_approval(alice.pk) == (call.reply.conversation.public_id,)
 
 
 def test_what_is_deleted_asks_no_more(alice):
     call = ask_about_a_call(alice, {"note": "x"})
     delete_conversation(call.reply.conversation)
-    assert asking_conversations(alice.pk) == ()
+    assert conversations_awaiting_approval(alice.pk) == ()

@@ -139,7 +139,7 @@ def test_no_word_of_a_tool_call_is_left(alice):
 
 def test_a_reply_that_waits_for_a_decision_goes_with_its_account(alice):
     reply = call_tools(alice)
-    Run.objects.filter(reply=reply).update(state="asking", lease_until=timezone.now())
+    Run.objects.filter(reply=reply).update(state="awaiting_approval", lease_until=timezone.now())
     delete_account(alice)
     assert not ToolCall.objects.exists()
     assert not tables_with_the_canary()

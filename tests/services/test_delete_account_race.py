@@ -21,7 +21,7 @@ from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.money.usage import Usage
 from conversations.models import Completion, Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
-from conversations.runs.awaiting_approval import park_run
+from conversations.runs.awaiting_approval import await_approval
 from conversations.runs.claim import ClaimedRun
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.portability import delete_account as deletion
@@ -87,19 +87,19 @@ def test_while_a_step_is_stored(reply):
 
 
 def test_while_a_call_is_decided(reply):
-    call = add_call(reply, step=2, state=ToolCallState.ASKS)
-    Run.objects.filter(reply=reply).update(state="asking")
+    call = add_call(reply, step=2, state=ToolCallState.AWAITING_APPROVAL)
+    Run.objects.filter(reply=reply).update(state="awaiting_approval")
     conversation = reply.conversation
     with deleted_meanwhile(reply, lambda: lock_admitted(conversation.owner)):
         decide_call(conversation=conversation, call_id=call.pk, digest=call.digest, allowed=True)
 
 
 def test_while_a_run_is_parked(reply):
-    add_call(reply, step=2, state=ToolCallState.ASKS)
+    add_call(reply, step=2, state=ToolCallState.AWAITING_APPROVAL)
     run = Run.objects.get(reply=reply)
     claimed = ClaimedRun(run.pk, reply.pk, reply.position, reply.conversation.public_id, 0, run.attempt)
     with deleted_meanwhile(reply, lambda: lock_streaming(reply.pk)):
-        park_run(claimed, content="Let me see.")
+        await_approval(claimed, content="Let me see.")
 
 
 def test_while_the_reply_ends(reply):

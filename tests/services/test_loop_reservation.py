@@ -138,7 +138,7 @@ def test_whatever_ends_the_reply_gives_back_what_is_left(reply, ending):
 
 def test_a_reply_that_waits_for_its_person_keeps_its_hold(reply):
     take_step(reply, follow_usd=3, cost_usd=0)
-    Run.objects.update(state="asking", lease_until=dt.datetime.now(dt.UTC))
+    Run.objects.update(state="awaiting_approval", lease_until=dt.datetime.now(dt.UTC))
     connection.check_constraints()
     assert sums() == everywhere(0, 3)
     assert not recompute_spending()

@@ -66,7 +66,9 @@ class Loops:
 
     def park(self, number):
         if reply := self._reply(number):
-            Run.objects.filter(reply=reply, state="waiting").update(state="asking", lease_until="2026-01-01T00:00Z")
+            Run.objects.filter(reply=reply, state="waiting").update(
+                state="awaiting_approval", lease_until="2026-01-01T00:00Z"
+            )
 
     def end(self, number, ending):
         """A request that was open is settled after the reply has ended, as when somebody stops it."""

@@ -11,7 +11,7 @@ from django.test import override_settings
 from chatsite.accounts.models import User
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.models import Conversation, Message, ToolCall
-from conversations.runs.awaiting_approval import park_run
+from conversations.runs.awaiting_approval import await_approval
 from conversations.runs.claim import ClaimedRun, claim_runs
 from conversations.services.replies.tool_calls import store_calls
 from conversations.tools.registry import registry
@@ -37,7 +37,7 @@ def ask_about_calls(reply: Message, *arguments: Mapping[str, Any], step: int = 1
     """Let *reply*, which is waiting, wait for somebody to allow a call of `write_down` with each of *arguments*."""
     run = claim(reply)
     calls = ask(reply, *arguments, step=step)
-    park_run(run, content="")
+    await_approval(run, content="")
     return calls
 
 

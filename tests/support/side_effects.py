@@ -39,7 +39,7 @@ class Notes:
         self.let_go()
 
 
-@tool(asks=True)
+@tool(needs_approval=True)
 def write_down(note: str, waits: bool = False) -> str:
     """Write a note down for good."""
     return _write(note, waits=waits)

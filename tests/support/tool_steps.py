@@ -25,7 +25,7 @@ def add_call(
 ) -> ToolCall:
     """Write down a call of *step*, in *state*; the next of that step if there are some already."""
     index = reply.calls.filter(step=step).count()
-    began = state not in (ToolCallState.ASKS, ToolCallState.READY, ToolCallState.REFUSED)
+    began = state not in (ToolCallState.AWAITING_APPROVAL, ToolCallState.READY, ToolCallState.REFUSED)
     fields = {
         "source": BUILT_IN,
         "digest": f"digest of {tool}"[:64],

@@ -104,7 +104,7 @@ class TestWhenItAsks:
     pytestmark = pytest.mark.django_db
 
     @pytest.mark.parametrize(
-        ("hints", "believed", "asks"),
+        ("hints", "believed", "needs_approval"),
         [
             ({}, False, True),
             ({}, True, True),
@@ -114,10 +114,10 @@ class TestWhenItAsks:
             ({"read_only_hint": False, "idempotent_hint": True}, True, True),
         ],
     )
-    def test_unless_the_server_says_it_reads_and_the_admin_believes_it(self, server, hints, believed, asks):
+    def test_unless_the_server_says_it_reads_and_the_admin_believes_it(self, server, hints, believed, needs_approval):
         server.offer("add", add, NUMBERS, **hints)
         store(server, believes_read_only=believed)
-        assert tool().spec.asks is asks
+        assert tool().spec.needs_approval is needs_approval
 
     @pytest.mark.parametrize(
         ("url", "is_the_same"),

@@ -49,7 +49,7 @@ def test_a_site_as_it_comes_has_the_built_in_tools():
     assert registry().problems == ()
     assert check_tools(None) == []
     assert {tool.spec.source for tool in registry().tools.values()} == {"built-in"}
-    assert not [tool for tool in registry().tools.values() if tool.spec.asks]
+    assert not [tool for tool in registry().tools.values() if tool.spec.needs_approval]
 
 
 async def test_a_declared_function_is_a_tool_and_stays_a_function(own):
@@ -64,7 +64,7 @@ async def test_a_declared_function_is_a_tool_and_stays_a_function(own):
 
 async def test_a_tool_may_have_another_name_ask_and_take_its_own_time(own):
     tool = own("good").tools["book_table"]
-    assert (tool.spec.asks, tool.timeout_seconds, tool.spec.description) == (True, 3, "Book a table.")
+    assert (tool.spec.needs_approval, tool.timeout_seconds, tool.spec.description) == (True, 3, "Book a table.")
     assert await call(tool, seats=2) == "booked for 2"
 
 

@@ -30,11 +30,10 @@ def page_of(client, conversation):
 
 def marked_in(page):
     """Return the titles that are marked, and which conversations the list says ask."""
-    entry = (
-        r'data-entry-title>([^<]*)</span><span class="entry-asks" [^>]*?title="Waiting for your approval"( hidden)?>'
-    )
+    mark = r'<span class="entry-awaiting-approval" [^>]*?title="Waiting for your approval"( hidden)?>'
+    entry = rf"data-entry-title>([^<]*)</span>{mark}"
     titles = [title for title, is_hidden in re.findall(entry, page) if not is_hidden]
-    return titles, json.loads(unescape(re.search(r'data-asking="([^"]*)"', page)[1]))
+    return titles, json.loads(unescape(re.search(r'data-awaiting-ids="([^"]*)"', page)[1]))
 
 
 def test_whoever_reads_another_conversation_sees_which_one_asks(client, alice):
@@ -56,7 +55,7 @@ def test_a_snapshot_names_all_that_ask(client, alice):
     call = ask_about_a_call(alice, {"note": "x"})
     other = post(begin(alice), "Hello").reply.conversation
     snapshot = client.get(reverse("conversations:sync", args=[other.public_id])).json()
-    assert snapshot["asking"] == [str(call.reply.conversation.public_id)]
+    assert snapshot["awaiting_approval"] == [str(call.reply.conversation.public_id)]
 
 
 @pytest.mark.parametrize("is_limited", [True, False])

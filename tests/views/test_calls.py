@@ -50,7 +50,7 @@ def test_a_plain_form_leads_to_the_conversation(client, call):
 def test_whoever_comes_too_late_is_told_so(client, call):
     send(client, call, allowed="no")
     response = send(client, call)
-    assert (response.status_code, response.json()["code"]) == (409, "call_not_asking")
+    assert (response.status_code, response.json()["code"]) == (409, "call_not_awaiting_approval")
     assert "no longer waiting for approval" in send(client, call, headers={}).text
 
 
@@ -63,4 +63,4 @@ def test_somebody_elses_call_is_not_there(client, call):
 def test_what_is_neither_yes_nor_no_is_no_answer(client, call, allowed):
     assert send(client, call, allowed=allowed).status_code == 400
     call.refresh_from_db()
-    assert (call.state, call.decided_at) == ("asks", None)
+    assert (call.state, call.decided_at) == ("awaiting_approval", None)

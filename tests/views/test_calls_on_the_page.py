@@ -34,7 +34,9 @@ def snapshot_of(client, reply, from_position):
 
 
 def test_a_call_that_asks_has_a_form_with_what_the_consent_is_bound_to(client, reply):
-    call = add_call(reply, "write_down", {"note": "x"}, state=ToolCallState.ASKS, source="own", digest="d" * 64)
+    call = add_call(
+        reply, "write_down", {"note": "x"}, state=ToolCallState.AWAITING_APPROVAL, source="own", digest="d" * 64
+    )
     page = page_of(client, reply)
     action = reverse("conversations:decide_call", args=[reply.conversation.public_id, call.pk])
     form = re.search(rf'<form[^>]*action="{action}".*?</form>', page, re.DOTALL)[0]
@@ -46,7 +48,7 @@ def test_a_call_that_asks_has_a_form_with_what_the_consent_is_bound_to(client, r
 
 def test_a_page_without_scripts_waits_for_a_reply_but_not_for_its_reader(client, reply):
     assert 'http-equiv="refresh"' in page_of(client, reply)
-    add_call(reply, state=ToolCallState.ASKS)
+    add_call(reply, state=ToolCallState.AWAITING_APPROVAL)
     assert 'http-equiv="refresh"' not in page_of(client, reply)
 
 

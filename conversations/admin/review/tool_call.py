@@ -42,7 +42,7 @@ class ToolCallAdmin(ReadOnlyAdmin):
         "shown_asked",
         "seconds",
     ]
-    list_filter = ["created_at", "state", "asked", ToolSourceFilter]
+    list_filter = ["created_at", "state", "needs_approval", ToolSourceFilter]
     linked_lookups = ("reply", "reply__conversation")
     search_fields = ["reply__conversation__owner__email", "error_code"]
     search_help_text = _("The email address of the conversation's owner, or error code")
@@ -75,9 +75,9 @@ class ToolCallAdmin(ReadOnlyAdmin):
     def shown_error(self, call: ToolCall) -> str:
         return sentence_for(call.error_code, translate=gettext) if call.error_code else "–"
 
-    @display(description=_("asked"), ordering="asked")
+    @display(description=_("asked"), ordering="needs_approval")
     def shown_asked(self, call: ToolCall) -> str:
-        return gettext("yes") if call.asked else "–"
+        return gettext("yes") if call.needs_approval else "–"
 
     @display(description=_("duration"), ordering="duration")
     def seconds(self, call: ToolCall) -> str:

@@ -3,7 +3,7 @@
     ConversationError                 code is stable, the message is fit for the user; details go to the log
     ├ InputError                      the person can mend it
     │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRetry
-    │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonUnfit, CallNotAsking
+    │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonUnfit, CallNotAwaitingApproval
     │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
@@ -43,7 +43,7 @@
     │ │ └ MoneyUsedUp                 the person's, of a day
     │ │   └ MoneyOfMonthUsedUp, SiteMoneyUsedUp, SiteMoneyOfMonthUsedUp
     │ ├ RepliesAtOnceReached          opens when one of them ends
-    │ ├ TooManyRepliesAsking          opens when one of them is answered
+    │ ├ TooManyAwaitingApproval       opens when one of them is answered
     │ ├ MoneyHeldBack                 may open when one of them ends
     │ │ └ SiteMoneyHeldBack
     │ ├ ReadingRefused                the words of somebody else's conversation
@@ -84,7 +84,7 @@ from .access import (
     SiteMoneyHeldBack,
     SiteMoneyOfMonthUsedUp,
     SiteMoneyUsedUp,
-    TooManyRepliesAsking,
+    TooManyAwaitingApproval,
     UploadsForbidden,
     UploadsUsedUp,
 )
@@ -130,7 +130,7 @@ from .documents import (
 )
 from .frames import FrameError
 from .inputs import (
-    CallNotAsking,
+    CallNotAwaitingApproval,
     EmptyMessage,
     InputError,
     InvalidHistory,
@@ -174,7 +174,7 @@ __all__ = [
     "AccountBlocked",
     "ArgumentsBroken",
     "ArgumentsUnfit",
-    "CallNotAsking",
+    "CallNotAwaitingApproval",
     "CallNotFound",
     "CallRefused",
     "CallUnanswered",
@@ -252,10 +252,10 @@ __all__ = [
     "SiteMoneyUsedUp",
     "StreamBroken",
     "SystemPromptTooLong",
+    "TooManyAwaitingApproval",
     "TooManyCalls",
     "TooManyDocuments",
     "TooManyFiles",
-    "TooManyRepliesAsking",
     "ToolBusy",
     "ToolChanged",
     "ToolError",

@@ -66,10 +66,10 @@ class RepliesAtOnceReached(AccessError):
     template = "You already have as many replies in progress as you may. Wait for one to finish, or stop one."
 
 
-class TooManyRepliesAsking(AccessError):
+class TooManyAwaitingApproval(AccessError):
     """Each keeps the money for its longest loop back while it asks, so there is an end to them."""
 
-    code = "too_many_replies_asking"
+    code = "too_many_awaiting_approval"
     template = "Too many of your replies are waiting for your approval. Allow or refuse their tool calls, or stop one."
 
 

@@ -79,8 +79,8 @@ class ReasonUnfit(InputError):
     template = "Say why you need to read this, in a sentence of 10 to 500 characters."
 
 
-class CallNotAsking(InputError):
+class CallNotAwaitingApproval(InputError):
     """It was decided already, has other arguments than those that were seen, or its reply has ended."""
 
-    code = "call_not_asking"
+    code = "call_not_awaiting_approval"
     template = "This tool call is no longer waiting for approval."

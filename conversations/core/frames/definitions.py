@@ -75,7 +75,7 @@ class ReplyRegenerate(Frame):
 
 @dataclass(frozen=True, slots=True)
 class CallDecide(Frame):
-    """Allow a tool call that asks, or don't. *digest* is the one of the arguments that the person has seen."""
+    """Approve or refuse a tool call. *digest* is the one of the arguments that the user has seen."""
 
     type: ClassVar[str] = "call.decide"
     conversation: uuid.UUID
@@ -218,15 +218,12 @@ class MessageShown(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationAsks(Frame):
-    """A reply in *conversation* waits for its person to allow a tool call, or it *asks* no more.
+class ConversationAwaitsApproval(Frame):
+    """Whether a reply in *conversation* is *awaiting_approval* of a tool call. For all pages of its owner."""
 
-    For all pages of that person, whatever they follow.
-    """
-
-    type: ClassVar[str] = "conversation.asks"
+    type: ClassVar[str] = "conversation.awaiting_approval"
     conversation: uuid.UUID
-    asks: bool
+    awaiting_approval: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +232,8 @@ class ConversationSnapshot(Frame):
 
     That is the position that was asked for, or a later one where too many messages are stored for one frame. *parent*
     is the message before it, if there is one: a page that has another one there has missed a new version further up.
-    *costs* is HTML too: what the conversation has cost so far, unless its owner hides that. *asking* names all
-    conversations of its owner that ask, for pages that have missed a `conversation.asks`.
+    *costs* is HTML too: what the conversation has cost so far, unless its owner hides that. *awaiting_approval*
+    names all conversations of its owner that await approval, for pages that have missed such a frame.
     """
 
     type: ClassVar[str] = "conversation.snapshot"
@@ -247,7 +244,7 @@ class ConversationSnapshot(Frame):
     messages: tuple[Mapping[str, Any], ...]
     window: Mapping[str, Any]
     costs: str
-    asking: tuple[uuid.UUID, ...]
+    awaiting_approval: tuple[uuid.UUID, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +274,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         WindowRecorded,
         MessageMarked,
         MessageShown,
-        ConversationAsks,
+        ConversationAwaitsApproval,
         ConversationSnapshot,
         ErrorFrame,
     )

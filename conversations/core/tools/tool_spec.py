@@ -24,14 +24,14 @@ class ToolSpec:
     """A tool as a language model is told of it. *name* is the one that it calls, *source* who offers it.
 
     *address* is where its calls go if they leave this site. *parameters* is a JSON schema of an object. A tool that
-    *asks* may change something: the person allows each call of it, seeing the exact arguments.
+    *needs_approval* may change something: the owner approves each call, seeing the exact arguments.
     """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
     source: str = BUILT_IN
-    asks: bool = False
+    needs_approval: bool = False
     address: str = ""
 
     @property

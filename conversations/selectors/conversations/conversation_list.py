@@ -17,8 +17,8 @@ def list_conversations(user: User, *, before: dt.datetime | None = None, limit: 
     return list(found.order_by("-last_active_at")[:limit])
 
 
-def asking_conversations(owner_id: int) -> tuple[uuid.UUID, ...]:
-    """Return which conversations of a person have a reply that waits for them to allow a tool call."""
-    asking = Run.objects.filter(state="asking", reply__conversation__owner_id=owner_id)
-    shown = asking.filter(reply__conversation__deleted_at=None)
+def conversations_awaiting_approval(owner_id: int) -> tuple[uuid.UUID, ...]:
+    """Return the user's conversations in which a tool call awaits approval."""
+    waiting = Run.objects.filter(state="awaiting_approval", reply__conversation__owner_id=owner_id)
+    shown = waiting.filter(reply__conversation__deleted_at=None)
     return tuple(shown.order_by("pk").values_list("reply__conversation__public_id", flat=True))

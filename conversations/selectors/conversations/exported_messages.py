@@ -15,7 +15,7 @@ from conversations.models import Completion, Conversation, Message, ToolCall
 AT_ONCE = 200
 CALL = (
     *("step", "call_id", "tool", "source", "arguments", "state", "error_code", "result", "message_id"),
-    *("asked", "created_at", "decided_at", "started_at", "ended_at"),
+    *("needs_approval", "created_at", "decided_at", "started_at", "ended_at"),
 )
 
 

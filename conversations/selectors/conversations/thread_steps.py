@@ -28,8 +28,8 @@ class ReplySteps:
         return len(self.stored) + 1
 
     @property
-    def asks(self) -> bool:
-        return any(call.asks for call in self.calls)
+    def awaits_approval(self) -> bool:
+        return any(call.awaits_approval for call in self.calls)
 
     @property
     def message_count(self) -> int:

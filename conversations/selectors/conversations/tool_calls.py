@@ -37,7 +37,7 @@ ORDER BY call.id, earlier.started_at DESC
 """
 CALL_COLUMNS = (
     *("pk", "reply_id", "step", "tool", "source", "arguments", "shown_result", "result_characters", "message_id"),
-    *("result_tokens", "state", "error_code", "asked", "digest", "decided_at", "started_at", "ended_at"),
+    *("result_tokens", "state", "error_code", "needs_approval", "digest", "decided_at", "started_at", "ended_at"),
 )
 
 
@@ -82,7 +82,7 @@ class CallRow(NamedTuple):
     result_tokens: int | None
     state: str
     error_code: str
-    asked: bool
+    needs_approval: bool
     digest: str
     decided_at: dt.datetime | None
     started_at: dt.datetime | None
@@ -92,8 +92,8 @@ class CallRow(NamedTuple):
     cut: CutResult | None = None
 
     @property
-    def asks(self) -> bool:
-        return self.state == ToolCallState.ASKS
+    def awaits_approval(self) -> bool:
+        return self.state == ToolCallState.AWAITING_APPROVAL
 
     @property
     def has_ended(self) -> bool:
@@ -125,8 +125,8 @@ class StepCalls:
     calls: tuple[CallRow, ...]
 
     @property
-    def asks(self) -> bool:
-        return any(call.asks for call in self.calls)
+    def awaits_approval(self) -> bool:
+        return any(call.awaits_approval for call in self.calls)
 
 
 def calls_of_replies(reply_ids: Collection[int]) -> dict[int, list[StepCalls]]:
@@ -166,11 +166,14 @@ def _texts_before_calls(reply_ids: Collection[int]) -> Mapping[int, list[str]]:
 
 def _with_approval_facts(calls: Collection[CallRow]) -> Iterator[CallRow]:
     """Yield all *calls*, those that await approval with what their owner has to know for it."""
-    asking = [call for call in calls if call.asks]
-    earlier = earlier_runs([call.pk for call in asking])
-    held = held_by({call.reply_id for call in asking})
+    waiting = [call for call in calls if call.awaits_approval]
+    earlier = earlier_runs([call.pk for call in waiting])
+    held = held_by({call.reply_id for call in waiting})
     for call in calls:
-        yield call._replace(earlier=earlier.get(call.pk), held_usd=held.get(call.reply_id)) if call.asks else call
+        if call.awaits_approval:
+            yield call._replace(earlier=earlier.get(call.pk), held_usd=held.get(call.reply_id))
+        else:
+            yield call
 
 
 def earlier_runs(call_ids: Collection[int]) -> dict[int, EarlierRun]:

@@ -27,7 +27,7 @@ from conversations.core.errors import (
     MessagesForbidden,
     MessageTooLong,
     RepliesAtOnceReached,
-    TooManyRepliesAsking,
+    TooManyAwaitingApproval,
 )
 from conversations.core.money.allowance import Allowance, refusal_of, worst_case_usd
 from conversations.core.window.history import HistoryMessage
@@ -99,7 +99,7 @@ def check_unfinished_replies(user: User, *, limit: int | None) -> None:
     states = _states_of_unfinished_replies(user)
     _check_that_fewer_are_made(states, limit)
     if len(states) >= limit * 2:
-        raise TooManyRepliesAsking
+        raise TooManyAwaitingApproval
 
 
 def check_replies_at_once(user: User, *, limit: int | None) -> None:
@@ -115,7 +115,7 @@ def _states_of_unfinished_replies(user: User) -> list[str]:
 
 
 def _check_that_fewer_are_made(states: list[str], limit: int) -> None:
-    if len(states) - states.count("asking") >= limit:
+    if len(states) - states.count("awaiting_approval") >= limit:
         raise RepliesAtOnceReached
 
 

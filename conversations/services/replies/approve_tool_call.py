@@ -1,4 +1,4 @@
-"""Allow a tool call that asks, or don't. Consent is for this call alone, with exactly the arguments that were seen."""
+"""Approve or refuse a tool call. The decision is for this call alone, with exactly the arguments that were seen."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 
 from chatsite.accounts.limits import effective_limits
 from conversations.access import find_call, lock_admitted
-from conversations.core.errors import CallNotAsking, CallRefused
+from conversations.core.errors import CallNotAwaitingApproval, CallRefused
 from conversations.core.frames.definitions import ReplyStep
-from conversations.live.fanout import RUNS, publish, publish_asking, publish_frame
+from conversations.live.fanout import RUNS, publish, publish_awaiting_approval, publish_frame
 from conversations.models import Conversation, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.services.limits.message_checks import check_replies_at_once
@@ -21,34 +21,35 @@ from conversations.services.windows.active_path import hold_streaming, lock_conv
 def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowed: bool) -> ToolCall:
     """Store the decision; the reply goes on once all its calls are decided.
 
-    Raises `CallNotFound`, or `CallNotAsking` where *digest* is another one or the call does not ask any more, and
-    `RepliesAtOnceReached` where the reply would go on beside as many others as may be made: it asks on then.
+    Raises `CallNotFound`; `CallNotAwaitingApproval` where *digest* is another one or the call has been decided; and
+    `RepliesAtOnceReached` where the reply would go on beside as many others as may be made: it keeps waiting then.
     """
     with transaction.atomic():
         lock_admitted(conversation.owner)
         locked = lock_conversation(conversation)
         call = find_call(locked, call_id)
-        asking = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.ASKS)
-        # A worker that is about to wait for decisions holds the reply, too: it sees this one, or this sees it waiting.
+        undecided = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.AWAITING_APPROVAL)
+        # A worker that is about to await approval locks the reply, too: it sees this decision, or this sees it waiting.
         if call.digest != digest or not hold_streaming(call.reply_id):
-            raise CallNotAsking
-        if not asking.update(**_decision(allowed), decided_at=Now()):  # somebody was faster
-            raise CallNotAsking
-        if not call.reply.calls.filter(state=ToolCallState.ASKS).exists():
-            _go_on(conversation, call)
+            raise CallNotAwaitingApproval
+        if not undecided.update(**_decision(allowed), decided_at=Now()):  # another request was faster
+            raise CallNotAwaitingApproval
+        if not call.reply.calls.filter(state=ToolCallState.AWAITING_APPROVAL).exists():
+            _resume(conversation, call)
         transaction.on_commit(partial(_announce, locked, call))
     call.refresh_from_db()
     return call
 
 
-def _go_on(conversation: Conversation, call: ToolCall) -> None:
-    """Let the reply be made again. A run that a worker still holds finds the decisions when it is about to wait."""
-    parked = Run.objects.filter(reply=call.reply, state="asking")
-    if parked.exists():
+def _resume(conversation: Conversation, call: ToolCall) -> None:
+    """Put the run back in the queue. One that a worker still holds finds the decisions when it is about to wait."""
+    run = Run.objects.filter(reply=call.reply, state="awaiting_approval")
+    if run.exists():
         owner = conversation.owner
         check_replies_at_once(owner, limit=effective_limits(owner).replies_at_once)
-        parked.update(state="waiting", lease_until=None)
-        transaction.on_commit(partial(publish_asking, conversation.public_id, owner.pk, asks=False))
+        run.update(state="waiting", lease_until=None)
+        announce = partial(publish_awaiting_approval, conversation.public_id, owner.pk, awaiting_approval=False)
+        transaction.on_commit(announce)
 
 
 def _decision(allowed: bool) -> dict[str, object]:

@@ -14,12 +14,12 @@ from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ConversationError, ReplyInterrupted, ReplyShutOut
 from conversations.core.frames.definitions import Frame, ReplyDone, ReplyFailed
 from conversations.core.prompt.messages import PromptMessage
-from conversations.live.fanout import publish_asking, publish_frame
+from conversations.live.fanout import publish_awaiting_approval, publish_frame
 from conversations.models import Message
 from conversations.services.counting.model_context import model_context
 
-# One statement for all rows, so all or none; of two who end a reply at once the second finds nothing to end. No call of
-# it is begun after this, and one that runs may have done what it does: nobody waits for its result.
+# One statement for all rows, so all or none; of two that end a reply at once the second finds nothing to end. None of
+# its calls is begun after this; one that is running may have taken effect, but its result is not waited for.
 END = """
 WITH ended AS (
   UPDATE conversations_message
@@ -30,9 +30,9 @@ WITH ended AS (
   UPDATE conversations_run SET state = 'ended', ended_at = statement_timestamp() FROM ended WHERE reply_id = ended.id
 ), calls AS (
   UPDATE conversations_toolcall AS call SET state = 'stopped', ended_at = statement_timestamp()
-  FROM ended WHERE call.reply_id = ended.id AND call.state IN ('asks', 'ready', 'running')
+  FROM ended WHERE call.reply_id = ended.id AND call.state IN ('awaiting_approval', 'ready', 'running')
 )
-SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'asking') FROM ended
+SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'awaiting_approval') FROM ended
 """
 STREAMING = CompiledQuery(
     Message.objects.select_related("conversation__scenario").only(
@@ -50,7 +50,7 @@ FinalState = Literal["complete", "stopped", "interrupted", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a reply ended; if a `ConversationError` ended it, its code and the params of its sentence."""
+    """How a reply ended; if a `ConversationError` ended it, its code and the params of its message."""
 
     state: FinalState
     error_code: str = ""
@@ -68,7 +68,7 @@ INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
 
 
 def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> bool:
-    """Give the reply its final state, and its *content* unless what is stored already is all there is.
+    """Give the reply its final state, and its *content* unless that is stored already.
 
     Returns False, and changes nothing, if it has ended before: the first to end it wins.
     """
@@ -77,20 +77,21 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> b
     if content is not None:
         reply.content = content
     reply.state, reply.error_code, reply.error_params = ending.state, ending.error_code, dict(ending.error_params)
-    asked = _store(reply)
-    if asked is None:
+    awaited_approval = _store(reply)
+    if awaited_approval is None:
         return False
-    transaction.on_commit(partial(publish_frame, _frame(reply), reply.conversation.public_id))
-    if asked:
-        told = partial(publish_asking, reply.conversation.public_id, reply.conversation.owner_id, asks=False)
-        transaction.on_commit(told)
+    conversation = reply.conversation
+    transaction.on_commit(partial(publish_frame, _frame(reply), conversation.public_id))
+    if awaited_approval:
+        announce = partial(publish_awaiting_approval, conversation.public_id, conversation.owner_id)
+        transaction.on_commit(partial(announce, awaiting_approval=False))
     return True
 
 
 def _store(reply: Message) -> bool | None:
-    """Write the end of *reply*, counted, and return whether it waited for its person; None if it has ended meanwhile.
+    """Store the end of *reply*, and return whether it awaited approval; None if it has ended meanwhile.
 
-    What was counted is what is stored.
+    The content that is counted is the content that is stored.
     """
     context = model_context(reply.conversation.scenario)
     columns: dict[str, str | int] = {

@@ -213,7 +213,7 @@ async def _finish_calls(loop: _Loop, runner: ToolRunner, sink: ReplySink) -> boo
     while any(call.state == ToolCallState.READY for call in loop.calls):  # some are allowed while others run
         await run_calls(loop.calls, runner)
         loop.calls = await retry_while_database_down(partial(calls_of_step, loop.reply.pk, loop.step))
-    if any(call.state == ToolCallState.ASKS for call in loop.calls):
+    if any(call.state == ToolCallState.AWAITING_APPROVAL for call in loop.calls):
         sink.show_calls()
         return False
     if not all(call.has_ended for call in loop.calls):

@@ -104,7 +104,8 @@ def _find_same_tool(call: ToolCall, toolbox: Toolbox) -> Tool:
     the same source, description and schema, and the same arguments.
     """
     tool = toolbox.find(call.tool)
-    if tool.spec.digest_of_call(call.arguments) != call.digest or (tool.spec.asks and not call.asked):
+    needs_approval_now = tool.spec.needs_approval and not call.needs_approval
+    if tool.spec.digest_of_call(call.arguments) != call.digest or needs_approval_now:
         raise ToolChanged
     return tool
 

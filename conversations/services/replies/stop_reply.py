@@ -1,4 +1,4 @@
-"""Stop a reply: what has come of it is kept."""
+"""Stop a reply: the text so far is kept."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .end_reply import STOPPED, end_reply
 
 
 def stop_reply(*, conversation: Conversation, reply_id: int) -> None:
-    """Ask the worker to stop *reply_id*; a reply that nobody makes yet ends here. Stopping twice changes nothing."""
+    """Ask the worker to stop *reply_id*; a reply that no worker holds ends here. Stopping twice changes nothing."""
     reply = find_reply(conversation, reply_id)
     if reply.has_ended:
         return
     Run.objects.filter(reply=reply, stop_requested_at=None).exclude(state="ended").update(stop_requested_at=Now())
-    if Run.objects.filter(reply=reply, state__in=("waiting", "asking")).exists():
+    if Run.objects.filter(reply=reply, state__in=("waiting", "awaiting_approval")).exists():
         end_reply(reply.pk, STOPPED)
     publish(RUNS, f"stop {reply.pk}")

@@ -66,8 +66,8 @@ def _checked_row(call: PromptToolCall, toolbox: Toolbox) -> ToolCall:
     except Exception as error:  # the reply goes on despite any fault of a tool
         logger.exception("the arguments of the tool %s could not be checked", call.name)
         return _failed(row, ToolError(detail=type(error).__name__))
-    row.asked = tool.spec.asks
-    row.state = ToolCallState.ASKS if tool.spec.asks else ToolCallState.READY
+    row.needs_approval = tool.spec.needs_approval
+    row.state = ToolCallState.AWAITING_APPROVAL if tool.spec.needs_approval else ToolCallState.READY
     return row
 
 
@@ -115,9 +115,10 @@ def _same_before(call: ToolCall) -> ToolCall | None:
 
     What failed in an earlier step is worth another try, in the same step it is not.
     """
-    if call.asked:
+    if call.needs_approval:
         return None
-    same = ToolCall.objects.filter(reply_id=call.reply_id, digest=call.digest, asked=False).select_related("message")
+    without_approval = ToolCall.objects.filter(reply_id=call.reply_id, needs_approval=False)
+    same = without_approval.filter(digest=call.digest).select_related("message")
     succeeded = Q(step__lt=call.step, state=ToolCallState.SUCCEEDED)
     beside = Q(step=call.step, index__lt=call.index, state__in=ENDED)
     return same.filter(succeeded | beside).order_by("step", "index").first()

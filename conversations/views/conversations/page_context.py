@@ -15,7 +15,7 @@ from conversations.forms.tool_choice import chosen_tools
 from conversations.models import Conversation, Scenario
 from conversations.models.conversation import UNTITLED
 from conversations.providers.catalog.language_models import demo_is_used
-from conversations.selectors.conversations.conversation_list import asking_conversations, list_conversations
+from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval, list_conversations
 from conversations.selectors.conversations.documents import scenario_documents_count
 from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.selectors.conversations.thread import ThreadMessage, thread_page
@@ -46,13 +46,13 @@ def list_context(request: PersonRequest, *, current: uuid.UUID | None) -> dict[s
     before = parameters.moment(request, "before")
     found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE)
     goes_on = len(found) == CONVERSATIONS_PER_PAGE
-    asking = asking_conversations(request.user.pk)
+    awaiting_approval = conversations_awaiting_approval(request.user.pk)
     return {
         "groups": group_by_date(found, zone=parameters.time_zone(request), shown_until=before),
         "list_before": found[-1].last_active_at.isoformat().replace("+00:00", "Z") if goes_on else "",
         "public_id": current,
-        "asking": asking,
-        "asking_ids": json.dumps([str(public_id) for public_id in asking]),
+        "awaiting_approval": awaiting_approval,
+        "awaiting_ids": json.dumps([str(public_id) for public_id in awaiting_approval]),
     }
 
 
@@ -74,7 +74,7 @@ def thread_context(request: PersonRequest, conversation: Conversation, *, before
         "sight_summary": json.dumps(sight_summary(sight)),
         "horizon_position": _horizon_position(page.messages, sight),
         "is_streaming": any(message.state == "streaming" for message in page.messages),
-        "is_asking": any(message.steps.asks for message in page.messages),
+        "is_awaiting_approval": any(message.steps.awaits_approval for message in page.messages),
     }
 
 

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 
 from conversations.core.frames.definitions import ConversationSnapshot
 from conversations.models import Conversation
-from conversations.selectors.conversations.conversation_list import asking_conversations
+from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval
 from conversations.selectors.conversations.thread import thread_from
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Sight
@@ -41,7 +41,7 @@ def _snapshot(conversation: Conversation, from_position: int, reader: Reader) ->
         messages=tuple(_message(conversation, message) for message in rendered),
         window=window_summary(record) if record else {},
         costs=render_to_string("conversations/_costs.html", costs_context(conversation)),
-        asking=asking_conversations(conversation.owner_id),
+        awaiting_approval=conversations_awaiting_approval(conversation.owner_id),
     )
 
 

@@ -18,7 +18,7 @@ from chatsite.accounts.preferences.reader_language import reader_language
 from conversations.access import require_admitted
 from conversations.core.errors import (
     AccessError,
-    CallNotAsking,
+    CallNotAwaitingApproval,
     CallNotFound,
     CompletionError,
     ConversationError,
@@ -55,7 +55,7 @@ STATUSES: dict[type[ConversationError], int] = {
     ScenarioNotFound: 404,
     DocumentNotFound: 404,
     CallNotFound: 404,
-    CallNotAsking: 409,
+    CallNotAwaitingApproval: 409,
     ReplyInProgress: 409,
     NothingToRetry: 409,
     MessageExcluded: 409,

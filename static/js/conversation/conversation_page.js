@@ -42,11 +42,11 @@ const announcer = new Announcer(find(page, '[data-part="announcer"]'));
 const autoScroll = new AutoScroll(scroller, list, find(page, '[data-part="jump"]'));
 const messages = new MessageList(list, {
   onEnded: (article) => announcer.readReply(article),
-  onAsks: (call) => announcer.say(dataOf(call, "textAsks")),
+  onAwaitingApproval: (call) => announcer.say(dataOf(call, "textAwaitingApproval")),
 });
 const coverage = new WindowCoverage(list);
 const sidebar = new Sidebar(find(document, "#sidebar"), conversation, {
-  onAsks: (sentence) => announcer.say(sentence),
+  onAwaitingApproval: (sentence) => announcer.say(sentence),
 });
 const connection = new Connection({ conversation, urls, beginning, isStored });
 const meter = new Meter(find(page, '[data-part="meter"]'), {

@@ -35,8 +35,8 @@ export function frameHandler({
 }) {
   /** @param {ServerFrame} frame */
   function take(frame) {
-    if (frame.type === "conversation.asks") {
-      sidebar.takeAsking(frame);
+    if (frame.type === "conversation.awaiting_approval") {
+      sidebar.takeAwaitingApproval(frame);
     } else if (frame.type === "error") {
       composer.showError(frame.message);
     } else if (frame.conversation === conversation) {
@@ -93,12 +93,12 @@ export function frameHandler({
     messages.takeSnapshot(snapshot);
     costs.show(snapshot.costs);
     coverage.update(messages.streamingArticle ? snapshot.window : {});
-    sidebar.showAsking(snapshot.asking);
+    sidebar.showAwaitingApproval(snapshot.awaiting_approval);
     if (snapshot.title) {
       sidebar.showTitle(snapshot.title);
     }
     showState();
-    if (!messages.streamingArticle || messages.asks) {
+    if (!messages.streamingArticle || messages.awaitsApproval) {
       refreshEstimate();
     }
   }
@@ -116,7 +116,7 @@ export function frameHandler({
 
   function showState() {
     page.classList.toggle("is-streaming", Boolean(messages.streamingArticle));
-    page.classList.toggle("is-asking", messages.asks);
+    page.classList.toggle("is-awaiting-approval", messages.awaitsApproval);
     page.classList.toggle("is-empty", !messages.articles.length);
   }
 

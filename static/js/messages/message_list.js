@@ -20,13 +20,13 @@ export class MessageList {
    * @param {HTMLElement} list holds the messages
    * @param {object} handlers
    * @param {(article: HTMLElement) => void} handlers.onEnded
-   * @param {(call: HTMLElement) => void} handlers.onAsks told of each tool call that begins to await approval
+   * @param {(call: HTMLElement) => void} handlers.onAwaitingApproval told of each tool call that begins to await approval
    */
-  constructor(list, { onEnded, onAsks }) {
+  constructor(list, { onEnded, onAwaitingApproval }) {
     this.list = list;
     this.onEnded = onEnded;
-    this.onAsks = onAsks;
-    this.asked = new Set(this.#asking.map(({ id }) => id));
+    this.onAwaitingApproval = onAwaitingApproval;
+    this.announced = new Set(this.#awaiting.map(({ id }) => id));
     this.#findStreamingReply();
   }
 
@@ -110,18 +110,18 @@ export class MessageList {
   }
 
   /** Whether a tool call awaits approval. */
-  get asks() {
-    return this.#asking.length > 0;
+  get awaitsApproval() {
+    return this.#awaiting.length > 0;
   }
 
-  get #asking() {
-    return queryAll(this.list, "[data-asks]");
+  get #awaiting() {
+    return queryAll(this.list, "[data-awaiting-approval]");
   }
 
   #announceApprovals() {
-    for (const call of this.#asking.filter(({ id }) => !this.asked.has(id))) {
-      this.asked.add(call.id);
-      this.onAsks(call);
+    for (const call of this.#awaiting.filter(({ id }) => !this.announced.has(id))) {
+      this.announced.add(call.id);
+      this.onAwaitingApproval(call);
     }
   }
 

@@ -79,10 +79,10 @@ export function startDeciding(page, { decide, onRefused }) {
     }
   });
   page.addEventListener("click", (event) => {
-    if (closest(event, '[data-action="go-to-asking"]')) {
-      const asking = query(page, "[data-asks]");
-      asking?.scrollIntoView({ block: "nearest" });
-      asking?.focus({ preventScroll: true });
+    if (closest(event, '[data-action="go-to-approval"]')) {
+      const waiting = query(page, "[data-awaiting-approval]");
+      waiting?.scrollIntoView({ block: "nearest" });
+      waiting?.focus({ preventScroll: true });
     }
   });
 }

@@ -15,10 +15,10 @@
  * @typedef {{type: "reply.done" | "reply.failed", conversation: string, reply: number, position: number,
  *   state: string}} ReplyEnded
  * @typedef {{type: "window.recorded", conversation: string, reply: number, first_position: number}} WindowRecorded
- * @typedef {{type: "conversation.asks", conversation: string, asks: boolean}} ConversationAsks
+ * @typedef {{type: "conversation.awaiting_approval", conversation: string, awaiting_approval: boolean}} ConversationAwaitsApproval
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
  *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string,
- *   asking: string[]}} ConversationSnapshot
+ *   awaiting_approval: string[]}} ConversationSnapshot
  * @typedef {{type: "error", code: string, message: string, conversation?: string | null,
  *   client_id?: string | null}} ErrorFrame
  *
@@ -27,7 +27,7 @@
  *   pins?: number[], excluded?: number[]}} CoveredWindow what a window holds; *left_out* is message → reason in words
  *
  * @typedef {MessageStored | MessageMarked | MessageShown | ReplyStarted | ReplyDelta | ReplyHtml | ReplyStep |
- *   ReplyEnded | WindowRecorded | ConversationAsks | ConversationSnapshot | ErrorFrame} ServerFrame
+ *   ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationSnapshot | ErrorFrame} ServerFrame
  */
 
 export {};

@@ -3,20 +3,20 @@
 import { dataOf, find, query, queryAll } from "../shared/dom.js";
 import { htmx, isPost } from "../shared/htmx.js";
 
-/** @import { ConversationAsks } from "../server/frames.js" */
+/** @import { ConversationAwaitsApproval } from "../server/frames.js" */
 
 export class Sidebar {
   /**
    * @param {HTMLElement} element
    * @param {string} conversation
-   * @param {{onAsks: (sentence: string) => void}} handlers told of each other conversation that begins to ask
+   * @param {{onAwaitingApproval: (sentence: string) => void}} handlers told of each other conversation that begins to ask
    */
-  constructor(element, conversation, { onAsks }) {
+  constructor(element, conversation, { onAwaitingApproval }) {
     this.element = element;
     this.conversation = conversation;
-    this.onAsks = onAsks;
+    this.onAwaitingApproval = onAwaitingApproval;
     this.title = find(document, "[data-conversation-title]").textContent;
-    this.asking = this.#listedAsAsking;
+    this.awaiting = this.#listedAsAwaiting;
     /** @type {Set<string>} */
     this.untold = new Set();
     element.addEventListener("htmx:afterRequest", (event) => isPost(event) && this.#close());
@@ -45,10 +45,10 @@ export class Sidebar {
    * Show which conversations wait for the user's answer, and no others.
    * @param {string[]} conversations
    */
-  showAsking(conversations) {
-    const news = conversations.filter((conversation) => !this.asking.has(conversation));
+  showAwaitingApproval(conversations) {
+    const news = conversations.filter((conversation) => !this.awaiting.has(conversation));
     this.untold = new Set([...news, ...conversations.filter((conversation) => this.untold.has(conversation))]);
-    this.asking = new Set(conversations);
+    this.awaiting = new Set(conversations);
     this.#draw();
     this.#tell();
     if (news.some((conversation) => !this.#entry(conversation))) {
@@ -56,15 +56,15 @@ export class Sidebar {
     }
   }
 
-  /** @param {ConversationAsks} frame */
-  takeAsking({ conversation, asks }) {
-    const others = [...this.asking].filter((each) => each !== conversation);
-    this.showAsking(asks ? [...others, conversation] : others);
+  /** @param {ConversationAwaitsApproval} frame */
+  takeAwaitingApproval({ conversation, awaiting_approval: isAwaiting }) {
+    const others = [...this.awaiting].filter((each) => each !== conversation);
+    this.showAwaitingApproval(isAwaiting ? [...others, conversation] : others);
   }
 
   /** @returns {Set<string>} */
-  get #listedAsAsking() {
-    return new Set(JSON.parse(dataOf(find(this.element, "[data-list]"), "asking")));
+  get #listedAsAwaiting() {
+    return new Set(JSON.parse(dataOf(find(this.element, "[data-list]"), "awaitingIds")));
   }
 
   /** @param {string} conversation */
@@ -78,7 +78,7 @@ export class Sidebar {
    */
   #arrived({ target }) {
     if (target instanceof Element && target.matches("[data-list]")) {
-      this.asking = this.#listedAsAsking;
+      this.awaiting = this.#listedAsAwaiting;
     }
     this.#draw();
     this.#tell();
@@ -86,13 +86,13 @@ export class Sidebar {
 
   #draw() {
     for (const entry of queryAll(this.element, "[data-entry]")) {
-      find(entry, "[data-entry-asks]").hidden = !this.asking.has(dataOf(entry, "entry"));
+      find(entry, "[data-entry-awaiting-approval]").hidden = !this.awaiting.has(dataOf(entry, "entry"));
     }
     this.#drawTab();
   }
 
   #drawTab() {
-    const count = this.asking.size ? `(${this.asking.size}) ` : "";
+    const count = this.awaiting.size ? `(${this.awaiting.size}) ` : "";
     document.title = `${count}${this.title} · ${this.element.dataset.site}`;
   }
 
@@ -105,7 +105,7 @@ export class Sidebar {
       }
       if (entry && conversation !== this.conversation) {
         const title = find(entry, "[data-entry-title]").textContent;
-        this.onAsks(dataOf(this.element, "textAsks").replace("%(title)s", () => title));
+        this.onAwaitingApproval(dataOf(this.element, "textAwaitingApproval").replace("%(title)s", () => title));
       }
     }
   }

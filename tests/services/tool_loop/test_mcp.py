@@ -44,7 +44,7 @@ def _write_down(server, **fields):
 
 
 async def decided(talk, *, allowed=True):
-    asking = await in_thread(ToolCall.objects.select_related("reply").get, state=ToolCallState.ASKS)
+    asking = await in_thread(ToolCall.objects.select_related("reply").get, state=ToolCallState.AWAITING_APPROVAL)
     return await in_thread(
         decide_call, conversation=talk.conversation, call_id=asking.pk, digest=asking.digest, allowed=allowed
     )
@@ -135,7 +135,7 @@ async def test_a_result_that_asks_for_another_call_gets_none_by_itself(talk, ser
     tools = await in_thread(_write_down, server, believes_read_only=True)
     await asked(talk, [call("sums__read")], [call("sums__pay", a=1, b=2)], tools=tools)
     assert [name for name, _ in server.calls] == ["read"]
-    assert [row.state for row in await talk.calls()] == ["succeeded", "asks"]
+    assert [row.state for row in await talk.calls()] == ["succeeded", "awaiting_approval"]
 
 
 async def test_a_server_that_is_gone_ends_its_call_and_not_the_reply(talk, server, sums):

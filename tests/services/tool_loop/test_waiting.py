@@ -20,12 +20,12 @@ async def waiting_reply(talk):
     """Return a reply that was sent a passage of a document and waits for somebody to allow a call."""
     await in_thread(store_document, talk.conversation, [OLD])
     reply = (await in_thread(post, talk.conversation, script([call()]))).reply
-    await talk.begin(reply, NotedTool(asks=True))
+    await talk.begin(reply, NotedTool(needs_approval=True))
     return reply
 
 
 async def allow(talk, reply):
-    call = await in_thread(ToolCall.objects.get, reply=reply, state="asks")
+    call = await in_thread(ToolCall.objects.get, reply=reply, state="awaiting_approval")
     decision = {"call_id": call.pk, "digest": call.digest, "allowed": True}
     await in_thread(lambda: decide_call(conversation=talk.conversation, **decision))
 
@@ -61,7 +61,7 @@ async def test_a_document_that_goes_while_it_asks_is_not_sent_again(talk):
 @pytest.mark.parametrize("steps", [1, 2])
 async def test_a_reply_whose_tools_have_all_been_taken_away_answers_without_them(talk, steps):
     reply = (await in_thread(post, talk.conversation, script(*[[call(x=step)] for step in range(steps)]))).reply
-    await talk.begin(reply, NotedTool(asks=True))
+    await talk.begin(reply, NotedTool(needs_approval=True))
     for _ in range(steps - 1):
         await allow(talk, reply)
         await talk.begin(reply)
@@ -82,7 +82,7 @@ async def test_the_time_for_tools_goes_on_where_it_was_and_not_while_a_person_is
 
     calls = script([call(x=1)], [call(x=2)], [call(x=3)], answer="No time.")
     reply = (await in_thread(post, talk.conversation, calls)).reply
-    await talk.begin(reply, tool := NotedTool(answer=look_for_a_minute, asks=True))
+    await talk.begin(reply, tool := NotedTool(answer=look_for_a_minute, needs_approval=True))
     await allow(talk, reply)
     await talk.begin(reply)
     now[0] += 3_600
@@ -97,7 +97,7 @@ async def test_so_does_a_smaller_window(talk_to):
         return "word " * 6_000
 
     reply = (await in_thread(post, talk.conversation, script([call(x=1)], [call(x=2)]))).reply
-    await talk.begin(reply, NotedTool(answer=tell, asks=True))
+    await talk.begin(reply, NotedTool(answer=tell, needs_approval=True))
     await allow(talk, reply)
     await talk.begin(reply)
     assert (await allow_and_end(talk, reply)).state == "complete"

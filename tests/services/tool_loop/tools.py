@@ -16,8 +16,8 @@ Answer = Callable[[str], Awaitable[str]]
 class NotedTool:
     """A tool that takes any object, and notes the arguments of each call that is run in *ran*."""
 
-    def __init__(self, name: str = "look", answer: Answer | None = None, *, asks: bool = False) -> None:
-        self.spec = ToolSpec(name, "Looks around.", {"type": "object"}, source="tests", asks=asks)
+    def __init__(self, name: str = "look", answer: Answer | None = None, *, needs_approval: bool = False) -> None:
+        self.spec = ToolSpec(name, "Looks around.", {"type": "object"}, source="tests", needs_approval=needs_approval)
         self.timeout_seconds = 600.0  # who is to end in time says so
         self.ran: list[str] = []
         self._answer = answer or self._tell

@@ -11,7 +11,7 @@ def weather(city: str, days: int = 1) -> str:
     return f"{city}: sun for {days} days"
 
 
-@tool(name="book_table", asks=True, timeout_seconds=3)
+@tool(name="book_table", needs_approval=True, timeout_seconds=3)
 async def book(seats: int) -> str:
     """Book a table."""
     return f"booked for {seats}"

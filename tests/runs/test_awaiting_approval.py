@@ -13,9 +13,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from chatsite.accounts.models import GateRule, User
-from conversations.core.errors import CallNotAsking, ConversationError, ConversationNotFound
+from conversations.core.errors import CallNotAwaitingApproval, ConversationError, ConversationNotFound
 from conversations.models import Conversation, Message, Run
-from conversations.runs.awaiting_approval import end_given_up, given_up, park_run
+from conversations.runs.awaiting_approval import await_approval, end_expired, expired_approvals
 from conversations.runs.claim import claim_runs
 from conversations.runs.reaper import reap_once
 from conversations.runs.worker import ActiveRun, Worker
@@ -66,7 +66,7 @@ def stop(call):
 
 def test_a_reply_that_asks_is_nobodys_and_has_an_hour(call):
     run = Run.objects.get(reply_id=call.reply_id)
-    assert (run.state, run.worker) == ("asking", "")
+    assert (run.state, run.worker) == ("awaiting_approval", "")
     assert dt.timedelta(minutes=59) < run.lease_until - timezone.now() < dt.timedelta(minutes=61)
     assert claim_runs("another worker", limit=10) == []
     assert reap_once() == 0
@@ -80,19 +80,19 @@ def test_a_reply_that_nobody_decides_about_ends_and_says_so(call):
 
 def test_a_decision_that_comes_while_it_is_given_up_wins(call):
     let_time_pass(call)
-    [late] = given_up()
+    [late] = expired_approvals()
     decide_call(**decision(call))
-    assert not end_given_up(late)
+    assert not end_expired(late)
     assert state_of(call) == ("streaming", "", "waiting", "ready")
 
 
 def test_one_that_asks_anew_has_its_time_anew(call):
     let_time_pass(call)
-    [late] = given_up()
+    [late] = expired_approvals()
     decide_call(**decision(call))
     ask_about_calls(call.reply, NOTE, step=2)
-    assert not end_given_up(late)
-    assert Run.objects.get(reply_id=call.reply_id).state == "asking"
+    assert not end_expired(late)
+    assert Run.objects.get(reply_id=call.reply_id).state == "awaiting_approval"
 
 
 @pytest.mark.parametrize("fields", [{"is_active": False}, {"gate_rule": GateRule.BLOCKED}])
@@ -120,7 +120,7 @@ def test_an_account_can_be_deleted_while_a_reply_asks(call):
 def test_a_decision_before_the_run_is_parked_is_found(held):
     call, run = held
     decide_call(**decision(call))
-    park_run(run, content="Well,")
+    await_approval(run, content="Well,")
     assert state_of(call) == ("streaming", "", "waiting", "ready")
     assert Message.objects.get(pk=call.reply_id).content == "Well,"
 
@@ -128,17 +128,17 @@ def test_a_decision_before_the_run_is_parked_is_found(held):
 def test_a_stop_before_the_run_is_parked_is_done(held):
     call, run = held
     stop(call)
-    park_run(run, content="Well,")
+    await_approval(run, content="Well,")
     assert state_of(call) == ("stopped", "", "ended", "stopped")
     assert Message.objects.get(pk=call.reply_id).content == "Well,"
 
 
 def test_parking_again_takes_nothing_from_the_next_worker(held):
     call, run = held
-    park_run(run, content="")
+    await_approval(run, content="")
     decide_call(**decision(call))
     [again] = claim_runs("the next worker", limit=1)
-    park_run(run, content="old")
+    await_approval(run, content="old")
     stored = Run.objects.get(pk=again.id)
     assert (stored.state, stored.worker) == ("running", "the next worker")
     assert Message.objects.get(pk=call.reply_id).content == ""
@@ -179,14 +179,14 @@ def outcome_of(action: Callable[[], Any]) -> Any:
 @pytest.mark.parametrize("first", ["park", "decide"])
 async def test_a_decision_while_the_worker_parks_is_never_lost(transactional_db, first):
     call, run = await in_thread(hold_one)
-    actions = {"park": lambda: park_run(run, content=""), "decide": lambda: decide_call(**decision(call))}
+    actions = {"park": lambda: await_approval(run, content=""), "decide": lambda: decide_call(**decision(call))}
     await at_once(call, actions.pop(first), *actions.values())
     assert await in_thread(state_of, call) == ("streaming", "", "waiting", "ready")
 
 
 async def test_a_stop_while_the_worker_parks_is_never_lost(transactional_db):
     call, run = await in_thread(hold_one)
-    parking = at_once(call, lambda: park_run(run, content=""))
+    parking = at_once(call, lambda: await_approval(run, content=""))
     await asyncio.gather(parking, in_thread(stop, call))
     assert await in_thread(state_of, call) == ("stopped", "", "ended", "stopped")
 
@@ -196,8 +196,8 @@ async def test_of_two_who_decide_at_once_one_wins(transactional_db):
     yes, no = await at_once(
         call, lambda: decide_call(**decision(call)), lambda: decide_call(**decision(call, allowed=False))
     )
-    assert sorted(isinstance(outcome, CallNotAsking) for outcome in (yes, no)) == [False, True]
-    won = "refused" if isinstance(yes, CallNotAsking) else "ready"
+    assert sorted(isinstance(outcome, CallNotAwaitingApproval) for outcome in (yes, no)) == [False, True]
+    won = "refused" if isinstance(yes, CallNotAwaitingApproval) else "ready"
     assert await in_thread(state_of, call) == ("streaming", "", "waiting", won)
 
 
@@ -209,7 +209,7 @@ async def test_a_decision_and_a_stop_at_once_leave_no_call_behind(transactional_
 
 def park_and_wait(run, held: threading.Event, release: threading.Event) -> None:
     with transaction.atomic():
-        park_run(run, content="")
+        await_approval(run, content="")
         held.set()
         release.wait(PATIENCE_SECONDS)
 
