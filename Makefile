@@ -51,9 +51,10 @@ lint-js: $(NODE_MODULES)  ## Check the JavaScript alone: its style and its types
 	@node_modules/.bin/biome check --error-on-warnings static
 	@node_modules/.bin/tsc --project jsconfig.json
 
-format: $(INSTALLED) $(NODE_MODULES)  ## Put the code into the project's style
+format: $(INSTALLED)  ## Put the code into the project's style
 	@$(PYTHON) -m ruff check --fix .
 	@$(PYTHON) -m ruff format .
+	@$(MAKE) --no-print-directory $(NODE_MODULES)
 	@node_modules/.bin/biome check --write static
 
 typecheck: $(INSTALLED)  ## Check the types

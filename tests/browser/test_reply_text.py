@@ -34,7 +34,7 @@ APPLY = """async (cases) => {
 
 @pytest.fixture(scope="module")
 def apply(site, browser) -> Any:
-    """Give cases of pieces to the module in the browser; return what each came to."""
+    """Give cases of pieces to the module in the browser; return the outcome of each."""
     page: Page = browser.new_page(base_url=site.address)
     page.goto("/accounts/login/")
     yield lambda cases: page.evaluate(APPLY, cases)

@@ -13,8 +13,8 @@ import { countCodePoints, skipCodePoints } from "./code_points.js";
 /**
  * @typedef {object} Change what to do to the page, in this order
  * @property {string[]} blocks HTML to add behind the finished blocks
- * @property {boolean} redraw whether the whole tail must be written anew
- * @property {string} appended text to add to the tail, if it needn't be written anew
+ * @property {boolean} redraw whether the whole tail must be written again
+ * @property {string} appended text to add to the tail, if it needn't be written again
  */
 
 export class ReplyText {
