@@ -61,7 +61,7 @@ def test_a_message_that_is_too_long_is_refused_by_its_tokens_and_stays(page):
 def test_a_message_stays_while_the_server_is_away(page):
     page.route("**/messages/**", lambda route: route.abort())
     write(page, "into the void")
-    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    expect(page.get_by_role("alert")).to_contain_text("Can’t reach the server")
     expect(composer(page)).to_have_value("into the void")
     page.unroute("**/messages/**")
     composer(page).press("Enter")
@@ -71,7 +71,7 @@ def test_a_message_stays_while_the_server_is_away(page):
 def test_a_lost_answer_does_not_make_a_second_message(page):
     lose_next_answer(page)
     write(page, "only once")
-    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    expect(page.get_by_role("alert")).to_contain_text("Can’t reach the server")
     composer(page).press("Enter")
     expect(replies(page)).to_have_count(1)
     expect(messages(page)).to_have_count(2)
@@ -80,7 +80,7 @@ def test_a_lost_answer_does_not_make_a_second_message(page):
 def test_a_lost_answer_does_not_begin_a_second_conversation_after_a_reload(page):
     lose_next_answer(page)
     write(page, "begun only once")
-    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    expect(page.get_by_role("alert")).to_contain_text("Can’t reach the server")
     page.reload()
     composer(page).press("Enter")
     expect(messages(page)).to_have_count(2)
@@ -91,7 +91,7 @@ def test_a_lost_answer_does_not_begin_a_second_conversation_after_a_reload(page)
 def test_another_message_than_the_one_whose_answer_was_lost_begins_another_conversation(page):
     lose_next_answer(page)
     write(page, "the first")
-    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    expect(page.get_by_role("alert")).to_contain_text("Can’t reach the server")
     page.reload()
     say(page, "the second")
     expect(messages(page)).to_have_count(2)

@@ -139,7 +139,7 @@ def test_a_file_that_is_too_large_is_not_sent(page):
 def test_a_file_is_sent_again_once_the_server_is_back(page):
     page.route("**/documents/add/", lambda route: route.abort())
     add(page, NOTES)
-    expect(page.locator(".uploads")).to_contain_text("could not be reached")
+    expect(page.locator(".uploads")).to_contain_text("Can’t reach the server")
     page.unroute("**/documents/add/")
     page.get_by_role("button", name="Send it again").click()
     expect(row(page, "notes.md")).to_be_visible()

@@ -122,7 +122,7 @@ def test_a_mark_that_did_not_reach_the_server_is_taken_back(page):
     say(page, "My name is Andrew")
     page.route("**/pin/", lambda route: route.abort())
     press(messages(page).first, PIN)
-    expect(page.get_by_role("alert")).to_contain_text("could not be reached")
+    expect(page.get_by_role("alert")).to_contain_text("Can’t reach the server")
     is_pressed(messages(page).first, PIN, pressed=False)
 
 
