@@ -1,1 +1,1 @@
-"""What is looked up for one question: passages of documents that belong to it."""
+"""Grounding: passages and older messages retrieved for one question. Begin with `retrieve`."""

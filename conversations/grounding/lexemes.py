@@ -1,7 +1,7 @@
-"""What is looked for in words: one form for questions and for passages.
+"""Normalization of words for full-text search, the same for questions and for passages.
 
-PostgreSQL takes the endings off words, in a language. Everything before that happens here: what a file may hold in
-several forms becomes one, and scripts that put no spaces between words become all pairs of neighbouring characters.
+PostgreSQL stems words, in a language. Everything before that happens here: several forms of a character become one, and
+scripts that put no spaces between words become all pairs of neighbouring characters.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.conf import settings
 UNSPACED = (
     "\u3005-\u3007\u3040-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# Characters that hold Chinese and Japanese sentences together and say nothing: pairs with them would be noise.
+# Grammatical particles of Chinese and Japanese: pairs with them would be noise.
 PARTICLES = "的了吗呢吧么啊是在与和于のはがをにでと"
 RUN = re.compile(rf"(?:(?![{PARTICLES}])[{UNSPACED}])+|[^\W_{UNSPACED}]+")
 IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
@@ -28,8 +28,8 @@ def search_language() -> str:
     return str(settings.SEARCH_LANGUAGE)
 
 
-def to_words(text: str) -> str:
-    """Return *text* as words with spaces between them, and nothing that PostgreSQL could take for something else."""
+def normalize_words(text: str) -> str:
+    """Return *text* as words with spaces between them, and nothing that PostgreSQL could parse as anything else."""
     return " ".join(_words(unicodedata.normalize("NFKC", text)))
 
 

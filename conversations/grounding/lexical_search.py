@@ -1,4 +1,4 @@
-"""Passages found by their words: full text, rated as BM25 does.
+"""Lexical search: passages found by their words in full text, rated as BM25 does.
 
     idf    = ln(1 + (N − df + 0.5) ÷ (df + 0.5))
     rating = Σ idf × tf × (K1 + 1) ÷ (tf + K1 × (1 − B + B × tokens ÷ average tokens))
@@ -7,15 +7,15 @@ N passages are in scope, and df of them have the lexeme. It is found tf times in
 is as good as several times in the text. PostgreSQL's own rank knows neither how rare a word is nor how long a passage.
 
 *covered* is how much of the question a passage has, Σ √idf of its subject words: of a question about things that are
-nowhere in scope little is covered, by whatever words they were asked for. What is nowhere has the largest idf.
+nowhere in scope little is covered, in any wording. A word that is nowhere has the largest idf.
 """
 
 from __future__ import annotations
 
 from conversations.core.documents.fusion import Candidate, near_the_best
 
-from .bounded_search import search
-from .lexemes import to_words
+from .bounded_query import fetch_candidates
+from .lexemes import normalize_words
 from .search_scope import SCOPE
 
 K1 = 1.2
@@ -27,15 +27,15 @@ COVERED_AT_LEAST = 0.4
 # A long question is covered by as much as this many words that are nowhere else.
 ENOUGH_WORDS = 3
 BESIDE_THE_BEST = 0.25
-MOST_CHARACTERS = 4_000  # of a question: what is longer was pasted
-# What is looked in, and not what is looked for: they help to rank, but nothing is found for their sake.
+MOST_CHARACTERS = 4_000  # of a question; a longer one was pasted
+# Words for where to search, not what for: they help to rank, but alone they find nothing.
 PLACES = frozenset(
     """
     article articles chapter chapters document documents file files page pages part parts passage passages record
     records report section sections session sessions talk talks text texts 演讲 文档 文件 章节
     """.split()  # noqa: SIM905
 )
-# With them people greet, thank and ask, whatever it is they ask about.
+# Words of greetings, thanks and requests, which say nothing of the subject.
 COURTESIES = frozenset(
     """
     also anything bye else everything explain find give good great hello help hey hi lot many nice no ok okay one ones
@@ -99,9 +99,9 @@ LIMIT %(most)s
 """  # noqa: S608  # only numbers of this file are put into it
 
 
-def search_by_words(reply_id: int, question: str, *, most: int) -> list[Candidate]:
+def lexical_search(reply_id: int, question: str, *, most: int) -> list[Candidate]:
     """Return the passages that have enough of the question's words, best first. Raises `LookUpTooCostly`."""
-    words = [word for word in to_words(question[:MOST_CHARACTERS]).split() if word.casefold() not in COURTESIES]
+    words = [word for word in normalize_words(question[:MOST_CHARACTERS]).split() if word.casefold() not in COURTESIES]
     if not words:
         return []
     subject = [word for word in words if word.casefold() not in PLACES] or words
@@ -111,4 +111,4 @@ def search_by_words(reply_id: int, question: str, *, most: int) -> list[Candidat
         "subject": " ".join(subject),
         "most": most,
     }
-    return near_the_best(search(SEARCH, parameters), share=BESIDE_THE_BEST)
+    return near_the_best(fetch_candidates(SEARCH, parameters), share=BESIDE_THE_BEST)

@@ -1,7 +1,7 @@
-"""Older messages of a conversation found by their words, wherever they are on its path.
+"""Recall: older messages of a conversation found by their words, anywhere on its active path.
 
-Messages have no index of words: at first those that contain the beginnings of the words are taken, which is one pass
-over lower-case text, and only the best of them are read as PostgreSQL reads documents, with the endings taken off.
+Messages have no full-text index: first those that contain the beginnings of the words are taken, which is one pass over
+lower-case text, and only the best of them are parsed and stemmed as documents are.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from .bounded_search import rows_of
-from .lexemes import UNSPACED, search_language, to_words
+from .bounded_query import fetch_rows
+from .lexemes import UNSPACED, normalize_words, search_language
 from .lexical_search import COURTESIES
 
 MOST_WORDS = 10
@@ -68,7 +68,7 @@ ORDER BY rating DESC, message.position DESC LIMIT %(most)s
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledMessage:
     """An older message. *at* is where the first of the words stands in its *content*, in characters."""
 
     position: int
@@ -78,12 +78,12 @@ class Recalled:
     at: int
 
 
-def recall_by_words(reply_id: int, words: str, *, most: int) -> list[Recalled]:
+def recall_messages(reply_id: int, words: str, *, most: int) -> list[RecalledMessage]:
     """Return the messages before the question of a reply that have the *words*, most and rarest first, then newest.
 
     Raises `LookUpTooCostly`.
     """
-    asked = list(dict.fromkeys(word for word in to_words(words).split() if word.casefold() not in COURTESIES))
+    asked = list(dict.fromkeys(word for word in normalize_words(words).split() if word.casefold() not in COURTESIES))
     sought = [(word, beginning) for word, stem in _stems(asked[:MOST_WORDS]) for beginning in _beginnings(word, stem)]
     if not sought:
         return []
@@ -96,8 +96,8 @@ def recall_by_words(reply_id: int, words: str, *, most: int) -> list[Recalled]:
         "most": most,
     }
     return [
-        Recalled(position, role, created_at, content, _first_place(content, beginnings))
-        for position, role, created_at, content in rows_of(SEARCH, parameters)
+        RecalledMessage(position, role, created_at, content, _first_place(content, beginnings))
+        for position, role, created_at, content in fetch_rows(SEARCH, parameters)
     ]
 
 

@@ -1,7 +1,7 @@
-"""How passages are stored so that questions find them.
+"""The full-text index of passages: insert them in batches, one SQL statement each.
 
-In SQL, a batch with one statement: Django's expressions took two thirds of the time, and while a document is read
-others wait for their replies in the same process.
+Django's expressions took two thirds of the time, and while a document is indexed others wait for their replies in the
+same process.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 
 from django.db import connection
 
-from .lexemes import to_words
+from .lexemes import normalize_words
 
 # The lexemes of the heading have weight A.
 INSERT = """
@@ -26,7 +26,7 @@ FROM unnest(%(numbers)s::int[], %(headings)s::text[], %(texts)s::text[], %(token
 
 
 class NewPassage(Protocol):
-    """What is known of a passage before it is stored."""
+    """A passage before it is stored."""
 
     @property
     def heading(self) -> str: ...
@@ -45,8 +45,8 @@ def insert_passages(
         "headings": [passage.heading for passage in passages],
         "texts": [passage.text for passage in passages],
         "tokens": [passage.tokens for passage in passages],
-        "heading_words": [to_words(passage.heading) for passage in passages],
-        "words": [to_words(passage.text) for passage in passages],
+        "heading_words": [normalize_words(passage.heading) for passage in passages],
+        "words": [normalize_words(passage.text) for passage in passages],
     }
     with connection.cursor() as cursor:
         cursor.execute(INSERT, {"document": document_id, "language": search_language, **columns})

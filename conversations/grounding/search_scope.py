@@ -1,7 +1,7 @@
-"""Where a question may be looked up: the one condition that every statement about passages has in itself.
+"""The scope of a search: the one condition on documents that every statement about passages contains.
 
-Documents of the conversation that the reply is in, and of the scenario that it has now, which must still be one that
-its owner may use. Whatever ids are asked for, nothing of others is in it.
+Documents of the reply's conversation, and of the scenario that it has now, which must still be one that its owner may
+use. No id that is asked for brings documents of others into it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GROUP BY question.id, conversation.id
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a reply answers, with what there is to look it up in: documents that are *ready*, and those still *unread*.
+    """The question of a reply, and the documents in its scope: how many are *ready*, and how many still *unread*.
 
     *embedded* passages have a vector of the embeddings model. *embedding_error* is why others have none.
     """
@@ -58,7 +58,7 @@ class Question:
     embedding_error: str
 
 
-def read_question(reply_id: int, *, embedding_model: str = "") -> Question | None:
+def load_question(reply_id: int, *, embedding_model: str = "") -> Question | None:
     """Return the question of a reply, or None where there is no document to look it up in: in one statement."""
     with connection.cursor() as cursor:
         cursor.execute(QUESTION, {"reply": reply_id, "embedding_model": embedding_model})

@@ -1,7 +1,7 @@
-"""Passages found by their meaning: those whose vectors are near the question's, by cosine similarity.
+"""Semantic search: passages whose vectors are near the question's, by cosine similarity.
 
 Exactly, by reading all vectors in scope: a few documents have few passages, and an approximate index answers worse the
-less of it is in scope. Vectors of another model or of another length are passed over.
+less of it is in scope. Vectors of another model or of another length are ignored.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from conversations.core.documents.fusion import Candidate
 
-from .bounded_search import search
+from .bounded_query import fetch_candidates
 from .search_scope import SCOPE
 
 SEARCH = f"""
@@ -31,9 +31,7 @@ LIMIT %(most)s
 """  # noqa: S608  # no value is put into it
 
 
-def search_by_meaning(
-    reply_id: int, vector: Sequence[float], *, model: str, floor: float, most: int
-) -> list[Candidate]:
+def semantic_search(reply_id: int, vector: Sequence[float], *, model: str, floor: float, most: int) -> list[Candidate]:
     """Return the passages whose similarity with *vector*, made by *model*, is at least *floor*, nearest first.
 
     Raises `LookUpTooCostly`.
@@ -46,4 +44,4 @@ def search_by_meaning(
         "floor": floor,
         "most": most,
     }
-    return search(SEARCH, parameters)
+    return fetch_candidates(SEARCH, parameters)

@@ -1,7 +1,7 @@
 """Citations: `[1]`, `[2][3]`, `[1, 4]` in a reply that passages were sent for become buttons which show the passage.
 
-How many passages there are to cite stands in the parser's memory of the text. A number beyond them is no citation, and
-what stands in code, in a link or in the description of an image is none either.
+The number of passages stands in the parser's environment. A larger number is no citation, and neither is one in code,
+in a link or in the description of an image.
 """
 
 import re
@@ -25,8 +25,8 @@ def add_citation_rule(parser: MarkdownIt) -> None:
     parser.add_render_rule("citation", _render_citation)
 
 
-def memory_for(passages: int) -> MutableMapping[str, Any]:
-    """Return the parser's memory of a text that may cite so many passages."""
+def citation_env(passages: int) -> MutableMapping[str, Any]:
+    """Return the parser's environment for a text that may cite so many passages."""
     return {_PASSAGES: passages} if passages else {}
 
 

@@ -1,10 +1,13 @@
-"""One block of Markdown to safe HTML: CommonMark with tables, strikethrough, task lists and formulas."""
+"""One block of Markdown, or of plain text, to safe HTML: CommonMark with tables, task lists and formulas."""
 
 import logging
+import re
 from collections.abc import Iterable, MutableMapping
 from importlib import import_module
+from itertools import groupby
 from typing import Any
 
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore, normalize
@@ -12,16 +15,15 @@ from markdown_it.rules_core import block as parse_blocks
 from markdown_it.token import Token
 
 from conversations.rendering.citations import add_citation_rule
-from conversations.rendering.code import add_code_rules
+from conversations.rendering.code_blocks import add_code_rules
 from conversations.rendering.formulas import add_formula_rules
 from conversations.rendering.links import add_link_rules
-from conversations.rendering.plain import render_plain, replace_unshowable
 from conversations.rendering.sanitizer import sanitize
 
 logger = logging.getLogger(__name__)
 
 References = MutableMapping[str, Any]
-"""The parser's memory, shared by the blocks of a text: link definitions, `[name]: address`, and what may be cited."""
+"""The parser's environment, shared by the blocks of a text: link definitions and the number of citable passages."""
 
 MAX_PARAGRAPH_CHARACTERS = 20_000
 MAX_NESTED_ELEMENTS = 100
@@ -116,3 +118,20 @@ def _fit_into_page(state: StateCore) -> None:
 
 _limit_table_padding()
 _PARSER = _build_parser()
+
+
+UNSHOWABLE = re.compile("[\x00\ud800-\udfff]")
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def render_plain(text: str) -> SafeString:
+    """Escape the text; blank lines part paragraphs, other line ends become `<br>`."""
+    lines = LINE_END.split(replace_unshowable(text))
+    groups = groupby(lines, key=lambda line: bool(line.strip()))
+    paragraphs = ("<br>\n".join(escape(line) for line in group) for has_text, group in groups if has_text)
+    return SafeString("".join(f"<p>{paragraph}</p>\n" for paragraph in paragraphs))
+
+
+def replace_unshowable(text: str) -> str:
+    """Put U+FFFD for NUL and lone surrogates, which HTML and UTF-8 cannot carry; the length stays."""
+    return UNSHOWABLE.sub("\ufffd", text)

@@ -6,7 +6,7 @@ attribute, class or address that is not named here would survive.
 
 import nh3
 
-from conversations.rendering.code import TOKEN_CLASSES
+from conversations.rendering.code_blocks import TOKEN_CLASSES
 from conversations.rendering.formulas import MATH_ATTRIBUTES, MATH_ELEMENTS
 from conversations.rendering.links import LINK_ATTRIBUTES, LINK_SCHEMES
 

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from django.conf import settings
 
-from conversations.rendering import BlockStream, render_markdown, stream
+from conversations.rendering import BlockStream, render_markdown
+from conversations.rendering import block_stream as stream
 from tests.rendering.replies import REPLIES
 
 DELTA_CHARACTERS = 4

@@ -18,7 +18,7 @@ from conversations.selectors.conversations.sent_request import passage_of, sent_
 from conversations.services.conversations.conversations import BUILT_IN_TOOLS
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.grounding.documents import store_document
-from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
+from tests.grounding.timeouts import patient_searches  # noqa: F401  # a fixture
 from tests.runs.conftest import upstream, worker  # noqa: F401  # fixtures
 from tests.support.people import begin, make_user, post
 from tests.support.source import PROJECT

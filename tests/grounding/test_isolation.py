@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from conversations.grounding.lexical_search import search_by_words
-from conversations.grounding.search_scope import read_question
-from conversations.grounding.semantic_search import search_by_meaning
+from conversations.grounding.lexical_search import lexical_search
+from conversations.grounding.search_scope import load_question
+from conversations.grounding.semantic_search import semantic_search
 from conversations.models import Conversation, Document, Scenario
 from tests.grounding.documents import store_document
 from tests.support.people import begin, make_user, post
@@ -23,8 +23,8 @@ def add(place, word, **fields):
 
 
 def found(reply):
-    by_words = search_by_words(reply.pk, QUESTION, most=50)
-    by_meaning = search_by_meaning(reply.pk, VECTOR, model="vectors", floor=0.5, most=50)
+    by_words = lexical_search(reply.pk, QUESTION, most=50)
+    by_meaning = semantic_search(reply.pk, VECTOR, model="vectors", floor=0.5, most=50)
     assert {each.id for each in by_words} == {each.id for each in by_meaning}
     return {candidate.source for candidate in by_words}
 
@@ -60,7 +60,7 @@ def test_those_of_another_conversation_are_not_found_not_even_of_the_same_person
 def test_those_of_another_scenario_are_not_found(alice, reply):
     add(Scenario.objects.create(owner=alice, name="other"), "of another scenario")
     add(Scenario.objects.create(owner=make_user("bob"), name="other"), "of Bob's scenario")
-    assert read_question(reply.pk) is None
+    assert load_question(reply.pk) is None
     assert found(reply) == set()
 
 
@@ -70,7 +70,7 @@ def test_those_of_somebody_elses_scenario_are_found_only_while_it_is_offered(con
     Conversation.objects.filter(pk=conversation.pk).update(scenario=scenario)
     add(scenario, "of Bob's scenario")
     assert found(reply) == ({"of Bob's scenario"} if offered else set())
-    assert (read_question(reply.pk) is not None) is offered
+    assert (load_question(reply.pk) is not None) is offered
 
 
 @pytest.mark.parametrize("state", ["waiting", "reading", "failed"])
@@ -83,17 +83,17 @@ def test_a_deleted_document_is_not_found(conversation, reply):
     add(conversation, "deleted")
     Document.objects.get().delete()
     assert found(reply) == set()
-    assert read_question(reply.pk) is None
+    assert load_question(reply.pk) is None
 
 
 def test_in_a_deleted_conversation_nothing_is_found(conversation, reply):
     add(conversation, "mine")
     Conversation.objects.filter(pk=conversation.pk).update(deleted_at=timezone.now())
     assert found(reply) == set()
-    assert read_question(reply.pk) is None
+    assert load_question(reply.pk) is None
 
 
 def test_what_is_no_reply_finds_nothing(conversation, reply):
     add(conversation, "mine")
-    assert search_by_words(reply.pk + 1_000, QUESTION, most=50) == []
-    assert read_question(reply.parent_id) is None
+    assert lexical_search(reply.pk + 1_000, QUESTION, most=50) == []
+    assert load_question(reply.parent_id) is None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.grounding.lexemes import LONGEST_WORD, to_words
+from conversations.grounding.lexemes import LONGEST_WORD, normalize_words
 from conversations.models import Passage
 from tests.grounding.documents import store_document
 from tests.support.people import begin, make_user
@@ -24,11 +24,11 @@ from tests.support.people import begin, make_user
     ],
 )
 def test_a_text_becomes_words(text, words):
-    assert to_words(text) == words
+    assert normalize_words(text) == words
 
 
 def test_a_word_without_end_is_cut():
-    assert to_words("x" * 5000) == "x" * LONGEST_WORD
+    assert normalize_words("x" * 5000) == "x" * LONGEST_WORD
 
 
 @pytest.mark.django_db

@@ -9,11 +9,11 @@ from channels.db import database_sync_to_async
 
 from conversations.core.errors import ProviderUnavailable
 from conversations.core.window.window_record import LookUp
-from conversations.grounding.retrieve import Patience
+from conversations.grounding.retrieve import SearchTimeouts
 from conversations.models import Document, Message
 from conversations.services.grounding.look_up import look_up
 from tests.grounding.documents import store_document
-from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
+from tests.grounding.timeouts import patient_searches  # noqa: F401  # a fixture
 from tests.support.people import begin, make_user, post
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("patient_searches")]
@@ -122,7 +122,7 @@ async def test_an_embeddings_model_that_never_answers_is_given_up(reply, embedde
     async def hang(texts, **_payer):
         await asyncio.Event().wait()
 
-    looked_up = await look_up(reply.pk, embed=hang, patience=Patience(search_seconds=60, vector_seconds=0.01))
+    looked_up = await look_up(reply.pk, embed=hang, timeouts=SearchTimeouts(search_seconds=60, vector_seconds=0.01))
     assert texts(looked_up) == ["Herons stand in water."]
     assert looked_up.look_up.semantic_error == "provider_timed_out"
 

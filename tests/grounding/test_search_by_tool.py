@@ -8,7 +8,7 @@ import pytest
 
 from conversations.models import Completion, Message, Scenario
 from tests.grounding.documents import store_document
-from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
+from tests.grounding.timeouts import patient_searches  # noqa: F401  # a fixture
 from tests.runs.conftest import upstream, worker  # noqa: F401  # fixtures
 from tests.support.embeddings import embed_words
 from tests.support.people import begin, make_user, post

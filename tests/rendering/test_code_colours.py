@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pygments.lexers import get_lexer_by_name
 
-from conversations.rendering.code import HIGHLIGHTED_LANGUAGES, TOKEN_CLASSES
+from conversations.rendering.code_blocks import HIGHLIGHTED_LANGUAGES, TOKEN_CLASSES
 
 CSS = (Path(__file__).parents[2] / "static/css/pieces.css").read_text()
 COLOURS = re.findall(r"--code-([\w-]+): light-dark\(#(\w{6}), #(\w{6})\)", CSS)

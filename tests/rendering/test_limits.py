@@ -4,8 +4,9 @@ import time
 
 import pytest
 
-from conversations.rendering import BlockStream, render_markdown, render_plain, stream
-from conversations.rendering.code import render_code
+from conversations.rendering import BlockStream, render_markdown, render_plain
+from conversations.rendering import block_stream as stream
+from conversations.rendering.code_blocks import render_code
 from tests.rendering.html_rules import problems_of
 
 HOSTILE = {

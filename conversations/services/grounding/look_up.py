@@ -8,7 +8,7 @@ from typing import Any
 
 from conversations.core.prompt.grounding_text import Passage
 from conversations.core.window.window_record import GroundingPassage, GroundingRecord, LookUp
-from conversations.grounding.retrieve import Embed, Patience, find_passages
+from conversations.grounding.retrieve import Embed, SearchTimeouts, retrieve_passages
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion
 from conversations.services.grounding.embed_texts import embed_texts
@@ -23,14 +23,16 @@ class LookedUp:
     look_up: LookUp
 
 
-async def look_up(reply_id: int, *, embed: Embed = embed_texts, patience: Patience | None = None) -> LookedUp | None:
+async def look_up(
+    reply_id: int, *, embed: Embed = embed_texts, timeouts: SearchTimeouts | None = None
+) -> LookedUp | None:
     """Find passages for the question of a reply, and keep them with it; None where there is no document to look in."""
-    finding = await find_passages(reply_id, embed=embed, patience=patience)
-    if finding is None:
+    retrieval = await retrieve_passages(reply_id, embed=embed, timeouts=timeouts)
+    if retrieval is None:
         return None
     keep = in_worker_thread(keep_passages)
-    passages = await keep(finding.question.id, finding.passages) if finding.passages else ()
-    return LookedUp(passages, finding.look_up)
+    passages = await keep(retrieval.question.id, retrieval.passages) if retrieval.passages else ()
+    return LookedUp(passages, retrieval.look_up)
 
 
 def looked_up_before(reply_id: int) -> LookedUp | None:

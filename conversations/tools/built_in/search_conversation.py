@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import BoundedSemaphore
 
 from conversations.core.errors import LookUpTooCostly, ToolBusy, ToolTimedOut
-from conversations.grounding.message_search import Recalled, recall_by_words
+from conversations.grounding.message_search import RecalledMessage, recall_messages
 from conversations.tools.registry import tool
 from conversations.tools.tool import ToolContext
 
@@ -32,19 +32,19 @@ def search_conversation(words: str, context: ToolContext) -> str:
         words: Words that the messages have.
     """
     with search_turn():
-        found = recall_by_words(context.reply_id, words, most=MOST_MESSAGES)
+        found = recall_messages(context.reply_id, words, most=MOST_MESSAGES)
     if not found:
         return "No older message has these words. Try others."
     zone = find_zone(context.time_zone)
     return "\n\n".join(_message_text(message, zone) for message in found)
 
 
-def _message_text(message: Recalled, zone: dt.tzinfo) -> str:
+def _message_text(message: RecalledMessage, zone: dt.tzinfo) -> str:
     written = f"{message.created_at.astimezone(zone):%Y-%m-%d %H:%M} {zone}"
     return f"[message {message.position + 1}, {SPEAKERS[message.role]}, {written}]\n{_excerpt(message)}"
 
 
-def _excerpt(message: Recalled) -> str:
+def _excerpt(message: RecalledMessage) -> str:
     """Return the text around the words: all of a short message."""
     start = max(0, min(message.at - CHARACTERS_BEFORE, len(message.content) - LONGEST_EXCERPT))
     excerpt = message.content[start : start + LONGEST_EXCERPT]

@@ -7,7 +7,7 @@ from django.conf import settings
 from conversations.core.documents.fusion import Candidate
 from conversations.core.errors import ToolTimedOut
 from conversations.core.window.window_record import LookUp
-from conversations.grounding.retrieve import Finding, Patience, find_passages
+from conversations.grounding.retrieve import Retrieval, SearchTimeouts, retrieve_passages
 from conversations.tools.registry import tool
 from conversations.tools.tool import ToolContext
 
@@ -26,19 +26,21 @@ async def search_documents(words: str, context: ToolContext) -> str:
     Args:
         words: What the passages are about.
     """
-    # What was found by words is told in any case, so the search by meaning has to end before the call does.
-    patience = Patience.within(settings.TOOL_CALL_SECONDS)
-    return told(await find_passages(context.reply_id, embed=context.embed, asked=words, patience=patience))
+    # Passages of the lexical search are returned in any case, so the semantic one has to end before the call does.
+    timeouts = SearchTimeouts.within(settings.TOOL_CALL_SECONDS)
+    return describe_retrieval(
+        await retrieve_passages(context.reply_id, embed=context.embed, query=words, timeouts=timeouts)
+    )
 
 
-def told(finding: Finding | None) -> str:
-    """Return what a language model is told. Raises `ToolTimedOut` if every search took too long."""
-    if finding is None:
+def describe_retrieval(retrieval: Retrieval | None) -> str:
+    """Return a retrieval as text for a language model. Raises `ToolTimedOut` if every search took too long."""
+    if retrieval is None:
         return "There are no documents here."
-    how = finding.look_up
+    how = retrieval.look_up
     if how.lexical_error and how.searched_by == "lexical":
         raise ToolTimedOut(detail=TOO_MUCH)
-    passages = [_passage(found.candidate) for found in finding.passages[:MOST_PASSAGES]]
+    passages = [_passage(found.candidate) for found in retrieval.passages[:MOST_PASSAGES]]
     return "\n\n".join(filter(None, [*(passages or [_nothing(how)]), _how(how)]))
 
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from conversations.core.errors import ToolBusy, ToolTimedOut
-from conversations.grounding import bounded_search
+from conversations.grounding import bounded_query
 from conversations.models import Message
 from conversations.tools.built_in import search_conversation as search_module
 from conversations.tools.built_in.search_conversation import LONGEST_EXCERPT, MOST_MESSAGES, search_conversation
@@ -159,7 +159,7 @@ def test_what_is_found_is_bounded(conversation):
 
 def test_a_search_that_takes_too_long_is_given_up(conversation, monkeypatch):
     say(conversation, "hello", reply="invoice " * 100_000)
-    monkeypatch.setattr(bounded_search, "MOST_SECONDS", 0.001)
+    monkeypatch.setattr(bounded_query, "MOST_SECONDS", 0.001)
     with pytest.raises(ToolTimedOut) as raised:
         searched(conversation, "invoice")
     assert "fewer and rarer words" in raised.value.for_the_model

@@ -10,7 +10,7 @@ from chatsite.accounts.models import Limits
 from conversations.core.errors import LookUpTooCostly, ToolTimedOut
 from conversations.core.window.window_record import LookUp
 from conversations.grounding import retrieve
-from conversations.grounding.retrieve import Finding, Patience
+from conversations.grounding.retrieve import Retrieval, SearchTimeouts
 from conversations.models import Completion, Document
 from conversations.providers.clients.client_pool import close_clients
 from conversations.services.grounding.embed_texts import embed_texts
@@ -21,11 +21,11 @@ from conversations.tools.built_in.search_documents import (
     MOST_PASSAGES,
     NOTHING,
     TOO_MUCH,
-    told,
+    describe_retrieval,
 )
 from conversations.tools.tool import ToolContext
 from tests.grounding.documents import store_document
-from tests.grounding.patience import patient_searches  # noqa: F401  # a fixture
+from tests.grounding.timeouts import patient_searches  # noqa: F401  # a fixture
 from tests.support.embeddings import embed_words
 from tests.support.people import begin, make_user, post
 from tests.support.upstream import serve_upstream
@@ -151,21 +151,21 @@ async def test_an_embeddings_model_that_never_answers_is_given_up(conversation, 
 
 
 async def test_words_that_take_too_long_leave_the_meaning(conversation, embedded, monkeypatch):
-    def search_by_words(*_args, **_kwargs):
+    def lexical_search(*_args, **_kwargs):
         raise LookUpTooCostly
 
-    monkeypatch.setattr(retrieve, "search_by_words", search_by_words)
+    monkeypatch.setattr(retrieve, "lexical_search", lexical_search)
     await embedded("words", NO_WORD_OF_IT, near="invoice caterer")
     assert await searched(conversation) == f"[guide.md]\n{NO_WORD_OF_IT}\n\n{BY_MEANING_ALONE}"
 
 
 @pytest.mark.parametrize("seconds", [1, 20, 600])
 def test_all_that_takes_too_long_is_given_up_before_the_call_is(seconds):
-    patience = Patience.within(seconds)
-    assert 2 * patience.search_seconds + patience.vector_seconds < seconds
+    timeouts = SearchTimeouts.within(seconds)
+    assert 2 * timeouts.search_seconds + timeouts.vector_seconds < seconds
 
 
 def test_where_every_search_took_too_long_the_call_has_failed():
     with pytest.raises(ToolTimedOut) as raised:
-        told(Finding(None, [], LookUp(documents=1, lexical_error="look_up_too_costly")))
+        describe_retrieval(Retrieval(None, [], LookUp(documents=1, lexical_error="look_up_too_costly")))
     assert TOO_MUCH in raised.value.for_the_model

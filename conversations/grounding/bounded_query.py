@@ -1,4 +1,4 @@
-"""A search among passages or messages, which ends in time: how much a person keeps to look through is up to them."""
+"""Search queries with a time limit, because the size of what users store has no other bound."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from conversations.core.errors import LookUpTooCostly
 MOST_SECONDS = 3.0
 
 
-def search(statement: str, parameters: Mapping[str, Any]) -> list[Candidate]:
+def fetch_candidates(statement: str, parameters: Mapping[str, Any]) -> list[Candidate]:
     """Return the passages that *statement* finds, in its order. Raises `LookUpTooCostly`."""
-    return [_candidate(*row) for row in rows_of(statement, parameters)]
+    return [_candidate(*row) for row in fetch_rows(statement, parameters)]
 
 
-def rows_of(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """Return what *statement* finds. Raises `LookUpTooCostly`."""
+def fetch_rows(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """Return the rows of *statement*. Raises `LookUpTooCostly`."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{MOST_SECONDS * 1000:.0f}"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from conversations.grounding.lexical_search import SEARCH, search_by_words
+from conversations.grounding.lexical_search import SEARCH, lexical_search
 from tests.grounding.documents import store_document
 from tests.support.people import begin, make_user, post
 
@@ -25,7 +25,7 @@ def conversation():
 
 def found(conversation, question: str, *, most: int = 50) -> list[str]:
     reply = post(conversation, question).reply
-    names = [candidate.source for candidate in search_by_words(reply.pk, question, most=most)]
+    names = [candidate.source for candidate in lexical_search(reply.pk, question, most=most)]
     conversation.messages.filter(pk=reply.pk).update(state="complete")
     return names
 
@@ -49,7 +49,7 @@ def test_a_passage_is_found_by_its_words_whatever_their_endings(conversation, qu
 )
 def test_nothing_is_found_where_nothing_is_said_of_it(conversation, question):
     store_document(conversation, TALKS)
-    assert search_by_words(post(conversation, question or "x").reply.pk, question, most=50) == []
+    assert lexical_search(post(conversation, question or "x").reply.pk, question, most=50) == []
 
 
 def test_a_rare_word_counts_more_than_a_frequent_one(conversation):
@@ -64,7 +64,7 @@ def test_a_hit_in_the_heading_counts_more(conversation):
 
 def test_of_two_passages_with_a_word_the_shorter_is_better(conversation):
     store_document(conversation, ["A heron " + "stands in the water and waits " * 9, "A heron stands."])
-    candidates = search_by_words(post(conversation, "heron").reply.pk, "heron", most=50)
+    candidates = lexical_search(post(conversation, "heron").reply.pk, "heron", most=50)
     assert [len(candidate.text) < 20 for candidate in candidates] == [True, False]
 
 
