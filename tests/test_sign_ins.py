@@ -1,4 +1,4 @@
-"""Open sockets are asked about again and again, whatever goes wrong with asking."""
+"""The sessions of open sockets are checked again and again, also after a check that failed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from conversations.live import session_watcher
-from conversations.live.session_watcher import SignIns
+from conversations.live.session_watcher import SessionWatcher
 from tests.support.patience import PATIENCE_SECONDS
 
 
@@ -22,8 +22,8 @@ async def test_a_check_that_fails_is_not_the_last_one(monkeypatch, reason):
 
     monkeypatch.setattr(session_watcher, "_admitted", ask)
     monkeypatch.setattr(session_watcher, "CHECK_SECONDS", 0.001)
-    doubted = asyncio.Event()
-    watched = SignIns()
-    watched.watch("a session", doubted.set)
-    await asyncio.wait_for(doubted.wait(), timeout=PATIENCE_SECONDS)
-    watched.forget(doubted.set)
+    revoked = asyncio.Event()
+    watched = SessionWatcher()
+    watched.watch("a session", revoked.set)
+    await asyncio.wait_for(revoked.wait(), timeout=PATIENCE_SECONDS)
+    watched.forget(revoked.set)

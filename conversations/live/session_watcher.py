@@ -1,6 +1,6 @@
-"""Who may still be in, asked once a second for all open sockets together.
+"""Check once a second whether the sessions of open sockets are still admitted, for all sockets together.
 
-Asked by each socket for itself, it was a fifth of the server's work while replies stream.
+When each socket asked for itself, that was a fifth of the server's work while replies stream.
 """
 
 from __future__ import annotations
@@ -20,64 +20,64 @@ from conversations.live.database_threads import in_thread
 logger = logging.getLogger(__name__)
 CHECK_SECONDS = 1.0
 SEEN_AGAIN_SECONDS = 60.0
-Doubt = Callable[[], None]
+OnRevoked = Callable[[], None]
 
 
-class SignIns:
-    """The sessions of the open sockets of one event loop; whoever waits for a doubt is called in that loop."""
+class SessionWatcher:
+    """The sessions of the open sockets of one event loop; callbacks are called in that loop."""
 
     def __init__(self) -> None:
-        self._session_keys: dict[Doubt, str] = {}
+        self._session_keys: dict[OnRevoked, str] = {}
         self._checking: asyncio.Task[None] | None = None
         self._seen_at = time.monotonic()
 
-    def watch(self, session_key: str, doubt: Doubt) -> None:
-        """Call *doubt*, once a second, while the session may no longer be that of somebody who may be in."""
-        self._session_keys[doubt] = session_key
+    def watch(self, session_key: str, on_revoked: OnRevoked) -> None:
+        """Call *on_revoked* each second while the session is no longer admitted."""
+        self._session_keys[on_revoked] = session_key
         if self._checking is None:
-            self._checking = asyncio.create_task(self._check_for_ever())
+            self._checking = asyncio.create_task(self._check_forever())
 
-    def forget(self, doubt: Doubt) -> None:
-        self._session_keys.pop(doubt, None)
+    def forget(self, on_revoked: OnRevoked) -> None:
+        self._session_keys.pop(on_revoked, None)
         if self._checking and not self._session_keys:
             self._checking.cancel()
             self._checking = None
 
-    async def _check_for_ever(self) -> None:
+    async def _check_forever(self) -> None:
         while True:
             await asyncio.sleep(CHECK_SECONDS)
             try:
                 await self._check()
             except (OperationalError, InterfaceError):
-                pass  # while the database is away, nobody's rights can change
-            except Exception:  # or sockets would stay open that nobody asks about any more
+                pass  # while the database is away, no rights can change
+            except Exception:  # or sockets would stay open without being checked any more
                 logger.exception("open sockets could not be asked about; they will be again")
 
     async def _check(self) -> None:
-        asked = dict(self._session_keys)
-        admitted = await in_thread(_admitted)(set(asked.values()))
-        for doubt, session_key in asked.items():
-            if session_key not in admitted and doubt in self._session_keys:
-                doubt()
+        watched = dict(self._session_keys)
+        admitted = await in_thread(_admitted)(set(watched.values()))
+        for on_revoked, session_key in watched.items():
+            if session_key not in admitted and on_revoked in self._session_keys:
+                on_revoked()
         await self._touch_sessions(admitted)
 
     async def _touch_sessions(self, session_keys: Collection[str]) -> None:
-        """Now and then, write down that people whose pages are open are here, also if they load no other."""
+        """Now and then, store that users with open pages were seen, also if they load no other page."""
         if time.monotonic() - self._seen_at > SEEN_AGAIN_SECONDS:
             self._seen_at = time.monotonic()
             await in_thread(touch_sessions)(session_keys)
 
 
-def sign_ins() -> SignIns:
+def session_watcher() -> SessionWatcher:
     """Return the running event loop's."""
-    return _of_loop.setdefault(asyncio.get_running_loop(), SignIns())
+    return _of_loop.setdefault(asyncio.get_running_loop(), SessionWatcher())
 
 
-_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, SignIns] = WeakKeyDictionary()
+_of_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, SessionWatcher] = WeakKeyDictionary()
 
 
 def _admitted(session_keys: Collection[str]) -> set[str]:
-    """Return those of *session_keys* whose people may be in, by two statements."""
-    people = {session_key: user.pk for session_key, user in find_session_users(session_keys).items()}
-    admissions = find_admissions(set(people.values()))
-    return {session_key for session_key, user_id in people.items() if admissions[user_id] is Admission.ADMITTED}
+    """Return those of *session_keys* whose users are admitted, by two statements."""
+    users = {session_key: user.pk for session_key, user in find_session_users(session_keys).items()}
+    admissions = find_admissions(set(users.values()))
+    return {session_key for session_key, user_id in users.items() if admissions[user_id] is Admission.ADMITTED}

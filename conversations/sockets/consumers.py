@@ -1,9 +1,9 @@
-"""The socket of a page: it asks for things, follows one conversation, and hears what is for all of its person's pages.
+"""The WebSocket consumer of a page: translates frames to calls of services, and sends what comes by `fanout`.
 
-Nothing is decided here.
+A page follows one conversation, and gets what is for all pages of its user. Nothing is decided here.
 
-A handler never waits for a reply: the worker makes it, and its frames come by `fanout`. Every frame asks anew who the
-person is, and so does delivery every now and then, because rights can be lost while a socket is open.
+A handler never waits for a reply: the worker makes it, and its frames come by `fanout`. Every frame checks again whose
+session it is, and the session watcher does each second, because rights can be lost while a socket is open.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from chatsite.accounts.sessions.session_users import find_session_user
 from conversations.access import find_conversation, require_admitted
 from conversations.core.errors import AccessError, ConversationError, FrameError, GateShut, SignInRequired
 from conversations.core.frames.definitions import (
+    FROM_PAGE,
     CallDecide,
     ConversationSync,
     ErrorFrame,
-    Frame,
     MessageEdit,
     MessagePost,
+    PageFrame,
     ReplyRegenerate,
     ReplyStop,
 )
 from conversations.core.frames.read_frames import parse_frame
 from conversations.live.database_threads import in_rendering_thread, in_thread
-from conversations.live.fanout import PROCESS_ID, Subscriber, conversation_topic, person_topic, subscribe, unsubscribe
-from conversations.live.session_watcher import sign_ins
+from conversations.live.fanout import PROCESS_ID, conversation_topic, person_topic
+from conversations.live.session_watcher import session_watcher
 from conversations.models import Conversation
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.post_message import PostedMessage, post_message
@@ -47,84 +48,55 @@ from conversations.services.replies.stop_reply import stop_reply
 from conversations.views.conversations.snapshot import conversation_snapshot
 from conversations.wording.error_sentences import reader_of_socket, sentence_of
 
+from .send_buffer import SendBuffer
+from .subscriptions import Subscriptions
+
 logger = logging.getLogger(__name__)
 
-SIGNED_OUT = 4401
-GATE_SHUT = 4403
-SHUT_OUT = (SignInRequired, GateShut)
-READS_TOO_SLOWLY = 1013
-MOST_UNSENT_FRAMES = 1000
-MOST_UNSENT_CHARACTERS = 4_000_000
-# Redis may be away; the page must not wait for it.
-LAYER_PATIENCE_SECONDS = 1.0
-
-
-class Unsent:
-    """What waits to be sent to a page. One that reads nothing must not fill the memory: then all is dropped.
-
-    Such a page is closed, if it still hears that, and asks for what it missed when it comes back.
-    """
-
-    def __init__(self) -> None:
-        self.overflowed = False
-        self._payloads: asyncio.Queue[str] = asyncio.Queue()
-        self._characters = 0
-
-    def put(self, payload: str) -> None:
-        self._characters += len(payload)
-        self._payloads.put_nowait(payload)
-        waiting = self._payloads.qsize()
-        # One payload alone may be as large as it likes: a page that closed over it would ask for it again, for ever.
-        if (waiting > 1 and self._characters > MOST_UNSENT_CHARACTERS) or waiting > MOST_UNSENT_FRAMES:
-            self.overflowed = True
-            self._payloads = asyncio.Queue()
-
-    async def get(self) -> str:
-        payload = await self._payloads.get()
-        self._characters -= len(payload)
-        return payload
+CLOSE_SIGNED_OUT = 4401
+CLOSE_GATE_SHUT = 4403
+CLOSE_TRY_AGAIN_LATER = 1013  # to a page that reads too slowly
+NOT_ADMITTED = (SignInRequired, GateShut)
 
 
 class PageConsumer(AsyncWebsocketConsumer):
-    """One page of one person."""
+    """One page of one user."""
+
+    _rechecking: asyncio.Task[None] | None = None
 
     async def dispatch(self, message: Mapping[str, Any]) -> None:
-        """Hand an event to its method. Channels has a thread close connections first; `threads` does that for us."""
+        """Call the method of an event. Channels closes connections in a thread first: `database_threads` does that."""
         await getattr(self, get_handler_name(message))(message)
 
     async def connect(self) -> None:
-        self.topics: set[str] = set()
-        self.topics_elsewhere: set[str] = set()
-        self.unsent = Unsent()
-        self.sending: asyncio.Task[None] | None = None
-        self.doubting: asyncio.Task[None] | None = None
+        self.buffer = SendBuffer(send=self._send_text, close=self._close_slow_page)
+        channel_name = self.channel_name if self.channel_layer else ""
+        self.subscriptions = Subscriptions(self.buffer.put, layer=self.channel_layer, channel_name=channel_name)
         try:
-            user = await self._user()
-        except SHUT_OUT:
+            user = await self._current_user()
+        except NOT_ADMITTED:
             await self.close()  # before it is accepted: the handshake answers 403
             return
         self.reader = reader_of_socket(self.scope, user)
-        self.subscriber = Subscriber(self._queue)
         await self.accept()
-        self.sending = asyncio.create_task(self._send_for_ever())
-        sign_ins().watch(self.scope["session"].session_key, self._doubt)
-        await self._listen({person_topic(user.pk)})
+        self.buffer.start()
+        session_watcher().watch(self.scope["session"].session_key, self._recheck_admission)
+        await self.subscriptions.listen_to(person_topic(user.pk))
 
     async def disconnect(self, code: int) -> None:
-        sign_ins().forget(self._doubt)
-        if self.sending:
-            self.sending.cancel()
-        await self._listen(set())
+        session_watcher().forget(self._recheck_admission)
+        self.buffer.stop()
+        await self.subscriptions.listen_to()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if self.unsent.overflowed:  # it is being closed, and would not read the answer
+        if self.buffer.has_overflowed:  # it is being closed, and would not read the answer
             return
-        frame: Frame | None = None
+        frame: PageFrame | None = None
         try:
-            frame = parse_frame(_decode(text_data))
-            conversation = await in_thread(_find)(self.scope["session"].session_key, frame.conversation)
+            frame = parse_frame(_decode(text_data), FROM_PAGE)
+            conversation = await in_thread(_find_conversation)(self.scope["session"].session_key, frame.conversation)
             await self._HANDLERS[type(frame)](self, conversation, frame)
-        except SHUT_OUT as error:
+        except NOT_ADMITTED as error:
             await self.close(_close_code(error))
         except ConversationError as error:
             self._refuse(error, frame)
@@ -132,21 +104,21 @@ class PageConsumer(AsyncWebsocketConsumer):
             logger.exception("a frame could not be handled")
             self._refuse(ConversationError(), frame)
 
-    def _refuse(self, error: ConversationError, frame: Frame | None) -> None:
+    def _refuse(self, error: ConversationError, frame: PageFrame | None) -> None:
         if isinstance(error, FrameError):
             logger.info("a bad frame: %s", error.detail)
         answer = ErrorFrame(
             code=error.code,
             message=sentence_of(error, self.reader),
-            conversation=getattr(frame, "conversation", None),
+            conversation=frame.conversation if frame else None,
             client_id=getattr(frame, "client_id", None),
         )
-        self._queue(answer.to_json())
+        self.buffer.put(answer.to_json())
 
-    # What a page may ask for
+    # From the page
 
     async def _post(self, conversation: Conversation, frame: MessagePost) -> None:
-        """Store the message; one that is here already is acknowledged again, to this page alone."""
+        """Store the message; one that is stored already is acknowledged again, to this page alone."""
         await self._follow(conversation)
         posted = await in_thread(post_message)(
             user=conversation.owner, conversation=conversation, content=frame.content, client_id=frame.client_id
@@ -154,7 +126,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         self._acknowledge_again(conversation, posted)
 
     async def _edit(self, conversation: Conversation, frame: MessageEdit) -> None:
-        """Store a new version of the message; like a message, one that is here already is acknowledged again."""
+        """Store a new version of the message; one that is stored already is acknowledged again, as in `_post`."""
         await self._follow(conversation)
         posted = await in_thread(edit_message)(
             user=conversation.owner,
@@ -167,7 +139,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     def _acknowledge_again(self, conversation: Conversation, posted: PostedMessage) -> None:
         if not posted.created:
-            self._queue(posted.to_frame(conversation.public_id).to_json())
+            self.buffer.put(posted.to_frame(conversation.public_id).to_json())
 
     async def _stop(self, conversation: Conversation, frame: ReplyStop) -> None:
         await in_thread(stop_reply)(conversation=conversation, reply_id=frame.reply)
@@ -181,14 +153,14 @@ class PageConsumer(AsyncWebsocketConsumer):
         )
 
     async def _send_snapshot(self, conversation: Conversation, frame: ConversationSync) -> None:
-        """Follow first and read then: what is written between the two comes twice rather than never."""
+        """Follow first, then read: what is written between the two comes twice rather than never."""
         await self._follow(conversation)
         snapshot = await in_rendering_thread(conversation_snapshot)(
             conversation, frame.from_position, reader=self.reader
         )
-        self._queue(snapshot.to_json())
+        self.buffer.put(snapshot.to_json())
 
-    _HANDLERS: dict[type[Frame], Callable[..., Awaitable[None]]] = {
+    _HANDLERS: dict[type[PageFrame], Callable[..., Awaitable[None]]] = {
         MessagePost: _post,
         MessageEdit: _edit,
         ReplyStop: _stop,
@@ -197,84 +169,54 @@ class PageConsumer(AsyncWebsocketConsumer):
         ConversationSync: _send_snapshot,
     }
 
-    # What comes to a page
-
     async def _follow(self, conversation: Conversation) -> None:
-        await self._listen({person_topic(conversation.owner_id), conversation_topic(conversation.public_id)})
+        topics = person_topic(conversation.owner_id), conversation_topic(conversation.public_id)
+        await self.subscriptions.listen_to(*topics)
 
-    async def _listen(self, topics: set[str]) -> None:
-        for topic in self.topics - topics:
-            unsubscribe(topic, self.subscriber)
-        for topic in topics - self.topics:
-            subscribe(topic, self.subscriber)
-        self.topics = topics
-        if self.channel_layer and topics != self.topics_elsewhere:
-            await self._listen_elsewhere(topics)
-
-    async def _listen_elsewhere(self, topics: set[str]) -> None:
-        """Hear other processes too; while Redis is away it is tried again with the next thing the page asks for."""
-        try:
-            async with asyncio.timeout(LAYER_PATIENCE_SECONDS):
-                for topic in self.topics_elsewhere - topics:
-                    await self.channel_layer.group_discard(topic, self.channel_name)
-                for topic in topics - self.topics_elsewhere:
-                    await self.channel_layer.group_add(topic, self.channel_name)
-            self.topics_elsewhere = topics
-        except Exception:
-            logger.warning("a page does not hear the other processes", exc_info=True)
+    # To the page
 
     async def fanout_payload(self, event: dict[str, Any]) -> None:
         """A frame from another process; those of this one came directly."""
         if event["origin"] != PROCESS_ID:
-            self._queue(event["payload"])
+            self.buffer.put(event["payload"])
 
-    def _queue(self, payload: str) -> None:
-        if self.unsent.overflowed:
-            return
-        self.unsent.put(payload)
-        if self.unsent.overflowed and self.sending:
-            self.sending.cancel()
+    async def _send_text(self, payload: str) -> None:
+        await self.send(text_data=payload)
 
-    async def _send_for_ever(self) -> None:
-        try:
-            while True:
-                await self.send(text_data=await self.unsent.get())
-        except asyncio.CancelledError:
-            if self.unsent.overflowed:
-                with contextlib.suppress(Exception):
-                    await self.close(READS_TOO_SLOWLY)
-            raise
+    async def _close_slow_page(self) -> None:
+        await self.close(CLOSE_TRY_AGAIN_LATER)
 
-    def _doubt(self) -> None:
-        self.doubting = asyncio.create_task(self._close_unless_admitted())
+    # Whether its user is still admitted
+
+    def _recheck_admission(self) -> None:
+        self._rechecking = asyncio.create_task(self._close_unless_admitted())
 
     async def _close_unless_admitted(self) -> None:
         try:
             with contextlib.suppress(OperationalError, InterfaceError):
-                await self._user()
-        except SHUT_OUT as error:
-            if self.sending:
-                self.sending.cancel()
+                await self._current_user()
+        except NOT_ADMITTED as error:
+            self.buffer.stop()
             await self.close(_close_code(error))
 
-    async def _user(self) -> User:
+    async def _current_user(self) -> User:
         return await in_thread(_load_user)(self.scope["session"].session_key)
 
 
 def _load_user(session_key: str | None) -> User:
-    """Return whose session it is now, not when the socket was opened. Raises `SignInRequired` or a `GateShut`."""
+    """Return the user of the session now, not when the socket was opened. Raises `SignInRequired` or a `GateShut`."""
     user = find_session_user(session_key)
     require_admitted(user)
     return user  # type: ignore[return-value]
 
 
-def _find(session_key: str | None, public_id: uuid.UUID) -> Conversation:
-    """Return the conversation, if it is that of the person whose session it is."""
+def _find_conversation(session_key: str | None, public_id: uuid.UUID) -> Conversation:
+    """Return the conversation, if it belongs to the user whose session it is."""
     return find_conversation(_load_user(session_key), public_id)
 
 
 def _close_code(error: AccessError) -> int:
-    return GATE_SHUT if isinstance(error, GateShut) else SIGNED_OUT
+    return CLOSE_GATE_SHUT if isinstance(error, GateShut) else CLOSE_SIGNED_OUT
 
 
 def _decode(text_data: str | None) -> object:

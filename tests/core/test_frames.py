@@ -18,6 +18,7 @@ from conversations.core.frames.definitions import (
     ErrorFrame,
     Frame,
     MessagePost,
+    PageFrame,
 )
 from conversations.core.frames.read_frames import LARGEST_INTEGER, parse_frame
 from tests.support.hypothesis_profile import count_cases
@@ -78,13 +79,14 @@ def test_every_frame_arrives_as_it_was_sent(frame_class):
 
 def test_every_frame_is_known_to_exactly_one_side_and_named_noun_verb():
     assert not FROM_PAGE.keys() & FROM_SERVER.keys()
-    assert set(KNOWN) == {frame_class.type for frame_class in Frame.__subclasses__()}
+    defined = {frame_class.type for base in (Frame, PageFrame) for frame_class in base.__subclasses__()}
+    assert set(KNOWN) == defined - {PageFrame.type}
     assert all(name == "error" or name.count(".") == 1 for name in KNOWN)
 
 
 def test_a_page_may_not_send_what_only_the_server_says():
     with pytest.raises(FrameError):
-        parse_frame(ErrorFrame("code", "message").to_wire())
+        parse_frame(ErrorFrame("code", "message").to_wire(), FROM_PAGE)
 
 
 @settings(max_examples=count_cases(500))
@@ -116,27 +118,27 @@ def test_one_wrong_field_is_refused_or_makes_a_valid_frame(frame, data):
 def test_a_position_is_a_whole_number_that_a_page_can_hold(wrong):
     wire = by_wire(ConversationSync(uuid.UUID(int=1), 0)) | {"from_position": wrong}
     with pytest.raises(FrameError) as refused:
-        parse_frame(wire)
+        parse_frame(wire, FROM_PAGE)
     assert refused.value.detail == "from_position"
 
 
 @pytest.mark.parametrize("wrong", [None, "", "x", 1, 1.5, True, [], {}, "1" * 1_000_000, "\ud800" * 32, "é" * 32])
 def test_an_id_is_the_text_of_a_uuid(wrong):
     with pytest.raises(FrameError) as refused:
-        parse_frame(by_wire(POST) | {"client_id": wrong})
+        parse_frame(by_wire(POST) | {"client_id": wrong}, FROM_PAGE)
     assert refused.value.detail == "client_id"
 
 
 @pytest.mark.parametrize("wrong", [None, 1, True, ["hello"], {"text": "hello"}])
 def test_content_is_text(wrong):
     with pytest.raises(FrameError):
-        parse_frame(by_wire(POST) | {"content": wrong})
+        parse_frame(by_wire(POST) | {"content": wrong}, FROM_PAGE)
 
 
 @pytest.mark.parametrize("content", ["", "x" * 1_000_000, "\x00", "\ud800", "<|endoftext|>"])
 def test_any_text_is_content_to_a_frame(content):
     """Whether it can be sent is decided where it is cleaned and counted."""
-    assert parse_frame(by_wire(POST) | {"content": content}).content == content
+    assert parse_frame(by_wire(POST) | {"content": content}, FROM_PAGE).content == content
 
 
 @pytest.mark.parametrize("missing", ["type", "conversation", "client_id", "content"])
@@ -144,13 +146,13 @@ def test_a_missing_field_is_named(missing):
     wire = by_wire(POST)
     del wire[missing]
     with pytest.raises(FrameError) as refused:
-        parse_frame(wire)
+        parse_frame(wire, FROM_PAGE)
     assert refused.value.detail == missing
 
 
 def test_a_field_too_many_is_named_in_few_words():
     with pytest.raises(FrameError) as refused:
-        parse_frame(by_wire(POST) | {"x" * 1_000_000: 1, "y": 2})
+        parse_frame(by_wire(POST) | {"x" * 1_000_000: 1, "y": 2}, FROM_PAGE)
     assert refused.value.detail.startswith("unexpected: xxx")
     assert len(refused.value.detail) < 150
 

@@ -25,7 +25,7 @@ from conversations.services.messages.post_message import post_message
 from conversations.services.replies.complete_step import StepRequest, open_step
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.make_reply import _load_loop
-from conversations.sockets.consumers import _find
+from conversations.sockets.consumers import _find_conversation
 from conversations.tools.toolbox import scenario_toolbox
 from tests.support.people import begin, make_user
 
@@ -64,7 +64,7 @@ def talk(conversation) -> Callable[[], Taken]:
     def talk() -> Taken:
         taken: Taken = {}
         with step(taken, "find"):
-            found = _find(session_key, conversation.public_id)
+            found = _find_conversation(session_key, conversation.public_id)
         with step(taken, "post"):
             posted = post_message(user=found.owner, conversation=found, content="Good morning?", client_id=uuid.uuid4())
         with step(taken, "claim"):

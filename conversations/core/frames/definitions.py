@@ -37,59 +37,60 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class MessagePost(Frame):
+class PageFrame(Frame):
+    """Base of the frames from a page: each is about one conversation."""
+
+    conversation: uuid.UUID
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePost(PageFrame):
     """Send *content*. Sent again with the same *client_id* it is the same message."""
 
     type: ClassVar[str] = "message.post"
-    conversation: uuid.UUID
     client_id: uuid.UUID
     content: str
 
 
 @dataclass(frozen=True, slots=True)
-class MessageEdit(Frame):
+class MessageEdit(PageFrame):
     """Ask *message* in other words. Sent again with the same *client_id* it is the same version."""
 
     type: ClassVar[str] = "message.edit"
-    conversation: uuid.UUID
     message: int
     client_id: uuid.UUID
     content: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyStop(Frame):
+class ReplyStop(PageFrame):
     type: ClassVar[str] = "reply.stop"
-    conversation: uuid.UUID
     reply: int
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyRegenerate(Frame):
+class ReplyRegenerate(PageFrame):
     """Make the last reply again, as a sibling of *reply*."""
 
     type: ClassVar[str] = "reply.regenerate"
-    conversation: uuid.UUID
     reply: int
 
 
 @dataclass(frozen=True, slots=True)
-class CallDecide(Frame):
+class CallDecide(PageFrame):
     """Approve or refuse a tool call. *digest* is the one of the arguments that the user has seen."""
 
     type: ClassVar[str] = "call.decide"
-    conversation: uuid.UUID
     call: int
     digest: str
     allowed: bool
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationSync(Frame):
+class ConversationSync(PageFrame):
     """Follow the conversation from now on, and send what is stored from *from_position* on."""
 
     type: ClassVar[str] = "conversation.sync"
-    conversation: uuid.UUID
     from_position: int
 
 
@@ -258,7 +259,7 @@ class ErrorFrame(Frame):
     client_id: uuid.UUID | None = None
 
 
-FROM_PAGE: dict[str, type[Frame]] = {
+FROM_PAGE: dict[str, type[PageFrame]] = {
     frame.type: frame for frame in (MessagePost, MessageEdit, ReplyStop, ReplyRegenerate, CallDecide, ConversationSync)
 }
 FROM_SERVER: dict[str, type[Frame]] = {

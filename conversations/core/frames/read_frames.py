@@ -1,16 +1,17 @@
-"""Reads what came over the wire as a frame, and refuses whatever is none."""
+"""Parse decoded JSON into frames, and refuse what is not a valid frame."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, NoReturn, get_type_hints
+from typing import Any, NoReturn, TypeVar, get_type_hints
 
 from conversations.core.errors import FrameError
 
 from .definitions import FROM_PAGE, FROM_SERVER, Frame
 
+AnyFrame = TypeVar("AnyFrame", bound=Frame)
 LARGEST_INTEGER = 2**53 - 1  # what a page's numbers hold exactly
 
 
@@ -24,8 +25,8 @@ def _kinds_of(frame_class: type[Frame]) -> Mapping[str, Any]:
 _KINDS = {frame_class: _kinds_of(frame_class) for frame_class in (*FROM_PAGE.values(), *FROM_SERVER.values())}
 
 
-def parse_frame(wire: object, known: Mapping[str, type[Frame]] = FROM_PAGE) -> Frame:
-    """Return the frame that *wire*, decoded JSON, is. Raises `FrameError` naming what is wrong with it."""
+def parse_frame(wire: object, known: Mapping[str, type[AnyFrame]]) -> AnyFrame:
+    """Return *wire*, decoded JSON, as one of the *known* frames. Raises `FrameError` naming what is wrong with it."""
     if not isinstance(wire, dict):
         raise FrameError("a frame is a JSON object")
     frame_type = wire.get("type")

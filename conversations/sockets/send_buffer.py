@@ -1,0 +1,58 @@
+"""What waits to be sent to one page, and the task that sends it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+
+MOST_UNSENT_FRAMES = 1000
+MOST_UNSENT_CHARACTERS = 4_000_000
+
+
+class SendBuffer:
+    """Payloads for one page, sent one after another. A page that reads nothing must not fill the memory.
+
+    Then all that waits is dropped, the buffer *has_overflowed* and the page is closed, if it still hears that; it asks
+    for what it missed when it comes back.
+    """
+
+    def __init__(self, *, send: Callable[[str], Awaitable[None]], close: Callable[[], Awaitable[None]]) -> None:
+        self.has_overflowed = False
+        self._send = send
+        self._close = close
+        self._payloads: asyncio.Queue[str] = asyncio.Queue()
+        self._characters = 0
+        self._sending: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._sending = asyncio.create_task(self._send_forever())
+
+    def stop(self) -> None:
+        if self._sending:
+            self._sending.cancel()
+
+    def put(self, payload: str) -> None:
+        """Queue *payload*; after an overflow it is dropped."""
+        if self.has_overflowed:
+            return
+        self._characters += len(payload)
+        self._payloads.put_nowait(payload)
+        waiting = self._payloads.qsize()
+        # One payload alone may be of any size: a page that was closed over it would ask for it again, without end.
+        if (waiting > 1 and self._characters > MOST_UNSENT_CHARACTERS) or waiting > MOST_UNSENT_FRAMES:
+            self.has_overflowed = True
+            self._payloads = asyncio.Queue()
+            self.stop()
+
+    async def _send_forever(self) -> None:
+        try:
+            while True:
+                payload = await self._payloads.get()
+                self._characters -= len(payload)
+                await self._send(payload)
+        except asyncio.CancelledError:
+            if self.has_overflowed:
+                with contextlib.suppress(Exception):
+                    await self._close()
+            raise

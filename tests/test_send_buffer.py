@@ -1,0 +1,58 @@
+"""What waits to be sent to a page, also to one that does not read."""
+
+from __future__ import annotations
+
+import asyncio
+
+from conversations.sockets import send_buffer
+from conversations.sockets.send_buffer import SendBuffer
+from tests.support.patience import PATIENCE_SECONDS
+
+
+class Socket:
+    """A page's socket; unless it *reads*, sending to it never ends."""
+
+    def __init__(self, *, reads: bool = True) -> None:
+        self.reads = reads
+        self.sent: list[str] = []
+        self.is_closed = asyncio.Event()
+        self.buffer = SendBuffer(send=self.send, close=self.close)
+        self.buffer.start()
+
+    async def send(self, payload: str) -> None:
+        if not self.reads:
+            await asyncio.Event().wait()
+        self.sent.append(payload)
+
+    async def close(self) -> None:
+        self.is_closed.set()
+
+
+async def test_payloads_are_sent_in_their_order():
+    socket = Socket()
+    for payload in "abc":
+        socket.buffer.put(payload)
+    while len(socket.sent) < 3:
+        await asyncio.sleep(0)
+    socket.buffer.stop()
+    assert socket.sent == ["a", "b", "c"]
+
+
+async def test_one_payload_alone_may_be_of_any_size(monkeypatch):
+    monkeypatch.setattr(send_buffer, "MOST_UNSENT_CHARACTERS", 10)
+    socket = Socket()
+    socket.buffer.put("x" * 100)
+    assert not socket.buffer.has_overflowed
+    socket.buffer.stop()
+
+
+async def test_a_page_that_does_not_read_is_closed_and_what_waits_is_dropped(monkeypatch):
+    monkeypatch.setattr(send_buffer, "MOST_UNSENT_FRAMES", 3)
+    socket = Socket(reads=False)
+    socket.buffer.put("a")
+    await asyncio.sleep(0)
+    for payload in "bcdef":
+        socket.buffer.put(payload)
+    await asyncio.wait_for(socket.is_closed.wait(), timeout=PATIENCE_SECONDS)
+    assert socket.buffer.has_overflowed
+    assert socket.sent == []
