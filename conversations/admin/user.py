@@ -29,9 +29,9 @@ class UserWithUsageAdmin(LargeListAdmin, UserAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> list[Any]:
         fieldsets = list(super().get_fieldsets(request, obj))
-        return [*fieldsets, (_("What is spent"), {"fields": ["spent"]})] if obj else fieldsets
+        return [*fieldsets, (_("Spending"), {"fields": ["spent"]})] if obj else fieldsets
 
-    @display(description=_("up to now"))
+    @display(description=_("so far"))
     def spent(self, user: User) -> str:
         return spent_by(user)
 

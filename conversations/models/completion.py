@@ -98,8 +98,8 @@ class Completion(models.Model):
     ended_at = models.DateTimeField(_("ended at"), null=True)
 
     class Meta:
-        verbose_name = _("completion")
-        verbose_name_plural = _("completions")
+        verbose_name = _("request")
+        verbose_name_plural = _("requests")
         ordering = ["-id"]
         indexes = [
             models.Index(fields=["user", "created_at"], name="completion_user_day"),
@@ -131,4 +131,4 @@ class Completion(models.Model):
 
     def __str__(self) -> str:
         words = {"id": self.pk, "purpose": self.get_purpose_display(), "language_model": self.language_model}
-        return gettext("completion %(id)s: %(purpose)s by %(language_model)s") % words
+        return gettext("request %(id)s: %(purpose)s by %(language_model)s") % words

@@ -39,7 +39,9 @@ class Conversation(models.Model):
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     last_active_at = models.DateTimeField(_("last active at"))
     deleted_at = models.DateTimeField(
-        _("deleted at"), null=True, help_text=_("Taken away by its owner; can be brought back until it is swept.")
+        _("deleted at"),
+        null=True,
+        help_text=_("Deleted by its owner; can be restored until it is permanently removed."),
     )
 
     class Meta:

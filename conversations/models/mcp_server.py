@@ -22,10 +22,10 @@ class McpServer(models.Model):
         max_length=30,
         unique=True,
         validators=[
-            RegexValidator(r"^[a-z0-9]+(-[a-z0-9]+)*$", _("Write small letters, digits and single hyphens.")),
+            RegexValidator(r"^[a-z0-9]+(-[a-z0-9]+)*$", _("Use lowercase letters, digits and single hyphens.")),
             RegexValidator(
                 rf"^({BUILT_IN}|{OWN})$",
-                _("This name means the site's own tools: take another one."),
+                _("This name is reserved for the site's own tools. Choose another one."),
                 inverse_match=True,
             ),
         ],
@@ -34,12 +34,12 @@ class McpServer(models.Model):
     sealed_authorization = models.TextField(blank=True)
     enabled = models.BooleanField(_("enabled"), default=True)
     offered = models.BooleanField(
-        _("offered"), default=False, help_text=_("People may use its tools in scenarios of their own.")
+        _("offered"), default=False, help_text=_("Users may use its tools in scenarios of their own.")
     )
     believes_read_only = models.BooleanField(
         _("believes read-only"),
         default=False,
-        help_text=_("Tools that the server calls read-only run without asking the person."),
+        help_text=_("Tools that the server calls read-only run without asking the user."),
     )
     timeout_seconds = models.PositiveSmallIntegerField(
         _("timeout seconds"), default=30, validators=[MinValueValidator(1), MaxValueValidator(300)]

@@ -38,7 +38,7 @@ class Price(models.Model):
     cached_input_usd = models.DecimalField(_("cached input usd"), **USD_PER_MILLION, null=True, blank=True)
     cache_write_usd = models.DecimalField(_("cache write usd"), **USD_PER_MILLION, null=True, blank=True)
     output_usd = models.DecimalField(_("output usd"), **USD_PER_MILLION)
-    note = models.CharField(_("note"), max_length=200, blank=True, help_text=_("Where it comes from."))
+    note = models.CharField(_("note"), max_length=200, blank=True, help_text=_("Source of the price."))
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("created by")

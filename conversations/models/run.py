@@ -53,8 +53,8 @@ class Run(models.Model):
     ended_at = models.DateTimeField(_("ended at"), null=True)
 
     class Meta:
-        verbose_name = _("run")
-        verbose_name_plural = _("runs")
+        verbose_name = _("job")
+        verbose_name_plural = _("jobs")
         indexes = [
             models.Index(fields=["id"], condition=Q(state="waiting"), name="run_waiting"),
             models.Index(fields=["created_at"], name="run_by_time"),
@@ -70,4 +70,4 @@ class Run(models.Model):
         ]
 
     def __str__(self) -> str:
-        return gettext("run %(id)s: %(state)s") % {"id": self.pk, "state": self.get_state_display()}
+        return gettext("job %(id)s: %(state)s") % {"id": self.pk, "state": self.get_state_display()}

@@ -47,7 +47,7 @@ class Scenario(models.Model):
     name = models.CharField(_("name"), max_length=100)
     system_prompt = models.TextField(_("system prompt"), blank=True)
     language_model = models.CharField(_("language model"), max_length=200, blank=True)
-    sampling = models.JSONField(_("sampling"), default=dict, blank=True)
+    sampling = models.JSONField(_("model parameters (JSON)"), default=dict, blank=True)
     tools = models.JSONField(_("tools"), default=list, blank=True)
     offered = models.BooleanField(_("offered"), default=False, help_text=_("Everyone may choose it."))
     is_default = models.BooleanField(_("is default"), default=False, help_text=_("New conversations start with it."))
@@ -55,52 +55,50 @@ class Scenario(models.Model):
 
     policy_name = models.CharField(_("window policy"), max_length=200, default="sliding")
     low_water_share = models.DecimalField(
-        _("low water share"),
+        _("fill after sliding"),
         **SHARE,
         default=Decimal("0.7"),
         validators=PART_ABOVE_0,
-        help_text=_(
-            "How much of its room a sliding window fills when it takes a step; 1 is a window that slides always."
-        ),
+        help_text=_("How full the window is after it slides. 1 = slide with every message (less caching)."),
     )
     last_messages = models.PositiveIntegerField(
-        _("last messages"),
+        _("messages to keep"),
         default=20,
         validators=AT_LEAST_1,
-        help_text=_("How many of the newest messages are sent, with the one just written."),
+        help_text=_("How many of the newest messages are sent, including the new one."),
     )
     cap_tokens = models.PositiveIntegerField(
-        _("cap tokens"),
+        _("longest prompt, tokens"),
         null=True,
         blank=True,
         validators=AT_LEAST_1,
-        help_text=_("Most tokens of a prompt; empty is the language model's own limit."),
+        help_text=_("Longest prompt, in tokens. Leave empty for the model's limit."),
     )
     message_cap_tokens = models.PositiveIntegerField(
-        _("message cap tokens"),
+        _("longest message, tokens"),
         null=True,
         blank=True,
         validators=AT_LEAST_1,
-        help_text=_("Most tokens of one message; empty is what fits."),
+        help_text=_("Longest message that is sent, in tokens. Leave empty for no limit."),
     )
     reply_reserve_tokens = models.PositiveIntegerField(
-        _("reply reserve tokens"),
+        _("reply reserve, tokens"),
         null=True,
         blank=True,
         validators=AT_LEAST_1,
-        help_text=_("Tokens kept free for the reply, which can be no longer; empty is the language model's own."),
+        help_text=_("Longest reply, in tokens. Leave empty for the model's default."),
     )
     grounding_share = models.DecimalField(
-        _("grounding share"),
+        _("share for document passages"),
         **SHARE,
         default=Decimal("0.5"),
         validators=PART,
-        help_text=_("Largest part of the budget for grounding, 0 to 1."),
+        help_text=_("Largest share of the budget for document passages, 0 to 1."),
     )
     skip_oversized = models.BooleanField(
-        _("skip oversized"),
+        _("skip messages that are too large"),
         default=False,
-        help_text=_("Go on with older messages when one is too large, instead of stopping there."),
+        help_text=_("Continue with older messages when one is too large, instead of stopping there."),
     )
 
     class Meta:

@@ -98,7 +98,7 @@ def test_the_link_is_mailed_to_the_address_it_is_for(browser):
     assert message.to == ["ada@example.org"]
     assert link_in(response) in message.body
     assert "within 7 days" in message.body
-    assert "The link went to" in response.content.decode()
+    assert "The link was sent to" in response.content.decode()
 
 
 @pytest.mark.usefixtures("mailing")
@@ -116,7 +116,7 @@ def test_a_mail_that_fails_is_said_and_the_link_can_be_copied(browser, settings)
 
 
 def test_a_site_without_mail_says_so(browser):
-    assert "This site sends no mail" in invite(browser, email="ada@example.org").content.decode()
+    assert "This site can’t send email" in invite(browser, email="ada@example.org").content.decode()
     assert not mail.outbox
 
 

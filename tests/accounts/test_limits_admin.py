@@ -113,7 +113,7 @@ def test_an_empty_field_shows_what_it_inherits_and_from_where(browser, ada, sett
     Limits.objects.create(money_per_day_usd="0.5")
     Limits.objects.create(role="user", replies_at_once=3)
     page = browser.get(of_person(ada)).content.decode()
-    for words in ("1,200, from the settings", "0.5, from the site", "3, from the role", "without limit"):
+    for words in ("1,200, from the settings", "0.5, from the site", "3, from the role", "no limit"):
         assert f'placeholder="{words}"' in page
 
 
@@ -142,13 +142,13 @@ def test_the_budget_is_changed(browser):
 
 def test_what_is_said_of_a_saved_budget_names_its_amounts(browser):
     page = browser.post(BUDGET, {"money_per_day_usd": "2.50", "money_per_month_usd": ""}, follow=True)
-    assert "a day: $2.5, a month: no limit" in page.content.decode()
+    assert "per day: $2.5, per month: no limit" in page.content.decode()
 
 
 def test_a_list_is_called_by_what_is_in_it_and_an_empty_one_says_so(browser):
     page = browser.get(reverse("admin:accounts_invitation_changelist")).content.decode()
     assert "Invitations |" in page
-    assert "There are none yet" in page
+    assert "None yet" in page
 
 
 @pytest.mark.parametrize("table", ["accounts_limits", "accounts_sitebudget"])

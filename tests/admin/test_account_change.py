@@ -90,7 +90,7 @@ def told_after(browser, url, data, settings, *, smtp_url) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("smtp_url", "told"), [("smtp://mail.example.org", "password sent: 1."), ("", "printed where the site was started")]
+    ("smtp_url", "told"), [("smtp://mail.example.org", "links sent: 1."), ("", "printed where the site was started")]
 )
 def test_where_the_links_went_is_told_of_the_button_and_of_the_action(admin_browser, alice, settings, smtp_url, told):
     for url, data in ((change(alice), form_of(alice, **{BUTTON: "1"})), act_on(alice, "send_password_links")):
@@ -101,7 +101,7 @@ def test_where_the_links_went_is_told_of_the_button_and_of_the_action(admin_brow
 def test_what_the_button_saves_beside_the_link_is_told_too(admin_browser, alice, settings):
     data = form_of(alice, name="Alice A.", **{BUTTON: "1"})
     link, saved = told_after(admin_browser, change(alice), data, settings, smtp_url="smtp://mail.example.org")
-    assert "password sent: 1." in link
+    assert "links sent: 1." in link
     assert "was changed successfully" in saved
 
 

@@ -55,12 +55,12 @@ def test_the_list_says_how_far_reports_are_from_estimates(admin_browser, alice, 
     report(alice, estimated=100, reported=90)
     report(alice, estimated=100, reported=150)
     page = admin_browser.get(LIST).content.decode()
-    for words in ("What providers report", ">200<", ">240<", "+20.0 %", "48.0 %", "+50.0 %"):
+    for words in ("Reported by providers", ">200<", ">240<", "+20.0 %", "48.0 %", "+50.0 %"):
         assert words in page
 
 
 def test_without_reports_the_list_says_nothing_of_them(admin_browser, calibration):
-    assert "What providers report" not in admin_browser.get(LIST).content.decode()
+    assert "Reported by providers" not in admin_browser.get(LIST).content.decode()
 
 
 def test_the_page_says_what_is_known_and_how_much_is_missing(admin_browser, calibration):

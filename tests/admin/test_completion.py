@@ -116,7 +116,7 @@ def test_the_page_says_what_was_left_out_and_cut(admin_browser, completion):
 def test_the_page_shows_budget_reserve_and_both_counts(admin_browser, completion):
     page = page_of(admin_browser, completion)
     assert "Reply reserve" in page
-    assert "The provider counted +3 input tokens against our estimate" in page
+    assert "The provider counted +3 input tokens compared with our estimate" in page
 
 
 def test_a_provider_that_counts_as_we_do_is_said_to(admin_browser, alice):

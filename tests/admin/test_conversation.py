@@ -139,7 +139,7 @@ def test_a_nonsensical_page_is_a_page(admin_browser, alice, start):
 
 
 def test_an_empty_conversation_says_so(admin_browser, alice):
-    assert "Nothing has been said" in page_of(admin_browser, make_conversation(alice, turns=0))
+    assert "No messages yet" in page_of(admin_browser, make_conversation(alice, turns=0))
 
 
 @pytest.mark.parametrize("is_read", [True, False])

@@ -50,7 +50,7 @@ def test_the_settings_are_changed_and_who_did_it_is_written_down(admin_browser, 
     page = save(admin_browser, seats="7", contact="Grace")
     gate = Gate.objects.get()
     assert (gate.mode, gate.seats, gate.contact) == ("shared", 7, "Grace")
-    assert "none is in force" in page.text
+    assert "none is set" in page.text
     assert LogEntry.objects.get().user == superuser
 
 
@@ -161,7 +161,7 @@ def test_the_lists_say_who_is_inside_and_who_waits(admin_browser, alice):
 @pytest.mark.parametrize(("mode", "is_named"), [("personal", True), ("shared", False), ("off", False)])
 def test_who_needs_a_password_of_their_own_and_has_none_is_named(admin_browser, alice, mode, is_named):
     shut_gate(mode)
-    named = "need a password of their own and have none"
+    named = "need their own password and have none"
     assert (named in admin_browser.get(GATE).text) is is_named
     make_password(alice)
     assert named not in admin_browser.get(GATE).text

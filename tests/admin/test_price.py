@@ -75,7 +75,7 @@ def test_what_was_set_is_in_force_and_has_a_history(admin_browser):
     response = admin_browser.get(LIST)
     shown = response.context["cl"]
     assert f"set in the admin, valid from {today():%Y-%m-%d}" in response.content.decode()
-    assert [shown.model_admin.state(price)[0] for price in shown.result_list] == ["to come", "in force", "replaced"]
+    assert [shown.model_admin.state(price)[0] for price in shown.result_list] == ["upcoming", "valid now", "replaced"]
 
 
 def test_a_price_is_stored_as_written_with_who_did_it(admin_browser, superuser):
@@ -123,7 +123,7 @@ def test_a_day_that_is_none_is_refused(admin_browser, day):
 def test_a_second_price_from_the_same_day_is_refused(admin_browser):
     set_price()
     response = admin_browser.post(ADD, form())
-    assert "There is a price for this language model from that day on already" in response.content.decode()
+    assert "This language model already has a price from that day" in response.content.decode()
     assert Price.objects.count() == 1
 
 
@@ -136,7 +136,7 @@ def test_a_model_that_is_not_configured_is_warned_of_and_stored(admin_browser):
 def test_a_day_in_the_past_changes_nothing_that_was_paid(admin_browser, alice):
     completion = make_completion(alice, language_model="odd", input_price_usd=1, output_price_usd=1)
     response = admin_browser.post(ADD, form(valid_from=today() - DAY), follow=True)
-    assert "keeps its cost" in response.content.decode()
+    assert "keep their cost" in response.content.decode()
     assert Completion.objects.get().cost_usd == completion.cost_usd
 
 

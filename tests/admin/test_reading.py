@@ -60,7 +60,7 @@ def exported(browser: Client, conversation: Conversation, kind: str):
 def test_a_page_asks_why_and_shows_numbers_meanwhile(reviewer_browser, conversation):
     page = reviewer_browser.get(page_of(conversation)).text
     assert "Why do you need to read it?" in page
-    assert "Nobody but its owner" in page
+    assert "No one but its owner" in page
     assert "Every entry of this window" in page
     assert "question 1" not in page
 
@@ -86,7 +86,7 @@ def test_where_it_was_switched_off_the_page_says_so_and_asks_for_nothing(admin_b
     settings.CONVERSATION_READING = "off"
     give_reason(admin_browser, conversation)
     page = admin_browser.get(page_of(conversation)).text
-    assert "nobody reads what others wrote" in page
+    assert "Reading other people’s conversations is switched off" in page
     assert "question 1" not in page
     assert "reason-field" not in page
 
@@ -201,7 +201,7 @@ def test_what_a_search_led_to_is_on_record_before_it_is_shown_once(reviewer_brow
     reviewer_browser.get(page.request["PATH_INFO"], {"reading": page.context["reading"].public_id})
     [hit] = SearchHit.objects.all()
     assert (hit.conversation, hit.owner, hit.count) == (conversation, conversation.owner, 1)
-    assert "found it by a search for words" in reviewer_browser.get(page_of(conversation)).text
+    assert "found it by a message search" in reviewer_browser.get(page_of(conversation)).text
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_a_new_default_takes_the_place_of_the_old_one(admin_browser, default):
 
 def test_the_default_is_not_unset_without_another(admin_browser, default):
     response = admin_browser.post(change(default), FORM)
-    assert "choose another scenario" in str(response.context["adminform"].form.errors["is_default"])
+    assert "make another scenario the default" in str(response.context["adminform"].form.errors["is_default"])
     default.refresh_from_db()
     assert default.is_default
 

@@ -31,7 +31,7 @@ def test_the_site_s_budget_says_what_everybody_spent(admin_browser):
 
 
 def test_there_is_nothing_to_say_of_a_person_who_is_being_added(admin_browser):
-    assert "Held back" not in admin_browser.get(reverse("admin:accounts_user_add")).content.decode()
+    assert "Reserved" not in admin_browser.get(reverse("admin:accounts_user_add")).content.decode()
 
 
 def test_sums_of_other_days_and_people_are_left_out(alice):

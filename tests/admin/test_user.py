@@ -56,7 +56,7 @@ def test_an_account_is_made_with_an_address_alone_and_its_password_chosen_by_a_m
 
 def test_an_address_that_someone_has_is_refused_in_any_letter_case(admin_browser, alice):
     response = admin_browser.post(ADD, {"email": "ALICE@example.org"})
-    assert "Someone has this address" in str(response.context["adminform"].form.errors["email"])
+    assert "This address is already taken" in str(response.context["adminform"].form.errors["email"])
 
 
 def test_a_changed_address_is_the_one_that_signs_in(admin_browser, alice):

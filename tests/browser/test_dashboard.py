@@ -54,11 +54,11 @@ def test_who_spent_most_this_month_stands_first_and_leads_to_why(admin):
     admin.get_by_role("link", name="This month", exact=True).click()
     dearest = users(admin).locator("tbody tr").first
     expect(dearest).to_contain_text("carol@example.org")
-    dearest.get_by_role("link", name="1 completion").click()
+    dearest.get_by_role("link", name="1 request").click()
     admin.locator("#result_list tbody a").first.click()
     expect(admin.get_by_text("$90.00")).to_be_visible()
     expect(admin.get_by_text("1,234")).to_be_visible()
-    expect(admin.get_by_role("heading", name="Every entry, in the order in which it was sent")).to_be_visible()
+    expect(admin.get_by_role("heading", name="Every entry, in the order sent")).to_be_visible()
 
 
 def test_days_are_drawn_and_can_be_taken_along_as_a_file(admin):

@@ -41,7 +41,7 @@ def test_whoever_is_invited_makes_an_account_and_the_link_is_used_up(site, admin
 
     late = open_page(link.removeprefix(site.address))
     expect(late.get_by_role("heading", name="This invitation has been used")).to_be_visible()
-    admin_page.get_by_role("link", name="To the invitations").click()
+    admin_page.get_by_role("link", name="Back to invitations").click()
     expect(admin_page.get_by_role("row").filter(has_text="for the story")).to_contain_text("used")
 
 

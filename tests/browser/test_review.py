@@ -68,7 +68,7 @@ def give_reason(reviewer: Page) -> None:
 def test_a_reviewer_says_why_reads_and_is_seen_by_the_owner(site, page, reviewer):
     say(page, "My name is Andrew")
     open_in_the_admin(site, reviewer, page)
-    expect(reviewer.get_by_text("Nobody but its owner.")).to_be_visible()
+    expect(reviewer.get_by_text("No one but its owner.")).to_be_visible()
     expect(reviewer.get_by_text("My name is Andrew")).to_have_count(0)
     give_reason(reviewer)
     expect(reviewer.locator("article.message-user").get_by_text("My name is Andrew")).to_be_visible()
@@ -93,9 +93,9 @@ def test_what_the_model_was_sent_is_one_click_further(site, page, reviewer):
 def test_a_search_leads_to_the_form_with_its_reason(site, page, reviewer):
     say(page, "Where is the heliotrope?")
     reviewer.goto("/admin/conversations/reading/search/")
-    reviewer.get_by_label("Words that stand in a title or a message").fill("HELIOTROPE")
+    reviewer.get_by_label("Words in a title or a message").fill("HELIOTROPE")
     reviewer.get_by_label("Why do you need to search for them?").fill(REASON)
-    reviewer.get_by_role("button", name="Search in words").click()
+    reviewer.get_by_role("button", name="Search messages").click()
     reviewer.locator("tbody a").first.click()
     expect(reviewer.get_by_label("Why do you need to read it?")).to_have_value(REASON)
     expect(reviewer.get_by_text("heliotrope")).to_have_count(0)

@@ -224,7 +224,7 @@ def test_the_admins_log_forgets_whom_it_was_about(alice):
 def test_the_admins_log_forgets_earlier_addresses_and_what_hung_on_the_account(alice):
     admin = make_user("bob", role=Role.ADMIN)
     entry = {"user": admin, "content_type": ContentType.objects.get_for_model(User), "action_flag": CHANGE}
-    limits = {"name": "limits", "object": alice.email, "fields": ["Messages a minute"]}
+    limits = {"name": "limits", "object": alice.email, "fields": ["Messages per minute"]}
     message = json.dumps([{"added": {}}, {"changed": limits}])
     about = {"object_id": str(alice.pk), "object_repr": "before@example.org", "change_message": message}
     LogEntry.objects.create(**entry, **about)

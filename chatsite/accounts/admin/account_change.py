@@ -18,12 +18,12 @@ class AccountChangeAdmin(ModelAdmin):
     list_per_page = 50
     list_select_related = ["user"]
     search_fields = ["user__email", "admin_email", "detail"]
-    search_help_text = _("The email address of the person, also an earlier one, or of the admin")
+    search_help_text = _("Email address of the user, also an earlier one, or of the admin")
     fields = ["at", "user", "kind", "shown_detail", "admin_email"]
     empty_value_display = "–"
     actions = None
 
-    @display(description=_("role given, or address before"))
+    @display(description=_("new role, or address before"))
     def shown_detail(self, change: AccountChange) -> str:
         return change.detail_label or "–"
 

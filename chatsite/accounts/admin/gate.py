@@ -131,7 +131,7 @@ class GateAdmin(ModelAdmin):
         )
         if made_up:
             return self._page_of(request, user, made_up=made_up)
-        return self._done(request, user, _("The password is set. Whoever came in by the older one is out."))
+        return self._done(request, user, _("The password is set. Everyone who came in with the old one is out."))
 
     def _set_expiry(self, request: HttpRequest, user: User | None) -> HttpResponse:
         form = ExpiryForm(request.POST)
@@ -146,7 +146,7 @@ class GateAdmin(ModelAdmin):
     def _revoke(self, request: HttpRequest, user: User | None) -> HttpResponse:
         if revoke_gate_password(user=user):
             self._log(request, user, "Revoked the gate password")
-        return self._done(request, user, _("The password is revoked. Whoever came in by it is out."))
+        return self._done(request, user, _("The password is revoked. Everyone who came in with it is out."))
 
     def _log(self, request: HttpRequest, user: User | None, done: str) -> None:
         self.log_change(request, user or _gate(), f"{done}.")
@@ -226,8 +226,8 @@ def _expiry_form(password: PasswordState) -> ExpiryForm:
 
 def _end_in_words(expires_at: dt.datetime | None) -> str:
     if expires_at is None:
-        return _("The password does not end by itself.")
-    return _("The password ends at %(moment)s.") % {"moment": f"{timezone.localtime(expires_at):%Y-%m-%d %H:%M}"}
+        return _("The password does not expire.")
+    return _("The password expires at %(moment)s.") % {"moment": f"{timezone.localtime(expires_at):%Y-%m-%d %H:%M}"}
 
 
 def _exceptions() -> list[User]:

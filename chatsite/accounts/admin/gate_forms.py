@@ -41,20 +41,22 @@ class ExpiryForm(forms.Form):
     """When a password ends; empty is never."""
 
     expires_at = forms.DateTimeField(
-        label=_("Ends at"),
+        label=_("Expires at"),
         required=False,
         widget=UnfoldAdminTextInputWidget({"type": "datetime-local"}),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        by_clock = _("Empty is never. By the clock of %(zone)s.") % {"zone": timezone.get_current_timezone_name()}
+        by_clock = _("Leave empty to never expire. By the clock of %(zone)s.") % {
+            "zone": timezone.get_current_timezone_name()
+        }
         self.fields["expires_at"].help_text = by_clock
 
     def clean_expires_at(self) -> dt.datetime | None:
         expires_at: dt.datetime | None = self.cleaned_data["expires_at"]
         if expires_at and expires_at <= timezone.now():
-            raise ValidationError(_("This moment is over. To end the password at once, revoke it."))
+            raise ValidationError(_("This moment has passed. To end the password now, revoke it."))
         return expires_at
 
 
@@ -67,6 +69,6 @@ class NewPasswordForm(ExpiryForm):
         min_length=SHORTEST_CHARACTERS,
         max_length=LONGEST_CHARACTERS,
         widget=UnfoldAdminPasswordWidget({"autocomplete": "new-password"}),
-        help_text=_("Empty, one is made up and shown to you once."),
+        help_text=_("Leave empty to generate one. It is shown once."),
     )
     field_order = ["password", "expires_at"]

@@ -43,7 +43,7 @@ class InvitationRequest(SignedInRequest):
 
 class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
     days = forms.IntegerField(
-        label=_("Days until it ends"),
+        label=_("Days until it expires"),
         initial=invitations.USUAL_DAYS,
         min_value=1,
         max_value=invitations.MOST_DAYS,
@@ -104,7 +104,7 @@ class InvitationAdmin(SingleSaveButtonAdmin):
     def whom(self, invitation: Invitation) -> str:
         return invitation.email or gettext("any address")
 
-    @display(description=_("ends"), ordering="expires_at")
+    @display(description=_("expires"), ordering="expires_at")
     def ends(self, invitation: Invitation) -> dt.date:
         return invitation.expires_at.date()
 
@@ -150,7 +150,7 @@ class InvitationAdmin(SingleSaveButtonAdmin):
         try:
             self._make_link(request, invitation, days=invitations.USUAL_DAYS)
         except invitations.InvitationNotOpen:
-            self.message_user(request, gettext("It was used or revoked meanwhile."), messages.ERROR)
+            self.message_user(request, gettext("It has been used or revoked in the meantime."), messages.ERROR)
 
     @action(description=_("Revoke"), permissions=["change"])
     def revoke(self, request: HttpRequest, invitation: Invitation) -> None:
@@ -164,7 +164,9 @@ class InvitationAdmin(SingleSaveButtonAdmin):
         revoked = [invitation for invitation in chosen if invitations.revoke(invitation)]
         for invitation in revoked:
             self.log_change(request, invitation, "Revoked.")
-        self.message_user(request, gettext("Revoked: %(count)d. What was used stays used.") % {"count": len(revoked)})
+        self.message_user(
+            request, gettext("Revoked: %(count)d. Used invitations stay as they are.") % {"count": len(revoked)}
+        )
 
     def _run_pressed(self, request: HttpRequest, invitation: Invitation) -> None:
         for button in self.get_actions_submit_line(request, invitation.pk):

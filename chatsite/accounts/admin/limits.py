@@ -18,10 +18,7 @@ from chatsite.accounts.admin.limits_form import EVERYONE, FIELD_TEXTS, ROLES, Li
 from chatsite.accounts.limits import LIMITS, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget, User
 
-RULE = _(
-    "What is left empty is as the wider limits say: those of the role, then of the site, then of the settings. "
-    "0 allows nothing."
-)
+RULE = _("Empty fields take the wider limit: the role's, then the site's, then the settings'. 0 allows nothing.")
 MONEY = ["money_per_day_usd", "money_per_month_usd"]
 COUNTS = [name for name in LIMITS if name not in MONEY]
 
@@ -34,18 +31,18 @@ class LimitsAdmin(EditConflictAdmin):
     list_select_related = ["user"]
     list_per_page = 50
     search_fields = ["user__email"]
-    search_help_text = _("A person's email address")
+    search_help_text = _("A user's email address")
     empty_value_display = "–"
     fieldsets = [
-        (_("What they may send"), {"description": RULE, "fields": COUNTS}),
-        (_("What they may spend"), {"fields": MONEY}),
+        (_("Sending"), {"description": RULE, "fields": COUNTS}),
+        (_("Spending"), {"fields": MONEY}),
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Limits]:
         rows: QuerySet[Limits] = super().get_queryset(request)
         return rows.order_by(F("user__email").asc(nulls_first=True), F("role").asc(nulls_first=True))
 
-    @display(description=_("whose"))
+    @display(description=_("applies to"))
     def whose(self, limits: Limits) -> str:
         if limits.user:
             return limits.user.email
@@ -60,7 +57,7 @@ class LimitsAdmin(EditConflictAdmin):
         )
 
     def get_fieldsets(self, request: HttpRequest, obj: Limits | None = None) -> list[Any]:
-        return [(_("Whose"), {"fields": ["whose"] if obj else ["role"]}), *super().get_fieldsets(request, obj)]
+        return [(_("Applies to"), {"fields": ["whose"] if obj else ["role"]}), *super().get_fieldsets(request, obj)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Limits | None = None) -> list[str]:
         return ["whose"] if obj else []
@@ -81,8 +78,8 @@ class PersonalLimits(StackedInline):
     model = Limits
     form = LimitsForm
     formset = InheritingFormSet
-    verbose_name = _("limits of this person alone")
-    verbose_name_plural = _("limits of this person alone")
+    verbose_name = _("this user's own limits")
+    verbose_name_plural = _("this user's own limits")
     fieldsets = [(None, {"fields": [*COUNTS, *MONEY]})]
     can_delete = False
     hide_title = True
@@ -101,7 +98,9 @@ class SiteBudgetAdmin(SingleSaveButtonAdmin, EditConflictAdmin):
         (
             None,
             {
-                "description": _("What all people together may spend. Empty is without limit, 0 allows nothing."),
+                "description": _(
+                    "The most that all users together may spend. Leave empty for no limit; 0 allows nothing."
+                ),
                 "fields": MONEY,
             },
         )

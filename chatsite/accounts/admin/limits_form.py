@@ -12,17 +12,20 @@ from chatsite.accounts.limits import LIMITS, EffectiveLimits, inherited_limits
 from chatsite.accounts.models import Limits, Role, SiteBudget
 
 FIELD_TEXTS = {
-    "messages_per_minute": (_("Messages a minute"), _("How many messages somebody may send in any minute.")),
-    "replies_at_once": (_("Replies at once"), _("How many replies may be made for somebody at the same time.")),
-    "message_tokens": (_("Tokens in a message"), _("The longest message that somebody may send.")),
-    "uploads_per_day": (_("Uploads a day"), _("How many files somebody may upload in a day (UTC).")),
-    "upload_kilobytes": (_("Kilobytes of a file"), _("The largest file that somebody may upload.")),
-    "money_per_day_usd": (_("US dollars a day"), _("What somebody's replies may cost in a day (UTC).")),
-    "money_per_month_usd": (_("US dollars a month"), _("What somebody's replies may cost in a calendar month (UTC).")),
+    "messages_per_minute": (_("Messages per minute"), _("Messages that a user may send in a minute.")),
+    "replies_at_once": (_("Replies at once"), _("Replies that may be made for a user at the same time.")),
+    "message_tokens": (_("Message length, tokens"), _("The longest message that a user may send.")),
+    "uploads_per_day": (_("Uploads per day"), _("Files that a user may upload in a day (UTC).")),
+    "upload_kilobytes": (_("File size, kilobytes"), _("The largest file that a user may upload.")),
+    "money_per_day_usd": (_("US dollars per day"), _("The most that a user's replies may cost in a day (UTC).")),
+    "money_per_month_usd": (
+        _("US dollars per month"),
+        _("The most that a user's replies may cost in a calendar month (UTC)."),
+    ),
 }
 EVERYONE = _("everyone")
 ROLES = {Role.USER: _("all users"), Role.REVIEWER: _("all reviewers"), Role.ADMIN: _("all admins")}
-WITHOUT_LIMIT = _("without limit")
+WITHOUT_LIMIT = _("no limit")
 FROM = {
     "person": _("%(limit)s, from this person"),
     "role": _("%(limit)s, from the role"),
@@ -48,12 +51,12 @@ class LimitsForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it t
         if "role" in self.fields:
             role = cast(forms.ChoiceField, self.fields["role"])
             role.choices = [("", EVERYONE), *ROLES.items()]
-            role.help_text = _("The limits of one person are on that person's page.")
+            role.help_text = _("A user's own limits are on that user's page.")
 
     def clean_role(self) -> str | None:
         role: str | None = self.cleaned_data["role"]
         if role is None and Limits.objects.filter(user=None, role=None).exists():
-            raise forms.ValidationError(_("Everyone's limits are there already: change those."))
+            raise forms.ValidationError(_("Everyone's limits already exist: change those."))
         return role
 
 
@@ -62,7 +65,7 @@ class SiteBudgetForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time 
         model = SiteBudget
         fields = ("money_per_day_usd", "money_per_month_usd")
         labels = {name: FIELD_TEXTS[name][0] for name in fields}
-        help_texts = {"money_per_day_usd": _("A day of UTC."), "money_per_month_usd": _("A calendar month of UTC.")}
+        help_texts = {"money_per_day_usd": _("A day in UTC."), "money_per_month_usd": _("A calendar month in UTC.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

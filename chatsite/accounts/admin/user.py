@@ -35,11 +35,11 @@ from chatsite.accounts.models import ChangeKind, GatePassword, User
 from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.second_factors.factors import remove_second_factors
 
-NEW = _("The person is mailed a link to choose a password. Where this site sends no mail, invite them instead.")
-LINKS_SENT = _("Links to choose a new password sent: %(count)d.")
+NEW = _("The user is sent a link to choose a password. If this site can’t send email, invite them instead.")
+LINKS_SENT = _("Password reset links sent: %(count)d.")
 LINKS_PRINTED = _(
-    "Links to choose a new password made: %(count)d. This site can’t send mail yet: they are printed where the site "
-    "was started, and its operator can pass them on."
+    "Password reset links made: %(count)d. This site can’t send email: the links are printed "
+    "where the site was started, and its operator can pass them on."
 )
 SEND_LINK = "accounts_user_send_password_link"  # the button of a person's form, as the admin names it
 ACTIVATED = _("Activated: %(count)d. Your own account stays as it is.")
@@ -80,7 +80,7 @@ class UserAdmin(EditConflictAdmin):
     def shown_role(self, user: User) -> tuple[str, str]:
         return user.role, user.get_role_display()
 
-    @display(description=_("in force now"))
+    @display(description=_("valid now"))
     def limits_that_hold(self, user: User) -> str:
         limits = effective_limits(user)
         rows = [(FIELD_TEXTS[name][0], limit_sentence(limits, name)) for name in LIMITS]
@@ -94,9 +94,9 @@ class UserAdmin(EditConflictAdmin):
     def at_the_gate(self, user: User) -> SafeString:
         """The way to what the gate knows of the person, and to a password of their own."""
         is_set = GatePassword.objects.filter(user=user, revoked_at=None).exists()
-        state = gettext("One is set.") if is_set else gettext("None is set.")
+        state = gettext("Set.") if is_set else gettext("Not set.")
         url = reverse("admin:accounts_gate_person", args=[user.pk])
-        return format_html('{} <a class="leads-on" href="{}">{}</a>', state, url, gettext("See and change"))
+        return format_html('{} <a class="leads-on" href="{}">{}</a>', state, url, gettext("View and change"))
 
     def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> type[ModelForm[User]]:
         kwargs["form"] = UserForm if obj else NewUserForm
@@ -140,12 +140,12 @@ class UserAdmin(EditConflictAdmin):
         response: HttpResponse = answer(request, obj)
         return response
 
-    @action(description=_("Send a link to choose a new password"), permissions=["change"])
+    @action(description=_("Send a password reset link"), permissions=["change"])
     def send_password_link(self, request: SignedInRequest, user: User) -> None:
         """The button of one person's form, which is saved with it."""
         self._send_links(request, [user])
 
-    @action(description=_("Send selected users a link to choose a new password"), permissions=["change"])
+    @action(description=_("Send selected users a password reset link"), permissions=["change"])
     def send_password_links(self, request: SignedInRequest, queryset: QuerySet[User]) -> None:
         self._send_links(request, queryset.filter(is_active=True))
 

@@ -13,7 +13,7 @@ from chatsite.accounts.account.last_admin import lock_remaining_admin
 from chatsite.accounts.models import GateRule, Role, User
 
 OWN_ACCESS = ("is_active", "role", "gate_rule")
-LAST_ADMIN = _("The site needs an admin: nobody else is one.")
+LAST_ADMIN = _("The site needs an admin, and this is the only one.")
 
 
 class _UniqueAddress(ModelForm):  # type: ignore[type-arg]  # at run time it takes none
@@ -24,7 +24,7 @@ class _UniqueAddress(ModelForm):  # type: ignore[type-arg]  # at run time it tak
         users = User.objects.filter(email=email).exclude(pk=self.instance.pk)
         addresses = EmailAddress.objects.filter(email=email).exclude(user=self.instance.pk)
         if users.exists() or addresses.exists():
-            raise ValidationError(_("Someone has this address already."))
+            raise ValidationError(_("This address is already taken."))
         return email
 
 

@@ -41,8 +41,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[("user", "user"), ("reviewer", "reviewer"), ("admin", "admin")],
                         default="user",
-                        help_text="A user chats. A reviewer also sees what everybody uses and what it costs, and "
-                        "reads conversations with a reason. An admin also changes people and settings.",
+                        help_text="A user chats. A reviewer also sees everyone's usage and cost, and reads conversations with a reason. An admin also changes users and settings.",
                         max_length=8,
                         verbose_name="role",
                     ),
@@ -51,13 +50,13 @@ class Migration(migrations.Migration):
                     "gate_rule",
                     models.CharField(
                         choices=[
-                            ("site", "as the site says"),
+                            ("site", 'site default'),
                             ("required", "always needs a password"),
                             ("waived", "never needs a password"),
-                            ("blocked", "never gets in"),
+                            ("blocked", 'always blocked'),
                         ],
                         default="site",
-                        help_text="Whether the gate asks this person for a password. Admins are always let in.",
+                        help_text='Whether the gate asks this user for a password. Admins are always admitted.',
                         max_length=8,
                         verbose_name="gate",
                     ),
@@ -66,7 +65,7 @@ class Migration(migrations.Migration):
                     "is_active",
                     models.BooleanField(
                         default=True,
-                        help_text="Who is not active can't sign in. Deactivate accounts, don't delete them.",
+                        help_text="Inactive users can't sign in. Deactivate accounts instead of deleting them.",
                         verbose_name="active",
                     ),
                 ),
@@ -75,7 +74,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         blank=True,
                         choices=[("en", "English"), ("zh-hans", "简体中文")],
-                        help_text="Blank is the browser's.",
+                        help_text="Leave empty for the browser's language.",
                         max_length=10,
                         verbose_name="language",
                     ),
@@ -159,8 +158,8 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("off", "off"),
-                            ("shared", "one password for all"),
-                            ("personal", "a password for each person"),
+                            ("shared", 'one password for everyone'),
+                            ("personal", 'one password per user'),
                         ],
                         default="off",
                         max_length=8,
@@ -170,7 +169,7 @@ class Migration(migrations.Migration):
                     "seats",
                     models.PositiveIntegerField(
                         blank=True,
-                        help_text="Empty is without a cap.",
+                        help_text='Leave empty for no limit.',
                         null=True,
                         validators=[django.core.validators.MaxValueValidator(1000000)],
                     ),
@@ -179,7 +178,7 @@ class Migration(migrations.Migration):
                     "contact",
                     models.CharField(
                         blank=True,
-                        help_text="Whom to ask for a password, such as Ada, ada@example.org.",
+                        help_text='Contact for the password, such as Ada, ada@example.org.',
                         max_length=200,
                     ),
                 ),
@@ -212,13 +211,13 @@ class Migration(migrations.Migration):
                 (
                     "email",
                     chatsite.accounts.models.user.LowercaseEmailField(
-                        blank=True, help_text="Empty is for any address.", max_length=254, verbose_name="email address"
+                        blank=True, help_text='Leave empty for any address.', max_length=254, verbose_name="email address"
                     ),
                 ),
                 (
                     "note",
                     models.CharField(
-                        blank=True, help_text="For yourself: who it is for.", max_length=200, verbose_name="note"
+                        blank=True, help_text='A note for admins: who it is for.', max_length=200, verbose_name="note"
                     ),
                 ),
                 ("expires_at", models.DateTimeField(verbose_name="expires at")),
@@ -462,13 +461,13 @@ class Migration(migrations.Migration):
                     models.CheckConstraint(
                         condition=models.Q(("user", None), ("role", None), _connector="OR"),
                         name="limits_of_a_person_or_a_role",
-                        violation_error_message="Limits are a person's or a role's, not both.",
+                        violation_error_message='Limits belong to a user or a role, not both.',
                     ),
                     models.UniqueConstraint(
                         models.Value(1),
                         condition=models.Q(("role", None), ("user", None)),
                         name="limits_of_the_site_are_one_row",
-                        violation_error_message="Everyone's limits are there already.",
+                        violation_error_message="Everyone's limits already exist.",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
@@ -504,7 +503,7 @@ class Migration(migrations.Migration):
                             ("address", "email address changed"),
                             ("role", "role changed"),
                             ("factors", "second factors removed"),
-                            ("link", "link to choose a new password sent"),
+                            ("link", 'password reset link sent'),
                         ],
                         max_length=8,
                         verbose_name="change",

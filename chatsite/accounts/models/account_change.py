@@ -13,7 +13,7 @@ class ChangeKind(models.TextChoices):
     ADDRESS = "address", _("email address changed")
     ROLE = "role", _("role changed")
     FACTORS = "factors", _("second factors removed")
-    LINK = "link", _("link to choose a new password sent")
+    LINK = "link", _("password reset link sent")
 
 
 class AccountChange(models.Model):

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 class GateMode(models.TextChoices):
     OFF = "off", _("off")
-    SHARED = "shared", _("one password for all")
-    PERSONAL = "personal", _("a password for each person")
+    SHARED = "shared", _("one password for everyone")
+    PERSONAL = "personal", _("one password per user")
 
 
 class Gate(models.Model):
@@ -28,10 +28,10 @@ class Gate(models.Model):
     singleton = models.BooleanField(primary_key=True, default=True, editable=False)
     mode = models.CharField(max_length=8, choices=GateMode, default=GateMode.OFF)
     seats = models.PositiveIntegerField(
-        null=True, blank=True, validators=[MaxValueValidator(1_000_000)], help_text=_("Empty is without a cap.")
+        null=True, blank=True, validators=[MaxValueValidator(1_000_000)], help_text=_("Leave empty for no limit.")
     )
     contact = models.CharField(
-        max_length=200, blank=True, help_text=_("Whom to ask for a password, such as Ada, ada@example.org.")
+        max_length=200, blank=True, help_text=_("Contact for the password, such as Ada, ada@example.org.")
     )
 
     class Meta:

@@ -26,8 +26,8 @@ class Invitation(models.Model):
     """
 
     token_hash = models.CharField(max_length=64, unique=True)
-    email = LowercaseEmailField(_("email address"), blank=True, help_text=_("Empty is for any address."))
-    note = models.CharField(_("note"), max_length=200, blank=True, help_text=_("For yourself: who it is for."))
+    email = LowercaseEmailField(_("email address"), blank=True, help_text=_("Leave empty for any address."))
+    note = models.CharField(_("note"), max_length=200, blank=True, help_text=_("A note for admins: who it is for."))
     expires_at = models.DateTimeField(_("expires at"))
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     created_by = models.ForeignKey(

@@ -66,13 +66,13 @@ class Limits(models.Model):
             models.CheckConstraint(
                 condition=Q(user=None) | Q(role=None),
                 name="limits_of_a_person_or_a_role",
-                violation_error_message=_("Limits are a person's or a role's, not both."),
+                violation_error_message=_("Limits belong to a user or a role, not both."),
             ),
             models.UniqueConstraint(
                 models.Value(1),
                 condition=Q(user=None, role=None),
                 name="limits_of_the_site_are_one_row",
-                violation_error_message=_("Everyone's limits are there already."),
+                violation_error_message=_("Everyone's limits already exist."),
             ),
             amount_constraint("money_per_day_usd", name="limits_day_is_an_amount"),
             amount_constraint("money_per_month_usd", name="limits_month_is_an_amount"),
@@ -100,7 +100,7 @@ class SiteBudget(models.Model):
 
     def __str__(self) -> str:
         day, month = (_amount_in_words(amount) for amount in (self.money_per_day_usd, self.money_per_month_usd))
-        return gettext("a day: %(day)s, a month: %(month)s") % {"day": day, "month": month}
+        return gettext("per day: %(day)s, per month: %(month)s") % {"day": day, "month": month}
 
 
 def _amount_in_words(amount: Decimal | None) -> str:

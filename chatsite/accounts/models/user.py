@@ -25,10 +25,10 @@ class Role(models.TextChoices):
 class GateRule(models.TextChoices):
     """How the gate treats one person, whatever it is for the site."""
 
-    SITE = "site", _("as the site says")
+    SITE = "site", _("site default")
     REQUIRED = "required", _("always needs a password")
     WAIVED = "waived", _("never needs a password")
-    BLOCKED = "blocked", _("never gets in")
+    BLOCKED = "blocked", _("always blocked")
 
 
 class LowercaseEmailInput(forms.EmailField):
@@ -89,8 +89,8 @@ class User(AbstractBaseUser):
         choices=Role,
         default=Role.USER,
         help_text=_(
-            "A user chats. A reviewer also sees what everybody uses and what it costs, and reads conversations with a "
-            "reason. An admin also changes people and settings."
+            "A user chats. A reviewer also sees everyone's usage and cost, and reads "
+            "conversations with a reason. An admin also changes users and settings."
         ),
     )
     gate_rule = models.CharField(
@@ -98,15 +98,19 @@ class User(AbstractBaseUser):
         max_length=8,
         choices=GateRule,
         default=GateRule.SITE,
-        help_text=_("Whether the gate asks this person for a password. Admins are always let in."),
+        help_text=_("Whether the gate asks this user for a password. Admins are always admitted."),
     )
     is_active = models.BooleanField(
         _("active"),
         default=True,
-        help_text=_("Who is not active can't sign in. Deactivate accounts, don't delete them."),
+        help_text=_("Inactive users can't sign in. Deactivate accounts instead of deleting them."),
     )
     language = models.CharField(
-        _("language"), max_length=10, choices=settings.LANGUAGES, blank=True, help_text=_("Blank is the browser's.")
+        _("language"),
+        max_length=10,
+        choices=settings.LANGUAGES,
+        blank=True,
+        help_text=_("Leave empty for the browser's language."),
     )
     shows_costs = models.BooleanField(_("show costs"), default=True, help_text=_("Tokens and cost under each reply."))
     # An IANA name, as a page has last told it: what is done while nobody looks at one has no other clock.

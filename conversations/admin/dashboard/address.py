@@ -103,9 +103,7 @@ def chips(address: Address) -> Iterator[Chip]:
     """Yield the filters, with one query for each whose value is an id."""
     for name, value in address.filters.chosen.items():
         label, name_of = FILTER_NAMES[name]
-        yield Chip(
-            label, name_of(value) or gettext("number %(id)s, which is gone") % {"id": value}, address.widened(name)
-        )
+        yield Chip(label, name_of(value) or gettext("number %(id)s (deleted)") % {"id": value}, address.widened(name))
 
 
 def _email(user_id: int) -> str | None:

@@ -32,21 +32,21 @@ def cards(total: Totals, previous: Totals, *, running: int) -> list[Card]:
         _counted(gettext("Active users"), total.users, previous.users),
         _part(gettext("Cached input"), total.cache_share, previous.cache_share, note=_cached(total)),
         _part(
-            gettext("Error of our estimates"),
+            gettext("Estimation error"),
             total.estimate_error_share,
             previous.estimate_error_share,
-            note=gettext("of the input tokens that providers reported"),
+            note=gettext("of input tokens reported by providers"),
         ),
         _counted(gettext("Failures"), total.failures, previous.failures, note=_stopped(total)),
-        Card(gettext("Running now"), count(running), note=gettext("in no figure before they end")),
+        Card(gettext("Running now"), count(running), note=gettext("counted when finished")),
     ]
 
 
 def _cost(total: Totals, previous: Totals) -> Card:
-    note = gettext("every price is known")
+    note = gettext("all prices known")
     if total.unknown_costs:
         note = ngettext(
-            "%(count)s completion at an unknown price", "%(count)s completions at an unknown price", total.unknown_costs
+            "%(count)s request at an unknown price", "%(count)s requests at an unknown price", total.unknown_costs
         ) % {"count": count(total.unknown_costs)}
     changed = growth(total.cost_usd, previous.cost_usd)
     known = not total.unknown_costs or total.cost_usd
@@ -89,7 +89,7 @@ def growth(now: Decimal | int, previous: Decimal | int) -> str:
     if previous <= 0:
         return ""
     per_cent = Decimal(now - previous) * 100 / previous
-    return percent(per_cent) if abs(per_cent) >= SMALLEST_SHOWN else gettext("as before")
+    return percent(per_cent) if abs(per_cent) >= SMALLEST_SHOWN else gettext("unchanged")
 
 
 def _points(now: float | None, previous: float | None) -> str:
@@ -98,7 +98,7 @@ def _points(now: float | None, previous: float | None) -> str:
         return ""
     points = Decimal(100 * (now - previous))
     if abs(points) < SMALLEST_SHOWN:
-        return gettext("as before")
+        return gettext("unchanged")
     return gettext("%(difference)s points") % {"difference": percent(points).removesuffix(" %")}
 
 

@@ -32,7 +32,7 @@ def charts(days: Iterable[DayTotals]) -> list[Chart]:
         Chart(gettext("Cost by day, US dollars"), "bar", cost_chart(rows)),
         Chart(gettext("Tokens by day"), "bar", token_chart(rows)),
         Chart(gettext("Replies and active users by day"), "bar", reply_chart(rows)),
-        Chart(gettext("The price of memory by day, US dollars"), "line", memory_chart(rows)),
+        Chart(gettext("Cost of context by day, US dollars"), "line", memory_chart(rows)),
     ]
 
 
@@ -60,8 +60,8 @@ def reply_chart(days: list[DayTotals]) -> dict[str, str]:
 
 def memory_chart(days: list[DayTotals]) -> dict[str, str]:
     series: dict[str, tuple[str, list[Any]]] = {
-        gettext("With memory, as sent"): ("cost", [float(day.totals.remembering_cost_usd) for day in days]),
-        gettext("The same questions alone"): ("input", [float(day.totals.cost_without_history_usd) for day in days]),
+        gettext("As sent"): ("cost", [float(day.totals.remembering_cost_usd) for day in days]),
+        gettext("Without earlier messages"): ("input", [float(day.totals.cost_without_history_usd) for day in days]),
     }
     return line_chart_json(_labels(days), series, number_format=MONEY)
 

@@ -29,7 +29,7 @@ KEYS: dict[str, tuple[tuple[Any, ...], Callable[[Any], Cells]]] = {
     ),
 }
 SUMS: dict[str, Any] = {
-    "completions": gettext_lazy("completions"),
+    "completions": gettext_lazy("requests"),
     "replies": gettext_lazy("replies"),
     "failures": gettext_lazy("failures"),
     "stopped": gettext_lazy("stopped"),
@@ -39,15 +39,15 @@ SUMS: dict[str, Any] = {
     "output_tokens": gettext_lazy("output tokens"),
     "reasoning_tokens": gettext_lazy("reasoning tokens"),
     "cost_usd": gettext_lazy("cost (USD)"),
-    "unknown_costs": gettext_lazy("completions of unknown cost"),
-    "remembering_cost_usd": gettext_lazy("cost with memory (USD)"),
-    "cost_without_history_usd": gettext_lazy("cost without memory (USD)"),
+    "unknown_costs": gettext_lazy("requests of unknown cost"),
+    "remembering_cost_usd": gettext_lazy("cost as sent (USD)"),
+    "cost_without_history_usd": gettext_lazy("cost without earlier messages (USD)"),
     "reported_input_tokens": gettext_lazy("input tokens as reported"),
     "estimated_input_tokens": gettext_lazy("input tokens as estimated"),
-    "estimate_error_tokens": gettext_lazy("error of the estimates (tokens)"),
+    "estimate_error_tokens": gettext_lazy("estimation error (tokens)"),
     "users": gettext_lazy("users"),
 }
-FAILURE_HEADER = (gettext_lazy("class"), gettext_lazy("completions"), gettext_lazy("last one"))
+FAILURE_HEADER = (gettext_lazy("class"), gettext_lazy("requests"), gettext_lazy("last one"))
 
 
 def figures_csv(request: HttpRequest, by: str) -> HttpResponseBase:

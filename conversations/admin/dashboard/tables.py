@@ -101,7 +101,7 @@ def _row(links: RowLinks, totals: Totals, total: Totals) -> Row:
 
 def user_links(row: UserTotals, address: Address) -> RowLinks:
     if row.user_id is None:
-        return RowLinks(gettext("accounts that are gone"), completions=address.completions(user__isnull=1))
+        return RowLinks(gettext("deleted accounts"), completions=address.completions(user__isnull=1))
     return RowLinks(
         row.email or "",
         address.narrowed(user_id=row.user_id),
@@ -112,7 +112,7 @@ def user_links(row: UserTotals, address: Address) -> RowLinks:
 
 def conversation_links(row: ConversationTotals, address: Address) -> RowLinks:
     if row.conversation_id is None or row.public_id is None:
-        name = gettext("outside conversations, or gone")
+        name = gettext("outside conversations or deleted")
         return RowLinks(name, completions=address.completions(conversation__isnull=1))
     return RowLinks(
         f"{short_id(row.public_id)} · {row.owner_email}",
@@ -130,7 +130,7 @@ def language_model_links(row: LanguageModelTotals, address: Address) -> RowLinks
 
 def scenario_links(row: ScenarioTotals, address: Address) -> RowLinks:
     if row.scenario_id is None:
-        name = gettext("none, or gone")
+        name = gettext("none or deleted")
         return RowLinks(name, completions=address.completions(scenario__isnull=1))
     name = scenario_name(row.name) if row.name else gettext("Scenario %(id)s") % {"id": row.scenario_id}
     narrow = address.narrowed(scenario_id=row.scenario_id)

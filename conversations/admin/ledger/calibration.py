@@ -71,7 +71,7 @@ class ShownCalibration:
     @property
     def chart(self) -> dict[str, str]:
         labels, long, others = zip(*self.errors, strict=True)
-        series = {gettext("Long prompts"): ("cost", long), gettext("Short ones, or with tools"): ("cached", others)}
+        series = {gettext("Long prompts"): ("cost", long), gettext("Short prompts, or with tools"): ("cached", others)}
         return bar_chart_json(labels, series, number_format=WHOLE, most_labels=len(labels))
 
     def _teaches(self, prompt: ReportedPrompt) -> bool:
@@ -131,7 +131,7 @@ class CalibrationAdmin(ReadOnlyAdmin):
             self.log_change(
                 request, calibration, f"Forgot the provider's limit of {calibration.limit_tokens:,} tokens."
             )
-            forgot = gettext("Forgot the provider's limit of %(tokens)s tokens.")
+            forgot = gettext("The provider's limit of %(tokens)s tokens has been forgotten.")
             messages.success(request, forgot % {"tokens": figures.count(calibration.limit_tokens)})
         return redirect(reverse("admin:conversations_calibration_change", args=[pk]))
 

@@ -80,9 +80,11 @@ class PriceAdmin(EditConflictAdmin, LargeListAdmin):
     fieldsets = [
         (None, {"fields": ["language_model", "valid_from"]}),
         (
-            _("For a million tokens"),
+            _("Per million tokens"),
             {
-                "description": _("One price for prompts of any length. It stands before the settings and all lists."),
+                "description": _(
+                    "One price for prompts of any length. It takes precedence over the settings and all price lists."
+                ),
                 "fields": ["input_usd", "cached_input_usd", "cache_write_usd", "output_usd"],
             },
         ),
@@ -101,8 +103,8 @@ class PriceAdmin(EditConflictAdmin, LargeListAdmin):
     @display(description=_("state"), label=PRICE_COLOURS)
     def state(self, price: Price) -> tuple[str, str]:
         if price.valid_from > today():
-            return "to come", gettext("to come")
-        return ("replaced", gettext("replaced")) if price.is_replaced else ("in force", gettext("in force"))
+            return "to come", gettext("upcoming")
+        return ("replaced", gettext("replaced")) if price.is_replaced else ("in force", gettext("valid now"))
 
     @display(description=_("input"), ordering="input_usd")
     def input(self, price: Price) -> str:

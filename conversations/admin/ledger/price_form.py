@@ -17,10 +17,10 @@ from conversations.models import Price
 from conversations.models.price import today
 from conversations.providers.catalog.language_models import language_models
 
-TOO_MUCH = format_lazy(_("Nothing costs more than ${most} for a million tokens."), most=f"{LARGEST_PRICE_USD:,}")
+TOO_MUCH = format_lazy(_("Nothing costs more than ${most} per million tokens."), most=f"{LARGEST_PRICE_USD:,}")
 AMOUNT = {
-    "required": _("Write a price; 0 if it costs nothing. Without any price the cost is unknown."),
-    "invalid": _("Write an amount in US dollars for a million tokens, such as 0.15."),
+    "required": _("Enter a price, or 0 if it costs nothing. Without a price the cost is unknown."),
+    "invalid": _("Enter US dollars per million tokens, such as 0.15."),
     "min_value": _("A price can't be below 0."),
     "max_value": TOO_MUCH,
     "max_digits": TOO_MUCH,
@@ -55,17 +55,21 @@ class PriceForm(forms.ModelForm):
             "output_usd": _("Output, US dollars"),
         }
         help_texts = {
-            "language_model": _("The name as the provider knows it."),
+            "language_model": _("The name that the provider uses."),
             "valid_from": _("From the beginning of this day in UTC, until a later price begins."),
-            "cached_input_usd": _("Tokens that the provider read from its cache. Empty: as other input."),
-            "cache_write_usd": _("Tokens that the provider bills for keeping. Empty: as other input."),
-            "output_usd": _("Reasoning included."),
+            "cached_input_usd": _(
+                "Tokens that the provider read from its cache. Leave empty to price them as other input."
+            ),
+            "cache_write_usd": _(
+                "Tokens that the provider bills for storing. Leave empty to price them as other input."
+            ),
+            "output_usd": _("Including reasoning."),
         }
         error_messages = {
             **dict.fromkeys(AMOUNTS, AMOUNT),
-            "language_model": {"required": _("Write the name of a language model.")},
+            "language_model": {"required": _("Enter the name of a language model.")},
             "__all__": {
-                "unique_together": _("There is a price for this language model from that day on already: change it.")
+                "unique_together": _("This language model already has a price from that day: change that one.")
             },
         }
 
@@ -79,6 +83,6 @@ class PriceForm(forms.ModelForm):
             )
         if valid_from < today():
             found.append(
-                gettext("That day is over. What was sent since keeps its cost: prices are stored with each completion.")
+                gettext("That day is over. Requests already made keep their cost: prices are stored with each request.")
             )
         return found

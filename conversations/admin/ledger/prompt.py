@@ -47,7 +47,7 @@ def prompt(request: HttpRequest, pk: int) -> HttpResponse:
         context = {
             **admin.site.each_context(request),
             "opts": Completion._meta,
-            "title": _("Completion %(id)s, as it was sent") % {"id": completion.pk},
+            "title": _("Request %(id)s, as it was sent") % {"id": completion.pk},
             "completion": completion,
             "is_exact": sent.is_exact,
             "sent_messages": sent_messages(completion, sent),

@@ -62,8 +62,8 @@ class SiteBudgetWithSpendingAdmin(SiteBudgetAdmin):
     readonly_fields = ["spent"]
 
     def get_fieldsets(self, request: HttpRequest, obj: SiteBudget | None = None) -> list[Any]:
-        return [*super().get_fieldsets(request, obj), (_("What is spent"), {"fields": ["spent"]})]
+        return [*super().get_fieldsets(request, obj), (_("Spending"), {"fields": ["spent"]})]
 
-    @display(description=_("up to now"))
+    @display(description=_("so far"))
     def spent(self, budget: SiteBudget) -> str:
         return spent_by_site(budget)

@@ -136,4 +136,4 @@ def _slices(record: WindowRecord) -> Iterator[Slice]:
             yield "grounding", gettext("Document passages"), record.grounding.tokens, ()
             tokens -= record.grounding.tokens
         yield kind, str(KINDS[kind]), tokens, entries
-    yield "priming", gettext("Priming of the reply"), record.priming_tokens, ()
+    yield "priming", gettext("Reply priming"), record.priming_tokens, ()

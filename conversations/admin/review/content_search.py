@@ -37,7 +37,7 @@ def _begin(request: HttpRequest) -> HttpResponse:
     """Put the search on record, and lead to its hits by an address that names no words."""
     words, reason = clean_line(request.POST.get("words", "")), request.POST.get("reason", "")
     if not FEWEST_LETTERS <= len(words) <= MOST_DETAIL:
-        return _page(request, words=words, reason=reason, error=_("Search for 3 to 200 characters."))
+        return _page(request, words=words, reason=reason, error=_("Enter 3 to 200 characters."))
     try:
         reading = open_search(request.user, words, reason)
     except ConversationError as refusal:
@@ -49,7 +49,7 @@ def _page(request: HttpRequest, *, words: str = "", reason: str = "", error: str
     context = {
         **admin.site.each_context(request),
         "opts": Reading._meta,
-        "title": _("Search in words"),
+        "title": _("Search messages"),
         "is_off": _is_off(request),
         "words_sought": words,
         "reason": reason,
@@ -81,7 +81,7 @@ def _hits(request: HttpRequest) -> dict[str, Any]:
         hits = conversations_with(words)
         log_hits(reading, hits)
     except LookUpTooCostly:
-        messages.error(request, _("There is too much to look through. Search for rarer words."))
+        messages.error(request, _("There is too much to search. Use rarer words."))
         return {}
     return {"reading": reading, "words_sought": words, "hits": hits, "is_cut": len(hits) == MOST_CONVERSATIONS}
 

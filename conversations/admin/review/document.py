@@ -33,7 +33,7 @@ class DocumentAdmin(ReadOnlyAdmin):
     list_filter = ["created_at", "state", "kind", ("scenario", admin.EmptyFieldListFilter)]
     linked_lookups = ("conversation", "scenario")
     search_fields = ["uploader__email"]
-    search_help_text = _("The email address of whoever added it")
+    search_help_text = _("Email address of the person who added it")
     list_select_related = ["conversation", "scenario", "uploader"]
     ordering = ["-pk"]
     change_form_before_template = "admin/conversations/document/_content.html"

@@ -27,7 +27,7 @@ class MessageAdmin(ReadOnlyAdmin):
     list_filter = ["created_at", "role", "state", "active", "pinned", "excluded"]
     linked_lookups = ("conversation", "parent")
     search_fields = ["conversation__owner__email"]
-    search_help_text = _("The email address of the conversation's owner")
+    search_help_text = _("Email address of the conversation's owner")
     list_select_related = ["conversation__owner"]
     ordering = ["-pk"]
 
@@ -43,7 +43,7 @@ class MessageAdmin(ReadOnlyAdmin):
         """The position, counted from 1 as people do."""
         return figures.count(message.position + 1)
 
-    @display(description=_("tokens + grounding"), ordering="content_tokens")
+    @display(description=_("tokens + passages"), ordering="content_tokens")
     def tokens(self, message: Message) -> str:
         grounding = f" + {figures.count(message.grounding_tokens)}" if message.grounding_tokens else ""
         return figures.count(message.content_tokens) + grounding

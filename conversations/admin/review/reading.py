@@ -29,7 +29,7 @@ class ReadingAdmin(ReadOnlyAdmin):
     list_filter = ["began_at", ReviewerFilter, OwnerFilter, ReadKindFilter]
     linked_lookups = ("conversation",)
     search_fields = ["reviewer_email", "owner__email", "reason"]
-    search_help_text = _("The reviewer's or the owner's email address, or words of the reason")
+    search_help_text = _("Email address of the reviewer or the owner, or words of the reason")
     list_select_related = ["conversation", "owner"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Reading]:
@@ -60,6 +60,6 @@ def what_was_read(reading: Reading) -> SafeString | str:
         return gettext("a search of all conversations")
     if reading.conversation is None:
         number = short_id(reading.conversation_public_id)
-        return gettext("Conversation %(id)s, which has been deleted") % {"id": number}
+        return gettext("Conversation %(id)s (deleted)") % {"id": number}
     url = reverse("admin:conversations_conversation_change", args=[reading.conversation.pk])
     return format_html('<a class="{}" href="{}">{}</a>', LINK_CLASS, url, reading.conversation)

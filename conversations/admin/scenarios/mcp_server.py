@@ -34,14 +34,14 @@ from conversations.tools.mcp_tools import McpTool, server_tools
 LIST_TOOLS = "conversations_mcpserver_list_tools"
 STATE_COLOURS = StateColours({"failed": "danger", "not listed": "info"})
 REASONS: Mapping[str, Promise] = {
-    listed_tools.TOO_MANY: _("The server offers more tools than are taken."),
+    listed_tools.TOO_MANY: _("The server offers more tools than are accepted."),
     listed_tools.NAME_UNFIT: _("Its name is empty, too long, or can't be stored."),
-    listed_tools.NAME_TAKEN: _("Language models could not tell its name from another tool's."),
+    listed_tools.NAME_TAKEN: _("Language models could not tell its name apart from another tool's."),
     Flaw.TOO_LARGE: _("Its schema is too large."),
     Flaw.TOO_DEEP: _("Its schema is nested too deeply."),
-    Flaw.REFERS_OUTSIDE: _("Its schema refers to another document, and nothing is fetched for it."),
-    Flaw.EXPANDS: _("Its schema grows too large by its references."),
-    Flaw.NOT_A_SCHEMA: _("What it gives for a schema is not the schema of an object."),
+    Flaw.REFERS_OUTSIDE: _("Its schema refers to another document, which is not fetched."),
+    Flaw.EXPANDS: _("Its schema grows too large through its references."),
+    Flaw.NOT_A_SCHEMA: _("Its schema is not the schema of an object."),
 }
 
 

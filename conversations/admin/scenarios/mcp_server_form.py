@@ -17,8 +17,8 @@ from conversations.providers.egress.destinations import Destination, EgressRefus
 
 HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 LONGEST_AUTHORIZATION = 4_000
-ELSEWHERE = _("The address leads to another server now. Write the authorization for that one, or remove the old one.")
-IN_CLEAR = _("Over http:// anybody on the way could read it. Use https://, or name the host in MCP_HOSTS.")
+ELSEWHERE = _("The address leads to another server now. Enter the authorization for that one, or remove the old one.")
+IN_CLEAR = _("Over http:// it could be read on the way. Use https://, or list the host in MCP_HOSTS.")
 
 
 class McpServerForm(forms.ModelForm):
@@ -30,7 +30,9 @@ class McpServerForm(forms.ModelForm):
         widget=UnfoldAdminPasswordWidget(
             {"autocomplete": "new-password"}
         ),  # it writes no value back, also where the form is wrong
-        help_text=_("The whole value of that header, such as: Bearer abc123. It is sealed, and not shown again."),
+        help_text=_(
+            "The whole value of that header, such as: Bearer abc123. It is stored encrypted and not shown again."
+        ),
     )
     forget_authorization = forms.BooleanField(
         label=_("Remove the authorization"), required=False, widget=UnfoldBooleanSwitchWidget
@@ -41,17 +43,17 @@ class McpServerForm(forms.ModelForm):
         fields = ("name", "url", "timeout_seconds", "enabled", "offered", "believes_read_only")
         labels = {
             "url": _("Address"),
-            "timeout_seconds": _("Seconds that a call may take"),
+            "timeout_seconds": _("Timeout of a call, seconds"),
             "enabled": _("In use"),
-            "offered": _("Offered to people"),
-            "believes_read_only": _("Believed when it says that a tool only reads"),
+            "offered": _("Offered to users"),
+            "believes_read_only": _("Trust its read-only labels"),
         }
         help_texts = {
-            "name": _("Stands before the names of its tools. Scenarios name them by it."),
-            "url": _("Of its streamable HTTP endpoint, such as https://tools.example.org/mcp."),
+            "name": _("Put before the names of its tools. Scenarios refer to tools by it."),
+            "url": _("Its streamable HTTP endpoint, such as https://tools.example.org/mcp."),
             "offered": _("For scenarios of their own. The site's scenarios may use any server."),
             "believes_read_only": _(
-                "Then tools that it calls read-only run at once. All others ask the person first, with the arguments."
+                "Tools that it calls read-only then run at once. All others ask the user first, with the arguments."
             ),
         }
 
@@ -67,7 +69,7 @@ class McpServerForm(forms.ModelForm):
     def clean_authorization(self) -> str:
         authorization: str = self.cleaned_data["authorization"]
         if authorization and not HEADER_VALUE.fullmatch(authorization):
-            raise forms.ValidationError(_("Write letters, digits and signs of ASCII only, on one line."))
+            raise forms.ValidationError(_("Use letters, digits and signs of ASCII only, on one line."))
         return authorization
 
     def clean(self) -> dict[str, Any]:

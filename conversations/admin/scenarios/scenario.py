@@ -104,13 +104,16 @@ class ScenarioAdmin(LargeListAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return super().has_change_permission(request, obj) and not _is_someone_elses(request, obj)
 
-    @display(description=_("looked up for each question"))
+    @display(description=_("searched for each question"))
     def documents(self, scenario: Scenario) -> SafeString | str:
         """How many there are, and the way to them: for what is the site's, the page where an admin adds more."""
         if not scenario.pk:
-            return gettext("Save the scenario first; then documents can be added to it.")
+            return gettext("Save the scenario first, then add documents to it.")
         if scenario.owner_id is None:
-            url, label = reverse("conversations:scenario_documents", args=[scenario.pk]), gettext("See, add and delete")
+            url, label = (
+                reverse("conversations:scenario_documents", args=[scenario.pk]),
+                gettext("View, add and delete"),
+            )
         else:
             query = {"scenario": scenario.pk}
             url, label = reverse("admin:conversations_document_changelist", query=query), gettext("What they are")

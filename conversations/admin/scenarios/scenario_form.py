@@ -28,17 +28,19 @@ class ScenarioForm(people.ScenarioForm):
 
     class Meta(people.ScenarioForm.Meta):
         fields = (*people.ScenarioForm.Meta.fields, "offered", "is_default", "owner")
-        labels = people.ScenarioForm.Meta.labels | {"offered": _("Offered to everyone"), "is_default": _("The default")}
+        labels = people.ScenarioForm.Meta.labels | {"offered": _("Offered to everyone"), "is_default": _("Default")}
         widgets = {}  # the theme's own
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("owner") and (cleaned.get("is_default") or cleaned.get("offered")):
             self.add_error(
-                "owner", _("A scenario of one person can't be everyone's. Take the owner or the offer away.")
+                "owner", _("A user's own scenario can't be offered to everyone. Remove the owner or the offer.")
             )
         if "is_default" in self.changed_data and not cleaned.get("is_default"):
-            self.add_error("is_default", _("New conversations need a default: choose another scenario as it instead."))
+            self.add_error(
+                "is_default", _("New conversations need a default: make another scenario the default instead.")
+            )
         return cleaned
 
     def _get_validation_exclusions(self) -> set[str]:

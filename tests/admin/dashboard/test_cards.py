@@ -15,7 +15,7 @@ def card(label: str, total: Totals, previous: Totals):
 
 
 @pytest.mark.parametrize(
-    ("now", "previous", "said"), [(3, 2, "+50.0 %"), (1, 2, "−50.0 %"), (2, 2, "as before"), (2, 0, ""), (0, 0, "")]
+    ("now", "previous", "said"), [(3, 2, "+50.0 %"), (1, 2, "−50.0 %"), (2, 2, "unchanged"), (2, 0, ""), (0, 0, "")]
 )
 def test_growth_is_said_where_there_was_something(now, previous, said):
     assert growth(now, previous) == said
@@ -28,7 +28,7 @@ def test_shares_are_compared_in_points():
 
 
 def test_a_share_of_nothing_is_a_dash():
-    assert card("Error of our estimates", Totals(), Totals()).value == "–"
+    assert card("Estimation error", Totals(), Totals()).value == "–"
 
 
 def test_the_larger_of_two_costs_fills_the_bar():

@@ -67,7 +67,7 @@ def test_a_reply_of_several_steps_is_one_reply_and_has_the_cost_of_all_its_reque
     make_completion(alice, step=2, purpose="tool_step", cost_usd=Decimal("0.02"), language_model="first")
     make_completion(alice, step=3, purpose="reply", cost_usd=Decimal("0.03"), language_model="second")
     written = rows(by)
-    assert {(row["completions"], row["replies"], row["cost (USD)"]) for row in written} == counted
+    assert {(row["requests"], row["replies"], row["cost (USD)"]) for row in written} == counted
 
 
 def test_a_file_is_of_the_days_and_filters_of_the_page(rows, alice):

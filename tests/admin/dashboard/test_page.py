@@ -26,7 +26,7 @@ def test_an_empty_site_says_what_will_be_here(page):
 def test_days_without_completions_say_so_and_leave_the_choice(page, alice):
     make_completion(alice)
     text = page("?from=2020-01-01&to=2020-01-31")
-    assert "Nothing ended in these days" in text
+    assert "Nothing in these days" in text
     assert 'name="from"' in text
 
 
@@ -71,14 +71,14 @@ def test_unknown_costs_are_counted_and_never_shown_as_nothing(overview, alice):
     make_completion(alice, cost_usd=None)
     cost = overview().cards[0]
     assert "unknown" in cost.value
-    assert cost.note == "1 completion at an unknown price"
+    assert cost.note == "1 request at an unknown price"
 
 
 def test_days_that_cost_nothing_are_not_days_without_a_price(page, alice):
     make_completion(alice, cost_usd="0")
-    assert "so remembering cost nothing" in page()
+    assert "so neither did context" in page()
     make_completion(alice, cost_usd=None)
-    assert "No reply of these days has a known price yet" in page()
+    assert "No reply in these days has a known price yet" in page()
 
 
 def test_what_still_runs_is_counted_apart(overview, alice):
@@ -102,7 +102,7 @@ def test_a_filter_holds_for_every_figure_and_can_be_taken_away(overview, alice):
 def test_who_is_gone_can_still_stand_in_an_address(overview, alice):
     make_completion(alice)
     (chip,) = overview("?user=999999").chips
-    assert chip.value == "number 999999, which is gone"
+    assert chip.value == "number 999999 (deleted)"
 
 
 def test_days_are_those_of_whoever_looks(admin_browser, alice):
