@@ -156,7 +156,7 @@ def test_what_the_site_has_set_stays_in_a_scenario_that_has_become_somebodys():
     stored = Scenario.objects.create(name="Given", owner=make_user("alice"), sampling={"service_tier": "flex"})
     check_scenario(stored)
     stored.sampling = {"service_tier": "priority"}
-    with pytest.raises(ValidationError, match="may set these: service_tier"):
+    with pytest.raises(ValidationError, match="can set these: service_tier"):
         check_scenario(stored)
 
 

@@ -119,7 +119,7 @@ def test_an_unknown_cost_is_told_and_is_not_zero(client, alice):
     talk(alice, "Priceless", None)
     context = context_of(client)
     assert [row.totals.unknown_costs for row in context["by_conversation"]] == [1]
-    assert "1 unknown together" in context["charts"][0].summary
+    assert "1 unknown in total" in context["charts"][0].summary
     assert '<dd><span class="unknown">1 unknown</span></dd>' in page_of(client)
     assert file_of(client, "conversation")[0]["unknown_costs"] == "1"
 

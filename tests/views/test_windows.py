@@ -71,7 +71,7 @@ def test_what_is_no_longer_exact_says_so(client, conversation):
     answer = get(client, "request", reply)
     assert answer.headers["X-Is-Exact"] == "no"
     assert "not-as-sent" in answer.headers["Content-Disposition"]
-    assert "Not exactly what was sent" in get(client, "window", reply).text
+    assert "This is not exactly what was sent" in get(client, "window", reply).text
 
 
 def test_each_request_for_a_reply_can_be_looked_at(client, conversation):
@@ -102,7 +102,7 @@ def test_the_rules_and_cuts_are_told_in_words(client, conversation):
         "Sliding: the newest messages that fit",
         "70%",
         "1.08",
-        "moved on by 3 messages",
+        "starts 3 messages later",
         "first 1,200 characters",
         "Tool steps",
         "Be kind.",

@@ -55,7 +55,7 @@ def _money(figures: Figures) -> DayChart:
         bars=chart.bars,
         top=exact_usd(chart.top),
         days=_days_below(figures.by_day),
-        summary=gettext("Cost by day: %(total)s in total, at most %(most)s in a day.")
+        summary=gettext("Cost by day: %(total)s in total. Highest: %(most)s.")
         % {"total": _cost_in_words(figures.total), "most": _said(most.day, _cost_in_words(most.totals))},
         legend=_legend_of_unknown(figures.total),
     )
@@ -69,7 +69,7 @@ def _tokens(figures: Figures) -> DayChart:
         bars=chart.bars,
         top=count(int(chart.top)),
         days=_days_below(figures.by_day),
-        summary=gettext("Tokens by day: %(total)s in total, at most %(most)s in a day.")
+        summary=gettext("Tokens by day: %(total)s in total. Highest: %(most)s.")
         % {"total": count(figures.total.tokens), "most": _said(most.day, count(most.totals.tokens))},
         legend=list(TOKEN_KINDS.items()),
     )
