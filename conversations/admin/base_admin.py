@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.admin import ShowFacets
 from django.core.paginator import Paginator
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 from unfold.admin import ModelAdmin
@@ -15,14 +15,15 @@ from unfold.views import ChangeList
 MOST_COUNTED_ROWS = 10_000
 
 
-class CappedPaginator(Paginator):
+class CappedPaginator(Paginator):  # type: ignore[type-arg]  # it takes no argument when the site runs
     """Counts and pages up to `MOST_COUNTED_ROWS` rows: those beyond are found with search and filters."""
 
     template_name = "admin/capped_pagination.html"
 
     @cached_property
     def count(self) -> int:
-        return self.object_list.order_by()[:MOST_COUNTED_ROWS].count()
+        rows: QuerySet[Model] = self.object_list  # type: ignore[assignment]  # the admin pages querysets alone
+        return rows.order_by()[:MOST_COUNTED_ROWS].count()
 
     @property
     def is_capped(self) -> bool:

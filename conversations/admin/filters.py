@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from conversations.core.tools.tool_spec import BUILT_IN, OWN
 from conversations.models import Completion
 from conversations.providers.catalog.language_models import language_models
-from conversations.tools.registry import BUILT_IN, OWN
 
 Lookups = list[tuple[str, str]]
 STOPPED = "stopped"  # the finish reason of a reply that its person stopped
@@ -21,7 +21,7 @@ STOPPED = "stopped"  # the finish reason of a reply that its person stopped
 class SiteScenarioFilter(RelatedFieldListFilter):
     """The scenarios of the site; those of single people are found by search."""
 
-    def field_choices(self, field: Field, request: HttpRequest, model_admin: ModelAdmin[Any]) -> list[tuple[str, str]]:
+    def field_choices(self, field: Field[Any, Any], request: HttpRequest, model_admin: ModelAdmin[Any]) -> Any:
         return field.get_choices(include_blank=False, ordering=("name",), limit_choices_to={"owner": None})
 
 
@@ -38,7 +38,8 @@ class LanguageModelFilter(SimpleListFilter):
         return [(name, name) for name in names]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
-        return self.only(queryset, self.value()) if self.value() else queryset
+        name = self.value()
+        return self.only(queryset, name) if name else queryset
 
     def only(self, queryset: QuerySet[Model], language_model: str) -> QuerySet[Model]:
         return queryset.filter(language_model=language_model)
@@ -61,8 +62,8 @@ class ConditionFilter(SimpleListFilter):
         return [(name, str(label)) for name, (label, _condition) in self.conditions.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
-        _label, condition = self.conditions.get(self.value(), (None, Q()))
-        return queryset.filter(condition)
+        name = self.value()
+        return queryset.filter(self.conditions[name][1]) if name in self.conditions else queryset
 
 
 class ConversationStateFilter(ConditionFilter):

@@ -1,8 +1,8 @@
-"""Users as the accounts know them, beside what they do here and what it costs."""
+"""Users, with their conversations, their usage and its cost: adds to the accounts' own page."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
@@ -15,8 +15,19 @@ from chatsite.accounts.models import User
 from conversations.admin.base_admin import LargeListAdmin
 from conversations.admin.ledger.spending import spent_by
 from conversations.models import Conversation
-from conversations.selectors.figures.ledger import BY_COST, BY_INPUT, with_usage
+from conversations.selectors.figures.ledger import BY_COST, BY_INPUT, UsageColumns, with_usage
 from conversations.templatetags import figures
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from django_stubs_ext import WithAnnotations
+
+    class ListedColumns(UsageColumns):
+        owned_conversations: int | None
+        last_active_at: dt.datetime | None
+
+    ListedUser = WithAnnotations[User, ListedColumns]
 
 admin.site.unregister(User)
 
@@ -37,24 +48,24 @@ class UserWithUsageAdmin(LargeListAdmin, UserAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         owned = Conversation.objects.filter(owner=OuterRef("pk"), deleted_at=None).order_by().values("owner")
-        users = with_usage(super().get_queryset(request), of="user")
+        users: QuerySet[User] = with_usage(super().get_queryset(request), of="user")
         return users.annotate(
             owned_conversations=Subquery(owned.annotate(figure=Count("pk")).values("figure")),
             last_active_at=Subquery(owned.annotate(figure=Max("last_active_at")).values("figure")),
         )
 
     @display(description=_("conversations"), ordering="owned_conversations")
-    def conversation_count(self, user: User) -> str:
+    def conversation_count(self, user: ListedUser) -> str:
         return figures.count(user.owned_conversations or 0)
 
     @display(description=_("tokens in / out"), ordering=BY_INPUT)
-    def tokens(self, user: User) -> str:
+    def tokens(self, user: ListedUser) -> str:
         return f"{figures.count(user.input_tokens)} / {figures.count(user.output_tokens)}"
 
     @display(description=_("cost"), ordering=BY_COST)
-    def cost(self, user: User) -> str:
+    def cost(self, user: ListedUser) -> str:
         return figures.cost(user.cost_usd, user.unknown_costs)
 
     @display(description=_("last activity"), ordering="last_active_at")
-    def last_activity(self, user: User) -> object:
+    def last_activity(self, user: ListedUser) -> object:
         return user.last_active_at

@@ -95,7 +95,8 @@ class CalibrationAdmin(ReadOnlyAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         context = {"errors": newest_estimate_errors(), "looked_at": LOOKED_AT}
-        return super().changelist_view(request, context | (extra_context or {}))
+        response: HttpResponse = super().changelist_view(request, context | (extra_context or {}))
+        return response
 
     @display(description=_("ratio"), ordering="ratio")
     def shown_ratio(self, calibration: Calibration) -> str:
@@ -114,7 +115,8 @@ class CalibrationAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Calibration, **kwargs: Any
     ) -> HttpResponse:
         context |= {"shown": ShownCalibration(obj), "may_forget": may_forget(request)}
-        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        response: HttpResponse = super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        return response
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(require_POST(self.forget_limit))

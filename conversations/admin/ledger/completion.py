@@ -102,8 +102,10 @@ class CompletionAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Completion, **kwargs: Any
     ) -> HttpResponse:
         shown = {"window": ShownWindow(obj), "outcome": self.outcome(obj)[1]}
-        return super().render_change_form(request, context | shown, *args, obj=obj, **kwargs)
+        response: HttpResponse = super().render_change_form(request, context | shown, *args, obj=obj, **kwargs)
+        return response
 
 
 def _is_list(request: HttpRequest) -> bool:
-    return request.resolver_match.url_name.endswith("_changelist")
+    match = request.resolver_match
+    return match is not None and (match.url_name or "").endswith("_changelist")

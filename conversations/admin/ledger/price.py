@@ -6,12 +6,11 @@ import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, QuerySet
-from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -29,6 +28,14 @@ from conversations.models.price import today
 from conversations.providers.catalog.language_models import ConfiguredModel, language_models
 from conversations.services.counting.prices import all_unit_prices
 from conversations.templatetags import figures
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+    class ListedColumns(TypedDict):
+        is_replaced: bool
+
+    ListedPrice = WithAnnotations[Price, ListedColumns]
 
 
 @dataclass(frozen=True)
@@ -98,10 +105,11 @@ class PriceAdmin(EditConflictAdmin, LargeListAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Price]:
         holds = Price.objects.filter(valid_from__lte=today())
         later = holds.filter(language_model=OuterRef("language_model"), valid_from__gt=OuterRef("valid_from"))
-        return super().get_queryset(request).annotate(is_replaced=Exists(later))
+        rows: QuerySet[Price] = super().get_queryset(request).annotate(is_replaced=Exists(later))
+        return rows
 
     @display(description=_("state"), label=PRICE_COLOURS)
-    def state(self, price: Price) -> tuple[str, str]:
+    def state(self, price: ListedPrice) -> tuple[str, str]:
         if price.valid_from > today():
             return "to come", gettext("upcoming")
         return ("replaced", gettext("replaced")) if price.is_replaced else ("in force", gettext("valid now"))
@@ -125,11 +133,12 @@ class PriceAdmin(EditConflictAdmin, LargeListAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         now = timezone.now()
         context = {"in_force": prices_in_force(now), "now": now, "may_add": self.has_add_permission(request)}
-        return super().changelist_view(request, context | (extra_context or {}))
+        response: HttpResponse = super().changelist_view(request, context | (extra_context or {}))
+        return response
 
-    def save_model(self, request: HttpRequest, obj: Price, form: ModelForm, change: Any) -> None:
+    def save_model(self, request: HttpRequest, obj: Price, form: PriceForm, change: Any) -> None:
         if not change:
-            obj.created_by = request.user
+            obj.created_by_id = request.user.pk
         super().save_model(request, obj, form, change)
         for warning in form.warnings():
             messages.warning(request, warning)

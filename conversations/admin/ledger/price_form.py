@@ -39,7 +39,7 @@ class LanguageModelWidget(UnfoldAdminTextInputWidget):
         return format_html('{}<datalist id="language-models">{}</datalist>', field, options)
 
 
-class PriceForm(forms.ModelForm):
+class PriceForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes no argument when the site runs
     class Meta:
         model = Price
         fields = ("language_model", "valid_from", *AMOUNTS, "note")

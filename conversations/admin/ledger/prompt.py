@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
@@ -38,7 +38,7 @@ class SentMessage:
 
 
 @require_GET
-def prompt(request: HttpRequest, pk: int) -> HttpResponse:
+def prompt(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The messages one below the other, and the JSON folded away."""
     completion = _find(request, pk)
 
@@ -59,7 +59,7 @@ def prompt(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_GET
-def prompt_json(request: HttpRequest, pk: int) -> HttpResponse:
+def prompt_json(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The body of the request, as a file."""
     completion = _find(request, pk)
 
@@ -75,7 +75,7 @@ def prompt_json(request: HttpRequest, pk: int) -> HttpResponse:
 
 def sent_messages(completion: Completion, sent: SentRequest) -> list[SentMessage]:
     """Return the messages of the request beside what each was in the window."""
-    entries = WindowRecord.from_json(completion.window).entries
+    entries = WindowRecord.from_json(completion.window or {}).entries  # without a window nothing is *sent*
     messages = sent.body["messages"]
     beside = entries if len(entries) == len(messages) else [None] * len(messages)  # one of them is stored no more
     return [

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from conversations.core.money.cost_drivers import CostDriver, LastRequest, is_expensive, main_cost_driver
-from conversations.core.window.window_record import EntryKind, LeftOutMessage, WindowEntry, WindowRecord
+from conversations.core.window.window_record import EntryKind, LeftOutMessage, Part, WindowEntry, WindowRecord
 from conversations.models import Completion
 from conversations.models.message import MessageRole
 from conversations.window_policies import policy_choices
@@ -30,7 +30,7 @@ Slice = tuple[str, str, int, tuple[WindowEntry, ...]]
 
 
 @dataclass(frozen=True)
-class Part:
+class ShownPart:
     """A part of the prompt: consecutive entries of one kind. *start* and *width* are per mille of the budget."""
 
     kind: str
@@ -51,7 +51,7 @@ class Part:
 
 
 class ShownWindow:
-    """What the admin shows of the window of *completion*."""
+    """The window of *completion*, as the admin shows it."""
 
     def __init__(self, completion: Completion) -> None:
         self.completion = completion
@@ -60,7 +60,7 @@ class ShownWindow:
     def record(self) -> WindowRecord | None:
         """None where there is no window: a title has none."""
         try:
-            return WindowRecord.from_json(self.completion.window)
+            return WindowRecord.from_json(self.completion.window) if self.completion.window else None
         except (KeyError, TypeError):
             return None
 
@@ -70,18 +70,20 @@ class ShownWindow:
         row = self.completion
         if row.cost_usd is None or not is_expensive(row.cost_usd):
             return None
-        parts = {part: tokens for part, tokens in self.record.parts.items() if part != "free"} if self.record else {}
+        parts: dict[Part, int] = {}
+        if self.record:
+            parts = {part: tokens for part, tokens in self.record.parts.items() if part != "free"}
         return main_cost_driver(
             row.cost_usd, 1, LastRequest(row.cost_usd, parts, row.output_tokens or 0, row.output_price_usd)
         )
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ShownPart]:
         """The parts of the prompt, in its order; their tokens add up to the prompt's."""
-        parts: list[Part] = []
+        parts: list[ShownPart] = []
         start = 0
         for kind, label, tokens, entries in _slices(self.record) if self.record else ():
-            parts.append(Part(kind, label, tokens, entries, self._per_mille(start), self._per_mille(tokens)))
+            parts.append(ShownPart(kind, label, tokens, entries, self._per_mille(start), self._per_mille(tokens)))
             start += tokens
         return parts
 
@@ -98,19 +100,19 @@ class ShownWindow:
 
     @property
     def entries(self) -> list[tuple[WindowEntry, str, str]]:
-        """The messages of the prompt, each with its kind and its role in words."""
+        """The messages of the prompt, each with the labels of its kind and its role."""
         entries = self.record.entries if self.record else ()
         return [(entry, str(KINDS[entry.kind]), role_in_words(entry.role)) for entry in entries]
 
     @property
-    def left_out(self) -> list[tuple[LeftOutMessage, str]]:
-        """The messages that were looked at and not sent, each with its reason in words."""
+    def left_out(self) -> list[tuple[LeftOutMessage, Promise | str]]:
+        """The messages that were considered and not sent, each with the label of the reason."""
         left_out = self.record.left_out if self.record else ()
         return [(message, LEFT_OUT_LABELS.get(message.reason, message.reason)) for message in left_out]
 
     @property
     def policy(self) -> str:
-        """The window policy in words, as scenarios offer it."""
+        """The label of the window policy, as scenarios offer it."""
         name = str(self.record.policy.get("name", "")) if self.record else ""
         return policy_choices().get(name, name)
 

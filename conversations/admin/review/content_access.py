@@ -6,13 +6,15 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from chatsite.accounts.models import User
 from conversations.core.errors import ConversationError, ReadingOff, ReadingRefused
 from conversations.core.text.reading_reason import FEWEST_CHARACTERS, MOST_CHARACTERS
 from conversations.models import Conversation, Reading, ReadWhat
@@ -63,10 +65,14 @@ class ContentAccess:
         return len(self.log) > MOST_LOGGED
 
 
+def reviewer_of(request: HttpRequest) -> User:
+    return cast(User, request.user)  # the admin admits users alone
+
+
 def content_access(request: HttpRequest, conversation: Conversation) -> ContentAccess:
     """Return whether the reviewer may see *conversation*'s content now."""
     try:
-        reading = require_reading(request.user, conversation)
+        reading = require_reading(reviewer_of(request), conversation)
     except ReadingRefused as refusal:
         return ContentAccess(
             conversation, is_open=False, is_off=isinstance(refusal, ReadingOff), reason=_reason_of_search(request)
@@ -84,15 +90,15 @@ def logged_access(request: HttpRequest, conversation: Conversation, what: ReadWh
 def open_reading_by_form(request: HttpRequest, conversation: Conversation) -> HttpResponse:
     """Open a reading with the reason that was posted, and redirect to the page that asked for it."""
     try:
-        open_reading(request.user, conversation, request.POST.get("reason", ""))
+        open_reading(reviewer_of(request), conversation, request.POST.get("reason", ""))
     except ConversationError as refusal:
         messages.error(request, sentence_of(refusal, reader_of(request)))
     return redirect(_page_to_go_on_to(request, conversation))
 
 
 def within_reading(
-    request: HttpRequest, conversation: Conversation | None, show: Callable[[Reading | None], HttpResponse]
-) -> HttpResponse:
+    request: HttpRequest, conversation: Conversation | None, show: Callable[[Reading | None], HttpResponseBase]
+) -> HttpResponseBase:
     """Answer with *show* where there is a reading, and else with the page that asks for a reason."""
     if conversation is None:
         return redirect("admin:index")
@@ -113,6 +119,6 @@ def _page_of(conversation: Conversation) -> str:
 
 def _reason_of_search(request: HttpRequest) -> str:
     try:
-        return reason_given(request.user, uuid.UUID(request.GET.get("reading", "")))
+        return reason_given(reviewer_of(request), uuid.UUID(request.GET.get("reading", "")))
     except ValueError:
         return ""

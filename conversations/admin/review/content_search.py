@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from conversations.admin.review.content_access import reviewer_of
 from conversations.core.errors import ConversationError, LookUpTooCostly, ReadingOff
 from conversations.core.text.reading_reason import FEWEST_CHARACTERS, MOST_CHARACTERS, clean_line
 from conversations.models import Reading
@@ -39,7 +40,7 @@ def _begin(request: HttpRequest) -> HttpResponse:
     if not FEWEST_LETTERS <= len(words) <= MOST_DETAIL:
         return _page(request, words=words, reason=reason, error=_("Enter 3 to 200 characters."))
     try:
-        reading = open_search(request.user, words, reason)
+        reading = open_search(reviewer_of(request), words, reason)
     except ConversationError as refusal:
         return _page(request, words=words, reason=reason, error=sentence_of(refusal, reader_of(request)))
     return redirect(reverse(f"admin:{SEARCH}", query={"reading": reading.public_id}))
@@ -65,7 +66,7 @@ def _page(request: HttpRequest, *, words: str = "", reason: str = "", error: str
 
 def _is_off(request: HttpRequest) -> bool:
     try:
-        require_reviewer(request.user)
+        require_reviewer(reviewer_of(request))
     except ReadingOff:
         return True
     return False
@@ -88,6 +89,6 @@ def _hits(request: HttpRequest) -> dict[str, Any]:
 
 def _search_in_address(request: HttpRequest) -> Reading | None:
     try:
-        return search_that_holds(request.user, uuid.UUID(request.GET.get("reading", "")))
+        return search_that_holds(reviewer_of(request), uuid.UUID(request.GET.get("reading", "")))
     except ValueError:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -24,9 +24,18 @@ from conversations.admin.review.conversation_export import csv_export, json_expo
 from conversations.admin.review.thread import read_thread
 from conversations.admin.state_labels import STATE_COLOURS, STATE_LABELS
 from conversations.models import Conversation, Reading, ReadWhat
-from conversations.selectors.figures.ledger import BY_COST, BY_INPUT, with_usage
+from conversations.selectors.figures.ledger import BY_COST, BY_INPUT, UsageColumns, with_usage
 from conversations.services.review.readings import log_step
 from conversations.templatetags import figures
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+    class ListedColumns(UsageColumns):
+        message_count: int | None
+        head_state: str | None
+
+    ListedConversation = WithAnnotations[Conversation, ListedColumns]
 
 
 @admin.register(Conversation)
@@ -53,44 +62,46 @@ class ConversationAdmin(ReadOnlyAdmin):
     ) -> tuple[QuerySet[Conversation], bool]:
         ids = ids_that_begin_with(search_term)
         if ids is None:
-            return super().get_search_results(request, queryset, search_term)
+            found: tuple[QuerySet[Conversation], bool] = super().get_search_results(request, queryset, search_term)
+            return found
         return queryset.filter(public_id__range=ids), False
 
     @display(description=_("conversation"), ordering="pk")
-    def name(self, conversation: Conversation) -> str:
+    def name(self, conversation: ListedConversation) -> str:
         return str(conversation)
 
     @display(description=_("messages"), ordering="message_count")
-    def messages(self, conversation: Conversation) -> str:
+    def messages(self, conversation: ListedConversation) -> str:
         return figures.count(conversation.message_count or 0)
 
     @display(description=_("tokens in / out"), ordering=BY_INPUT)
-    def tokens(self, conversation: Conversation) -> str:
+    def tokens(self, conversation: ListedConversation) -> str:
         return f"{figures.count(conversation.input_tokens)} / {figures.count(conversation.output_tokens)}"
 
     @display(description=_("cost"), ordering=BY_COST)
-    def cost(self, conversation: Conversation) -> str:
+    def cost(self, conversation: ListedConversation) -> str:
         return figures.cost(conversation.cost_usd, conversation.unknown_costs)
 
     @display(description=_("state"), label=STATE_COLOURS)
-    def state(self, conversation: Conversation) -> tuple[str, str]:
+    def state(self, conversation: ListedConversation) -> tuple[str, str]:
         state = _state_of(conversation)
         return state, str(STATE_LABELS[state])
 
     def render_change_form(
-        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Conversation, **kwargs: Any
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: ListedConversation, **kwargs: Any
     ) -> HttpResponse:
         access = content_access(request, obj)
         start = _position(request.GET.get("from", ""))
         thread = read_thread(obj, head=(obj.message_count or 0) - 1, start=start, has_content=access.is_open)
         log_step(access.reading, ReadWhat.THREAD, f"{thread.first + 1} – {thread.last + 1}")
-        return super().render_change_form(
-            request, context | {"thread": thread, "access": access}, *args, obj=obj, **kwargs
-        )
+        context |= {"thread": thread, "access": access}
+        response: HttpResponse = super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        return response
 
     def get_urls(self) -> list[URLPattern]:
         def to(view: Callable[..., HttpResponseBase], address: str, name: str) -> URLPattern:
-            return path(f"<int:pk>/{address}/", self.admin_site.admin_view(view), name=name)
+            pattern: URLPattern = path(f"<int:pk>/{address}/", self.admin_site.admin_view(view), name=name)
+            return pattern
 
         return [
             to(require_POST(self.read), "read", READ),
@@ -134,7 +145,7 @@ def ids_that_begin_with(text: str) -> tuple[uuid.UUID, uuid.UUID] | None:
     return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
 
 
-def _state_of(conversation: Conversation) -> str:
+def _state_of(conversation: ListedConversation) -> str:
     if conversation.deleted_at:
         return "deleted"
     if conversation.archived:

@@ -44,7 +44,8 @@ class DocumentAdmin(ReadOnlyAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
-        return super().get_queryset(request).defer("scenario__system_prompt")
+        rows: QuerySet[Document] = super().get_queryset(request).defer("scenario__system_prompt")
+        return rows
 
     @display(description=_("name"), ordering="pk")
     def shown_name(self, document: Document) -> SafeString:
@@ -90,9 +91,10 @@ class DocumentAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         if obj.conversation:
             access = logged_access(request, obj.conversation, ReadWhat.DOCUMENT, str(obj.pk))
-            obj.is_read = access.is_open
+            obj.is_read = access.is_open  # type: ignore[attr-defined]  # for `shown_name`, which is given no request
             context |= {"access": access}
-        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        response: HttpResponse = super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        return response
 
 
 def _sentence(code: str, document: Document) -> str:

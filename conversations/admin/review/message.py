@@ -32,7 +32,8 @@ class MessageAdmin(ReadOnlyAdmin):
     ordering = ["-pk"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        return super().get_queryset(request).defer(*CONTENT_FIELDS)
+        rows: QuerySet[Message] = super().get_queryset(request).defer(*CONTENT_FIELDS)
+        return rows
 
     @display(description=_("owner"), ordering="conversation__owner__email")
     def owner(self, message: Message) -> str:
@@ -68,7 +69,8 @@ class MessageAdmin(ReadOnlyAdmin):
             "steps": _briefly(Message.objects.filter(step_of=obj.pk)),
             "answers": _briefly(Message.objects.filter(parent=obj.pk, step_of=None)),
         }
-        return super().render_change_form(request, context | neighbours, *args, obj=obj, **kwargs)
+        response: HttpResponse = super().render_change_form(request, context | neighbours, *args, obj=obj, **kwargs)
+        return response
 
 
 def _briefly(messages: QuerySet[Message]) -> QuerySet[Message]:

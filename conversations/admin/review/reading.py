@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
@@ -22,6 +22,14 @@ from conversations.models import Reading
 from conversations.models.conversation import short_id
 from conversations.templatetags import figures
 
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+    class ListedColumns(TypedDict):
+        step_count: int
+
+    ListedReading = WithAnnotations[Reading, ListedColumns]
+
 
 @admin.register(Reading)
 class ReadingAdmin(ReadOnlyAdmin):
@@ -33,14 +41,15 @@ class ReadingAdmin(ReadOnlyAdmin):
     list_select_related = ["conversation", "owner"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Reading]:
-        return super().get_queryset(request).annotate(step_count=Count("steps"))
+        rows: QuerySet[Reading] = super().get_queryset(request).annotate(step_count=Count("steps"))
+        return rows
 
     @display(description=_("what"))
     def what(self, reading: Reading) -> SafeString | str:
         return what_was_read(reading)
 
     @display(description=_("pages"), ordering="step_count")
-    def pages(self, reading: Reading) -> str:
+    def pages(self, reading: ListedReading) -> str:
         return figures.count(reading.step_count)
 
     def get_urls(self) -> list[URLPattern]:
@@ -51,7 +60,8 @@ class ReadingAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: Reading, **kwargs: Any
     ) -> HttpResponse:
         context |= {"steps": obj.steps.all(), "what": what_was_read(obj)}
-        return super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        response: HttpResponse = super().render_change_form(request, context, *args, obj=obj, **kwargs)
+        return response
 
 
 def what_was_read(reading: Reading) -> SafeString | str:

@@ -27,8 +27,9 @@ class PersonFilter(SimpleListFilter):
         if not asked:
             return queryset
         person_id = id_in(asked)
+        name = str(self.parameter_name)
         # None would ask for the readings of deleted users.
-        return queryset.none() if person_id is None else queryset.filter(**{self.parameter_name: person_id})
+        return queryset.none() if person_id is None else queryset.filter(**{name: person_id})
 
 
 class ReviewerFilter(PersonFilter):
@@ -49,7 +50,8 @@ class OwnerFilter(PersonFilter):
     parameter_name = "owner"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin[Any]) -> Lookups:
-        people = User.objects.filter(pk=id_in(request.GET.get(self.parameter_name, "")))
+        user_id = id_in(request.GET.get(self.parameter_name, ""))
+        people = User.objects.filter(pk=user_id) if user_id is not None else User.objects.none()
         return [(str(pk), email) for pk, email in people.values_list("pk", "email")]
 
 

@@ -24,7 +24,10 @@ class RunAdmin(ReadOnlyAdmin):
     exclude = ["payer", "reserved_usd", "reserved_at"]  # bookkeeping of reservations, which other pages sum up
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Run]:
-        return super().get_queryset(request).defer("reply__content", "reply__grounding", "reply__tool_calls")
+        rows: QuerySet[Run] = (
+            super().get_queryset(request).defer("reply__content", "reply__grounding", "reply__tool_calls")
+        )
+        return rows
 
     @display(description=_("state"), ordering="state", label=STATE_COLOURS)
     def shown_state(self, run: Run) -> tuple[str, str]:

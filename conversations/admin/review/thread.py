@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Left, Length
@@ -17,6 +18,15 @@ from django.utils.safestring import SafeString
 from conversations.admin.ledger.window_record import ShownWindow
 from conversations.models import Completion, Conversation, Message, ToolCall
 from conversations.rendering import render_markdown
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+    class BeginningColumns(TypedDict):
+        beginning: str
+        characters: int
+
+    MessageBeginning = WithAnnotations[Message, BeginningColumns]
 
 PAGE_MESSAGES = 20
 SHOWN_CHARACTERS = 20_000
@@ -39,11 +49,13 @@ class ShownMessage:
 
     @cached_property
     def html(self) -> SafeString:
-        return render_markdown(self.message.beginning)
+        return render_markdown(cast("MessageBeginning", self.message).beginning)
 
     @property
     def hidden_characters(self) -> int:
-        return max(self.message.characters - SHOWN_CHARACTERS, 0) if self.has_content else 0
+        if not self.has_content:
+            return 0
+        return max(cast("MessageBeginning", self.message).characters - SHOWN_CHARACTERS, 0)
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,7 @@ def _windows_of(messages: Iterable[Message]) -> dict[int, list[ShownWindow]]:
     windows: dict[int, list[ShownWindow]] = defaultdict(list)
     completions = Completion.objects.filter(reply__in=[m.pk for m in messages if m.role == "assistant"])
     for completion in completions.order_by("pk"):
-        windows[completion.reply_id].append(ShownWindow(completion))
+        windows[cast(int, completion.reply_id)].append(ShownWindow(completion))
     return windows
 
 

@@ -19,9 +19,9 @@ from conversations.admin.filters import ToolSourceFilter
 from conversations.admin.review.content_access import logged_access
 from conversations.admin.state_labels import STATE_COLOURS
 from conversations.core.errors.stored_errors import sentence_for
+from conversations.core.tools.tool_spec import BUILT_IN, OWN
 from conversations.models import ReadWhat, ToolCall
 from conversations.templatetags import figures
-from conversations.tools.registry import BUILT_IN, OWN
 
 CONTENT_FIELDS = ("arguments", "result")
 MOST_CHARACTERS = 20_000
@@ -53,7 +53,8 @@ class ToolCallAdmin(ReadOnlyAdmin):
         queryset = (
             super().get_queryset(request).defer(*CONTENT_FIELDS, *(f"reply__{name}" for name in REPLY_CONTENT_FIELDS))
         )
-        return queryset.annotate(duration=F("ended_at") - F("started_at"))
+        rows: QuerySet[ToolCall] = queryset.annotate(duration=F("ended_at") - F("started_at"))
+        return rows
 
     @display(description=_("owner"), ordering="reply__conversation__owner__email")
     def owner(self, call: ToolCall) -> str:
@@ -81,7 +82,9 @@ class ToolCallAdmin(ReadOnlyAdmin):
 
     @display(description=_("duration"), ordering="duration")
     def seconds(self, call: ToolCall) -> str:
-        return figures.seconds(call.duration.total_seconds() if call.duration is not None else None)
+        return figures.seconds(
+            (call.ended_at - call.started_at).total_seconds() if call.ended_at and call.started_at else None
+        )
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, obj: ToolCall, **kwargs: Any
@@ -97,7 +100,8 @@ class ToolCallAdmin(ReadOnlyAdmin):
         }
         result = result_of(obj) if access.is_open else ""
         shown |= {"result": result[:MOST_CHARACTERS], "is_cut": len(result) > MOST_CHARACTERS}
-        return super().render_change_form(request, context | shown, *args, obj=obj, **kwargs)
+        response: HttpResponse = super().render_change_form(request, context | shown, *args, obj=obj, **kwargs)
+        return response
 
 
 def shown_tool(call: ToolCall) -> str:

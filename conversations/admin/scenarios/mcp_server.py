@@ -31,6 +31,7 @@ from conversations.services.scenarios.mcp_servers import list_tools
 from conversations.templatetags import figures
 from conversations.tools.mcp_tools import McpTool, server_tools
 
+SAVED_SERVER = "saved_server"  # the attribute of a request that has stored one
 LIST_TOOLS = "conversations_mcpserver_list_tools"
 STATE_COLOURS = StateColours({"failed": "danger", "not listed": "info"})
 REASONS: Mapping[str, Promise] = {
@@ -121,16 +122,17 @@ class McpServerAdmin(EditConflictAdmin, LargeListAdmin):
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         if server := kwargs.get("obj"):
             context |= {"shown": ShownServer(server), "may_list": self.has_change_permission(request, server)}
-        return super().render_change_form(request, context, *args, **kwargs)
+        response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
+        return response
 
-    def save_model(self, request: HttpRequest, obj: McpServer, form: ModelForm, change: Any) -> None:
+    def save_model(self, request: HttpRequest, obj: McpServer, form: ModelForm[Any], change: Any) -> None:
         super().save_model(request, obj, form, change)
-        request.saved_server = obj
+        setattr(request, SAVED_SERVER, obj)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Ask a server for its tools once it is stored for good: no transaction waits for somebody else's machine."""
         response = super().changeform_view(request, *args, **kwargs)
-        server = getattr(request, "saved_server", None)
+        server = getattr(request, SAVED_SERVER, None)
         if server and server.enabled:
             self._list_tools(request, server)
         return response

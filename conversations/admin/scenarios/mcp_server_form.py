@@ -21,7 +21,7 @@ ELSEWHERE = _("The address leads to another server now. Enter the authorization 
 IN_CLEAR = _("Over http:// it could be read on the way. Use https://, or list the host in MCP_HOSTS.")
 
 
-class McpServerForm(forms.ModelForm):
+class McpServerForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes no argument when the site runs
     authorization = forms.CharField(
         label=_("Authorization"),
         required=False,
@@ -99,7 +99,8 @@ class McpServerForm(forms.ModelForm):
             self.instance.sealed_authorization = ""
         if {"url", "name"} & set(self.changed_data):  # what was listed is not this server's, or not by its names
             self.instance.tools, self.instance.refused_tools, self.instance.listed_at = [], [], None
-        return super().save(commit)
+        server: McpServer = super().save(commit)
+        return server
 
 
 def _destination(url: str) -> Destination:

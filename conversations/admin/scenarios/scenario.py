@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelect
 from django.db import transaction
-from django.db.models import Case, F, ForeignKey, Model, Q, QuerySet, Value, When
+from django.db.models import Case, F, ForeignKey, Q, QuerySet, Value, When
 from django.forms import ModelForm
 from django.forms.widgets import Script
 from django.http import HttpRequest
@@ -32,7 +33,7 @@ NAME_OF_THE_SITES = Case(When(owner=None, then="name"), default=Value(""))
 class OwnerWidget(AutocompleteSelect):
     """Django's own asks the database for whatever was posted, and fails where that can't be an id."""
 
-    def optgroups(self, name: str, value: list[str], attr: dict[str, Any] | None = None) -> Any:
+    def optgroups(self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None) -> Any:
         ids = [each for each in value if id_in(str(each)) is not None]
         return super().optgroups(name, ids, attr)
 
@@ -76,13 +77,16 @@ class ScenarioAdmin(LargeListAdmin):
         css = {"all": ["css/tool_choice.css"]}
         js = [Script("js/scenarios/tool_choice.js", type="module")]
 
-    def formfield_for_foreignkey(self, db_field: ForeignKey, request: HttpRequest, **kwargs: Any) -> Any:
+    def formfield_for_foreignkey(self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any) -> Any:
         widget = OwnerWidget(db_field, self.admin_site)
         return super().formfield_for_foreignkey(db_field, request, **kwargs | {"widget": widget})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Scenario]:
         """The site's by their names, people's own after them by their numbers."""
-        return super().get_queryset(request).order_by(F("owner").asc(nulls_first=True), NAME_OF_THE_SITES, "pk")
+        rows: QuerySet[Scenario] = (
+            super().get_queryset(request).order_by(F("owner").asc(nulls_first=True), NAME_OF_THE_SITES, "pk")
+        )
+        return rows
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Scenario], search_term: str
@@ -101,7 +105,7 @@ class ScenarioAdmin(LargeListAdmin):
             return [(None, {"fields": ["language_model"]}), *fieldsets[1:]]
         return fieldsets
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Scenario | None = None) -> bool:
         return super().has_change_permission(request, obj) and not _is_someone_elses(request, obj)
 
     @display(description=_("searched for each question"))
@@ -124,11 +128,11 @@ class ScenarioAdmin(LargeListAdmin):
     def shown_language_model(self, scenario: Scenario) -> str:
         return scenario.language_model or gettext("the site's default")
 
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Scenario | None = None) -> bool:
         is_free = obj is None or not (_is_someone_elses(request, obj) or _is_used(obj))
         return super().has_delete_permission(request, obj) and is_free
 
-    def save_model(self, request: HttpRequest, obj: Scenario, form: ModelForm, change: Any) -> None:
+    def save_model(self, request: HttpRequest, obj: Scenario, form: ModelForm[Any], change: Any) -> None:
         with transaction.atomic():
             if obj.is_default:
                 _unset_other_defaults(obj)

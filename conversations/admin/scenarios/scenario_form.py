@@ -45,4 +45,5 @@ class ScenarioForm(people.ScenarioForm):
 
     def _get_validation_exclusions(self) -> set[str]:
         """Leave out the constraint that there is one default: saving unsets the old one first."""
-        return super()._get_validation_exclusions() | {"is_default"}
+        excluded: set[str] = super()._get_validation_exclusions()  # type: ignore[misc]  # Django's, not documented
+        return excluded | {"is_default"}

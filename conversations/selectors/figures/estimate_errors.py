@@ -1,4 +1,4 @@
-"""How far what providers report of prompts is from our estimates, for each language model.
+"""Errors of our token estimates against what providers report, for each language model.
 
 error = reported / estimated − 1, of each completion whose usage was reported
 """
@@ -30,9 +30,10 @@ WITH reported AS (
          input_tokens / estimated_input_tokens::float8 - 1 AS error
   FROM ({completions}) AS completion WHERE estimated_input_tokens > 0
 )
-SELECT language_model, count(*), sum(estimated)::bigint, sum(reported)::bigint, avg(error),
-       CASE WHEN max(error) >= -min(error) THEN max(error) ELSE min(error) END,
-       percentile_cont(0.95) WITHIN GROUP (ORDER BY abs(error))
+SELECT language_model, count(*) AS completions,
+       sum(estimated)::bigint AS estimated_tokens, sum(reported)::bigint AS reported_tokens, avg(error) AS mean,
+       CASE WHEN max(error) >= -min(error) THEN max(error) ELSE min(error) END AS worst,
+       percentile_cont(0.95) WITHIN GROUP (ORDER BY abs(error)) AS quantile_95
 FROM reported GROUP BY language_model ORDER BY language_model
 """
 
@@ -71,7 +72,8 @@ def newest_estimate_errors() -> list[EstimateErrors]:
     return _errors(OF_NEWEST, {"newest": LOOKED_AT})
 
 
-def _errors(completions: str, params: Mapping[str, object]) -> list[EstimateErrors]:
+def _errors(completions: str, params: Mapping[str, int | dt.datetime]) -> list[EstimateErrors]:
     with connection.cursor() as cursor:
         cursor.execute(ERRORS.format(completions=completions), params)
-        return [EstimateErrors(*row) for row in cursor.fetchall()]
+        names = [column.name for column in cursor.description]
+        return [EstimateErrors(**dict(zip(names, row, strict=True))) for row in cursor.fetchall()]

@@ -167,7 +167,7 @@ def _read(statement: str, period: Period, filters: Filters, **parameters: int) -
         cursor.execute(CLOSED_UNTIL)
         (closed,) = _named_rows(cursor, cursor.fetchall())
         until = closed["closed_until"] or BEFORE_ALL
-        spans = {"until": until, "midnights": period.midnights, **closed_spans(period, until)}
+        spans: dict[str, Any] = {"until": until, "midnights": period.midnights, **closed_spans(period, until)}
         cursor.execute(statement, {**_parameters(period, filters), **spans, **parameters})
         return list(_named_rows(cursor, cursor.fetchall()))
 

@@ -1,4 +1,4 @@
-"""What rows of a list have used, from the ledger's sums.
+"""Usage columns for lists of conversations or users, from the ledger's sums.
 
 A completion that has not ended has neither a cost nor an unknown one yet.
 """
@@ -6,7 +6,7 @@ A completion that has not ended has neither a cost nor an unknown one yet.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TypeVar
+from typing import TypedDict, TypeVar, cast
 
 from django.db.models import Case, DecimalField, Model, OuterRef, QuerySet, Subquery, Sum, Value, When
 from django.db.models.expressions import Combinable
@@ -22,6 +22,15 @@ BY_INPUT = Coalesce("input_tokens", Value(Decimal(-1)), output_field=DecimalFiel
 KNOWN_COSTS = Sum("completions") - Sum("unknown_costs")
 
 
+class UsageColumns(TypedDict):
+    """What `with_usage` adds to a row."""
+
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_usd: Decimal | None
+    unknown_costs: int | None
+
+
 def with_usage(queryset: QuerySet[AnyModel], *, of: str) -> QuerySet[AnyModel]:
     """Annotate rows with their part of the ledger: `input_tokens`, `output_tokens`, `cost_usd`, `unknown_costs`.
 
@@ -33,9 +42,10 @@ def with_usage(queryset: QuerySet[AnyModel], *, of: str) -> QuerySet[AnyModel]:
     def figure(expression: Combinable) -> Subquery:
         return Subquery(sums.annotate(known_costs=KNOWN_COSTS, figure=expression).values("figure"))
 
-    return queryset.annotate(
+    annotated = queryset.annotate(
         input_tokens=figure(Sum("input_tokens")),
         output_tokens=figure(Sum("output_tokens")),
         cost_usd=figure(Case(When(known_costs__gt=0, then=Sum("cost_usd")))),
         unknown_costs=figure(Sum("unknown_costs")),
     )
+    return cast("QuerySet[AnyModel]", annotated)

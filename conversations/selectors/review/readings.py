@@ -68,7 +68,8 @@ def readings_about(owner: User) -> QuerySet[Reading]:
     """Return the readings of *owner*'s conversations and the searches that found one, each with what was shown."""
     hits = SearchHit.objects.filter(owner=owner).select_related("conversation")
     readings = _readings_about(owner=owner).select_related("conversation")
-    return readings.prefetch_related("steps", Prefetch("hits", hits, to_attr="own_hits"))
+    own_hits: Prefetch[Any] = Prefetch("hits", hits, to_attr="own_hits")
+    return readings.prefetch_related("steps", own_hits)
 
 
 def _readings_about(**whose: Any) -> QuerySet[Reading]:
