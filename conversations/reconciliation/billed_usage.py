@@ -1,7 +1,7 @@
-"""Our side of a reconciliation: what the ledger says a provider has to bill, by day (UTC) and language model.
+"""Our side of a reconciliation: the usage that a provider has to bill by the ledger, by day (UTC) and language model.
 
-A request counts on the day on which it left. One that a provider refused before it used anything is none to its export,
-and is none here.
+A request counts on the day on which it left. One that a provider refused before it used anything is not in its export,
+and is not counted here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 
 from conversations.models import Completion
-from conversations.reconciliation.comparison import Amounts, Measure, Place, add_up, plain_name
+from conversations.reconciliation.comparison import Amounts, DayAndModel, Measure, add_up, plain_name
 
 HAS_ENDED = Q(ended_at__isnull=False)
 USED_SOMETHING = HAS_ENDED & (Q(input_tokens__gt=0) | Q(output_tokens__gt=0))
@@ -48,7 +48,7 @@ class BilledUsage:
     the provider reported no usage.
     """
 
-    amounts: Mapping[Place, Amounts]
+    amounts: Mapping[DayAndModel, Amounts]
     unbilled: int
     running: int
     without_price: int
@@ -59,10 +59,10 @@ def billed_usage(
     first: dt.date, last: dt.date, *, same_as: Mapping[str, str] | None = None, without: frozenset[str] = frozenset()
 ) -> BilledUsage:
     """Return what was used from *first* to *last*, but for the models *without*, by their plain names: one query."""
-    amounts: dict[Place, Amounts] = {}
+    amounts: dict[DayAndModel, Amounts] = {}
     notes = dict.fromkeys(("unbilled", "running", "without_price", "counted_by_us"), 0)
     for row in _rows(first, last):
-        place = Place(row["day"], plain_name(row["language_model"], same_as))
+        place = DayAndModel(row["day"], plain_name(row["language_model"], same_as))
         if place.model in without:
             continue
         figures = {measure: Decimal(row[column]) for measure, column in MEASURES.items()}

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from conversations.providers.demo import DEMO_LANGUAGE_MODELS
 from conversations.reconciliation.comparison import plain_name
-from conversations.reconciliation.reconcile import Reconciliation, Terms, reconcile
+from conversations.reconciliation.reconcile import ComparisonTerms, Reconciliation, reconcile
 from conversations.reconciliation.terminal_table import estimate_lines, reconciliation_lines, verdict
 from conversations.reconciliation.usage_exports.cells import EARLIEST, LATEST
 from conversations.reconciliation.usage_exports.errors import UnreadableExport
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, file: Path, **options: Any) -> None:
-        terms = Terms(
+        terms = ComparisonTerms(
             format_name=options["format"],
             first=options["first"],
             last=options["last"],
@@ -68,7 +68,7 @@ class Command(BaseCommand):
         self.stdout.write(verdict(result.comparison))
 
 
-def _reconcile(file: Path, terms: Terms) -> Reconciliation:
+def _reconcile(file: Path, terms: ComparisonTerms) -> Reconciliation:
     try:
         with file.open("rb") as opened:
             return reconcile(opened, terms)
@@ -78,7 +78,7 @@ def _reconcile(file: Path, terms: Terms) -> Reconciliation:
         raise CommandError(str(error), returncode=UNREADABLE) from error
 
 
-def _errors(result: Reconciliation, terms: Terms) -> list[EstimateErrors]:
+def _errors(result: Reconciliation, terms: ComparisonTerms) -> list[EstimateErrors]:
     """Return the errors of the days and models that are compared."""
     begin = dt.datetime.combine(result.first, dt.time(), dt.UTC)
     end = dt.datetime.combine(result.last, dt.time(), dt.UTC) + dt.timedelta(days=1)

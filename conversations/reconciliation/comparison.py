@@ -1,10 +1,10 @@
-"""Our ledger beside a provider's figures, by day (UTC) and language model.
+"""Compare the ledger with a provider's figures, by day (UTC) and language model.
 
     difference = theirs − ours
     a row agrees if |difference| ≤ tolerance · max(ours, theirs), and money also if that is less than half a cent
 
-Only what the provider's file tells of is compared: some have tokens and no money, others money and no tokens. Providers
-write one model in several ways, so names are compared by `plain_name`, and what bears the same one is added up.
+Only measures of the provider's file are compared: some have tokens and no money, others money and no tokens. Providers
+write one model in several ways, so names are compared by `plain_name`, and figures with the same one are added up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SPELLING = re.compile(r"[\s._]+")
 
 
 class Measure(StrEnum):
-    """What is compared. The last one is money in US dollars, all others are counts."""
+    """The measures that are compared. The last one is money in US dollars, all others are counts."""
 
     REQUESTS = "requests"
     INPUT = "input_tokens"
@@ -38,7 +38,7 @@ Amounts = Mapping[Measure, Decimal]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class DayAndModel:
     """A day of UTC and a language model, by its plain name."""
 
     day: dt.date
@@ -46,10 +46,10 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedFigure:
     """One figure of both sides."""
 
-    place: Place
+    place: DayAndModel
     measure: Measure
     ours: Decimal
     theirs: Decimal
@@ -71,16 +71,16 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """*differing* is what does not agree, by day and model; *totals* are of everything that was compared.
+    """*differing* are the figures that do not agree, by day and model; *totals* are of everything that was compared.
 
     *only_ours* and *only_theirs* are the places that the other side has nothing of.
     """
 
     places: int
-    differing: tuple[Compared, ...]
+    differing: tuple[ComparedFigure, ...]
     totals: Mapping[Measure, tuple[Decimal, Decimal]]
-    only_ours: tuple[Place, ...]
-    only_theirs: tuple[Place, ...]
+    only_ours: tuple[DayAndModel, ...]
+    only_theirs: tuple[DayAndModel, ...]
 
     @property
     def agrees(self) -> bool:
@@ -88,7 +88,7 @@ class Comparison:
 
     @property
     def is_shifted(self) -> bool:
-        """Whether what differs by day nearly evens out over all days: as where theirs begin by another clock."""
+        """Whether differences by day nearly even out over all days, as they do if theirs begin at another hour."""
         return bool(self.differing) and all(self._evens_out(measure) for measure in self.totals)
 
     def _evens_out(self, measure: Measure) -> bool:
@@ -101,7 +101,7 @@ class Comparison:
 
 
 def plain_name(model: str, same_as: Mapping[str, str] | None = None) -> str:
-    """Return the name without what spellings differ by: vendor, date of the snapshot, letter case, parting of words.
+    """Return the name normalized: without vendor and date of the snapshot, in lower case, words joined by hyphens.
 
     *same_as* holds exceptions, plain name → plain name.
     """
@@ -111,7 +111,7 @@ def plain_name(model: str, same_as: Mapping[str, str] | None = None) -> str:
 
 
 def add_up(amounts: Iterable[Amounts]) -> dict[Measure, Decimal]:
-    """Return the sums; what is in none of them is 0."""
+    """Return the sums; a measure that is in none of them is 0."""
     sums = dict.fromkeys(Measure, Decimal(0))
     for each in amounts:
         for measure, amount in each.items():
@@ -120,13 +120,17 @@ def add_up(amounts: Iterable[Amounts]) -> dict[Measure, Decimal]:
 
 
 def compare(
-    ours: Mapping[Place, Amounts], theirs: Mapping[Place, Amounts], *, measures: Iterable[Measure], tolerance: Decimal
+    ours: Mapping[DayAndModel, Amounts],
+    theirs: Mapping[DayAndModel, Amounts],
+    *,
+    measures: Iterable[Measure],
+    tolerance: Decimal,
 ) -> Comparison:
     """Compare the *measures* of every place that either side has; the *tolerance* is a share, such as 0.01."""
     measures = tuple(measures)
     places = sorted(_with_amounts(ours, measures) | _with_amounts(theirs, measures))
     compared = [
-        Compared(place, measure, _amount(ours, place, measure), _amount(theirs, place, measure))
+        ComparedFigure(place, measure, _amount(ours, place, measure), _amount(theirs, place, measure))
         for place in places
         for measure in measures
     ]
@@ -140,10 +144,10 @@ def compare(
     )
 
 
-def _with_amounts(side: Mapping[Place, Amounts], measures: Iterable[Measure]) -> set[Place]:
+def _with_amounts(side: Mapping[DayAndModel, Amounts], measures: Iterable[Measure]) -> set[DayAndModel]:
     """Return the places of that side where there is anything to compare."""
     return {place for place, amounts in side.items() if any(amounts.get(measure) for measure in measures)}
 
 
-def _amount(side: Mapping[Place, Amounts], place: Place, measure: Measure) -> Decimal:
+def _amount(side: Mapping[DayAndModel, Amounts], place: DayAndModel, measure: Measure) -> Decimal:
     return side.get(place, {}).get(measure, Decimal(0))

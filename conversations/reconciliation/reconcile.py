@@ -1,4 +1,4 @@
-"""A provider's file beside the ledger, for the days that the file tells of."""
+"""Reconcile a provider's file with the ledger, for the days in the file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import BinaryIO
 
-from conversations.reconciliation.comparison import Comparison, Place, compare
+from conversations.reconciliation.comparison import Comparison, DayAndModel, compare
 from conversations.reconciliation.usage_exports.errors import UnreadableExport
-from conversations.reconciliation.usage_exports.read_export import ReadExport, read_export
+from conversations.reconciliation.usage_exports.read_export import UsageExport, read_export
 
 from .billed_usage import BilledUsage, billed_usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class ComparisonTerms:
     """How to compare. Without *first* and *last* the days are the file's; the *tolerance* is a share.
 
     Names of models are plain ones: *same_as* is theirs → ours, and models *without* are left out on both sides.
@@ -38,7 +38,7 @@ class Reconciliation:
     *left_out* the file's that were not compared because the terms say so.
     """
 
-    export: ReadExport
+    export: UsageExport
     first: dt.date
     last: dt.date
     ours: BilledUsage
@@ -48,7 +48,7 @@ class Reconciliation:
     left_out: tuple[str, ...]
 
 
-def reconcile(file: BinaryIO, terms: Terms) -> Reconciliation:
+def reconcile(file: BinaryIO, terms: ComparisonTerms) -> Reconciliation:
     """Compare *file* with the ledger. Raises `UnreadableExport`."""
     export = read_export(file, format_name=terms.format_name, same_as=terms.same_as)
     days = {place.day for place in export.amounts}
@@ -69,5 +69,5 @@ def reconcile(file: BinaryIO, terms: Terms) -> Reconciliation:
     return Reconciliation(export, first, last, ours, comparison, *named)
 
 
-def _models(places: Iterable[Place]) -> set[str]:
+def _models(places: Iterable[DayAndModel]) -> set[str]:
     return {place.model for place in places}

@@ -1,4 +1,4 @@
-"""A reconciliation as text for a terminal: what differs, the totals, what makes them uncertain, and our estimates."""
+"""A reconciliation as text for a terminal: differences, totals, what makes them uncertain, and our estimates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
 from conversations.reconciliation.billed_usage import BilledUsage
-from conversations.reconciliation.comparison import Compared, Comparison, Measure
+from conversations.reconciliation.comparison import ComparedFigure, Comparison, Measure
 from conversations.reconciliation.reconcile import Reconciliation
 from conversations.selectors.figures.estimate_errors import EstimateErrors
 
@@ -49,7 +49,7 @@ def reconciliation_lines(result: Reconciliation) -> Iterator[str]:
         yield f"Models of the file that are left out, with all their rows: {', '.join(result.left_out)} ({words})"
 
 
-def _difference(each: Compared, comparison: Comparison) -> Row:
+def _difference(each: ComparedFigure, comparison: Comparison) -> Row:
     figures = _figures(each.measure, each.ours, each.theirs)
     if each.place in comparison.only_ours:
         figures = (figures[0], "—", figures[2])

@@ -82,7 +82,7 @@ class _Call:
 
     def _run(self) -> None:
         outcome = self._run_safely()
-        with suppress(RuntimeError):  # nobody waits any more: the loop is closed
+        with suppress(RuntimeError):  # the loop is closed: nothing waits any more
             self._loop.call_soon_threadsafe(self._settle, outcome)
 
     def _settle(self, outcome: str | ToolError) -> None:

@@ -1,6 +1,6 @@
 """What the operator reads when the site is up."""
 
-from conversations.management.banner import banner
+from conversations.management.startup import banner
 
 
 def test_it_says_where_the_site_is_and_that_the_demo_model_answers(settings):

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from conversations.management.listening import CannotListen, listen
+from conversations.management.startup import CannotListen, listen
 
 
 def test_it_listens_where_it_is_told():

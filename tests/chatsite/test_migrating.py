@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import connection, connections
 
-from conversations.management import migrating
+from conversations.management import startup
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 
@@ -25,8 +25,8 @@ def in_thread(function):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_second_waits_until_the_first_has_finished():
-    with migrating._advisory_lock(migrating.LOCK_ID):
-        second = in_thread(migrating.migrate)
+    with startup._advisory_lock(startup.LOCK_ID):
+        second = in_thread(startup.migrate)
         wait_until_someone_waits()
         assert second.is_alive()
     second.join(PATIENCE_SECONDS)
@@ -44,7 +44,7 @@ def wait_until_someone_waits():
 
 @pytest.mark.django_db(transaction=True)
 def test_the_lock_is_given_back():
-    migrating.migrate()
+    startup.migrate()
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
         assert cursor.fetchone() == (0,)

@@ -7,13 +7,13 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.reconciliation.comparison import Measure, Place, compare, plain_name
+from conversations.reconciliation.comparison import DayAndModel, Measure, compare, plain_name
 
 DAY = dt.date(2026, 11, 1)
 
 
 def at(model="letters", day=DAY):
-    return Place(day, model)
+    return DayAndModel(day, model)
 
 
 NEXT = at(day=DAY + dt.timedelta(days=1))

@@ -14,7 +14,7 @@ from conversations.tools.mcp_tools import server_tools
 
 
 class Command(BaseCommand):
-    help = "List the tools of an MCP server anew, and keep what it says."
+    help = "List the tools of an MCP server again, and store the listing."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="the server's name in the admin")

@@ -1,6 +1,6 @@
 """`manage.py load_example [--remove]`: the scenario "Conference guide", to see how documents are looked up.
 
-It lies beside `serve` because it prepares the database as that does: it may be the first command on a new machine.
+It migrates the database as `serve` does, because it may be the first command on a new machine.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from conversations.example import NAME, QUESTIONS
-from conversations.management.migrating import migrate
+from conversations.management.startup import migrate
 from conversations.services.scenarios.example_scenario import ExampleIsDefault, load_example, remove_example
 
 

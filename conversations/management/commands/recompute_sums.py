@@ -1,4 +1,4 @@
-"""Compute the ledger's sums again: what limits are held against, and what figures are made of."""
+"""`manage.py recompute_sums [--dry-run]`: compute the sums for limits and figures again from the ledger."""
 
 from __future__ import annotations
 

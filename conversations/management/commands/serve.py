@@ -13,9 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from chatsite.accounts.sign_up.first_admin import first_admin_url
-from conversations.management.banner import banner
-from conversations.management.listening import CannotListen, listen
-from conversations.management.migrating import migrate
+from conversations.management.startup import CannotListen, banner, listen, migrate
 from conversations.services.counting.model_context import load_tokenizers
 
 MAX_FRAME_BYTES = 256 * 1024

@@ -3,7 +3,7 @@
     text-embedding-3-small
     nomic-embed-text context_window=2048 input_usd=0 floor=0.5
 
-After the name come words: context_window in tokens, encoding, input_usd for a million tokens, dimensions to ask for,
+After the name come options: context_window in tokens, encoding, input_usd for a million tokens, dimensions to ask for,
 and floor, the cosine similarity with a question below which a passage is no answer to it. What similarity means differs
 from model to model, so a floor that suits one is wrong for another.
 """
@@ -21,12 +21,12 @@ from conversations.core.money.unit_prices import UnitPrices
 from conversations.providers.wire.completion_request import OPENAI_BASE_URL
 
 from .language_models import demo_is_used
-from .model_settings import NamedModel, named_models, setting_error
+from .model_settings import NamedModel, parse_models, setting_error
 from .published_prices import known_context_window, unit_prices
 
 SETTING = "OPENAI_EMBEDDING_MODEL"
 WORDS = ("context_window", "encoding", "input_usd", "dimensions", "floor")
-# A model that says nothing takes what a small one takes; more than that is cut off, for its vector alone.
+# The limit of small models, where none is given; longer texts are truncated, for their vectors alone.
 CONTEXT_WINDOW_TOKENS = 512
 MOST_DIMENSIONS = (
     16_000  # of a vector of pgvector, checked 2026-11-21: https://github.com/pgvector/pgvector#vector-type
@@ -52,16 +52,16 @@ class ConfiguredEmbeddingModel:
 
     @property
     def label(self) -> str:
-        """What tells its vectors from those of another, or of another length: documents keep it."""
+        """The key that distinguishes its vectors from another model's or length's; documents store it."""
         return f"{self.name} {self.dimensions}" if self.dimensions else self.name
 
     def unit_prices(self, at: dt.datetime) -> UnitPrices | None:
-        """Return the prices at that time; None where nobody knows them."""
+        """Return the prices at that time; None where they are unknown."""
         return self.given_prices or unit_prices(self.name, base_url=self.base_url, at=at)
 
 
 def embedding_model() -> ConfiguredEmbeddingModel | None:
-    """Return the model that passages and questions get their vectors from; None where they are found by words alone.
+    """Return the model that passages and questions get their vectors from; None where search is lexical alone.
 
     Raises `ValueError` saying what to write.
     """
@@ -71,7 +71,7 @@ def embedding_model() -> ConfiguredEmbeddingModel | None:
 
 
 def has_endpoint() -> bool:
-    """Tell whether there is anybody to ask: the demo model has no embeddings."""
+    """Tell whether there is an embeddings endpoint: the demo model has none."""
     return bool(settings.OPENAI_EMBEDDING_BASE_URL) or not demo_is_used()
 
 
@@ -89,17 +89,17 @@ def embedding_api_key() -> str | None:
 @functools.lru_cache(maxsize=8)
 def parse_embedding_model(spec: str, *, base_url: str = OPENAI_BASE_URL) -> ConfiguredEmbeddingModel:
     """Return the model that *spec* names, at the endpoint at *base_url*. Raises `ValueError`."""
-    models = list(named_models(SETTING, spec, words=WORDS))
+    models = list(parse_models(SETTING, spec, words=WORDS))
     if len(models) != 1:
         raise setting_error(SETTING, "name one model, such as text-embedding-3-small floor=0.3")
     return _configured(models[0], base_url)
 
 
 def _configured(named: NamedModel, base_url: str) -> ConfiguredEmbeddingModel:
-    dimensions, floor = named.whole("dimensions", of="dimensions"), named.share("floor")
+    dimensions, floor = named.whole_number("dimensions", of="dimensions"), named.fraction("floor")
     if dimensions and dimensions > MOST_DIMENSIONS:
         raise named.error(f"has dimensions={dimensions}, more than the {MOST_DIMENSIONS:,} that can be kept")
-    window_tokens = named.whole("context_window") or known_context_window(named.name, base_url=base_url)
+    window_tokens = named.whole_number("context_window") or known_context_window(named.name, base_url=base_url)
     return ConfiguredEmbeddingModel(
         name=named.name,
         base_url=base_url,
@@ -114,4 +114,4 @@ def _configured(named: NamedModel, base_url: str) -> ConfiguredEmbeddingModel:
 def _prices(named: NamedModel) -> UnitPrices | None:
     if "input_usd" not in named.given:
         return None
-    return UnitPrices(input_usd=named.dollars("input_usd"), output_usd=Decimal(0), source=SETTING)
+    return UnitPrices(input_usd=named.price_usd("input_usd"), output_usd=Decimal(0), source=SETTING)

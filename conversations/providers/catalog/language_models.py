@@ -2,7 +2,7 @@
 
     gpt-4o-mini, qwen3:8b context_window=40960 reply_reserve=4096 input_usd=0 output_usd=0 label="Qwen, at home"
 
-Models are separated by commas; the first is the default. After a name come words: context_window and reply_reserve in
+Models are separated by commas; the first is the default. After a name come options: context_window and reply_reserve in
 tokens, encoding, input_usd, output_usd, cached_input_usd and cache_write_usd for a million tokens, label. A context
 window that the price data does not know has to be given: a made-up limit is worse than a site that does not start.
 
@@ -27,7 +27,7 @@ from conversations.providers.demo import DEMO_LANGUAGE_MODELS, DEMO_PRICES
 from conversations.providers.tokens.prompt_tokens import chat_format
 from conversations.providers.wire.completion_request import OPENAI_BASE_URL
 
-from .model_settings import NamedModel, named_models, setting_error
+from .model_settings import NamedModel, parse_models, setting_error
 from .published_prices import known_context_window, unit_prices
 
 SETTING = "LANGUAGE_MODELS"
@@ -49,12 +49,12 @@ class ConfiguredModel:
 
     @property
     def label(self) -> str:
-        """What people read: of the demo model in their language, of the others as the settings say."""
+        """The name on pages: the demo model's in the user's language, the others' as the settings say."""
         label = self.language_model.label or self.name
         return gettext(label) if self.language_model in DEMO_LANGUAGE_MODELS else label
 
     def unit_prices(self, at: dt.datetime) -> UnitPrices | None:
-        """Return the prices at that time; None where nobody knows them."""
+        """Return the prices at that time; None where they are unknown."""
         return self.given_prices or unit_prices(self.name, base_url=self.base_url, at=at)
 
 
@@ -71,7 +71,7 @@ def language_models() -> Mapping[str, ConfiguredModel]:
 
 
 def default_language_model() -> ConfiguredModel:
-    """Return the model that a scenario has when nobody chose one."""
+    """Return the model that a scenario has by default."""
     return next(iter(language_models().values()))
 
 
@@ -86,7 +86,7 @@ def _by_name(spec: str, base_url: str) -> Mapping[str, ConfiguredModel]:
 
 def parse_language_models(spec: str, *, base_url: str = OPENAI_BASE_URL) -> tuple[ConfiguredModel, ...]:
     """Return the models that *spec* names, at the provider at *base_url*. Raises `ValueError`."""
-    models = tuple(_configured(named, base_url) for named in named_models(SETTING, spec, words=WORDS))
+    models = tuple(_configured(named, base_url) for named in parse_models(SETTING, spec, words=WORDS))
     if not models:
         message = "name at least one language model, such as gpt-4o-mini or qwen3:8b context_window=40960"
         raise setting_error(SETTING, message)
@@ -94,14 +94,15 @@ def parse_language_models(spec: str, *, base_url: str = OPENAI_BASE_URL) -> tupl
 
 
 def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
-    window_tokens = named.whole("context_window") or known_context_window(named.name, base_url=base_url)
+    window_tokens = named.whole_number("context_window") or known_context_window(named.name, base_url=base_url)
     if window_tokens is None:
         message = f"the context window of {named.name} is not known; write: {named.name} context_window=N (in tokens)"
         raise setting_error(SETTING, message)
+    default_reserve_tokens = min(LARGEST_DEFAULT_RESERVE_TOKENS, window_tokens // 4)
     language_model = LanguageModel(
         name=named.name,
         context_window_tokens=window_tokens,
-        reply_reserve_tokens=named.whole("reply_reserve") or min(LARGEST_DEFAULT_RESERVE_TOKENS, window_tokens // 4),
+        reply_reserve_tokens=named.whole_number("reply_reserve") or default_reserve_tokens,
         encoding=named.encoding(),
         chat_format=chat_format(named.name),
         label=named.given.get("label", ""),
@@ -110,7 +111,7 @@ def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
 
 
 def _prices(named: NamedModel) -> UnitPrices | None:
-    prices: dict[str, Any] = {word: named.dollars(word) for word in PRICE_NAMES if word in named.given}
+    prices: dict[str, Any] = {word: named.price_usd(word) for word in PRICE_NAMES if word in named.given}
     if not prices:
         return None
     if not {"input_usd", "output_usd"} <= prices.keys():

@@ -1,4 +1,4 @@
-"""How a setting names models: each a name and, after it, words such as context_window=8192; commas between models."""
+"""Parse settings that name models: each a name and options such as context_window=8192; commas between models."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from conversations.providers.tokens.tokenizer import ENCODINGS, encoding_for
 
 @dataclass(frozen=True, slots=True)
 class NamedModel:
-    """A model as *setting* names it. What reads its words raises `ValueError` saying what to write."""
+    """A model as *setting* names it. Its methods parse options and raise `ValueError` saying what to write."""
 
     setting: str
     name: str
     given: Mapping[str, str]
 
-    def whole(self, word: str, *, of: str = "tokens") -> int | None:
+    def whole_number(self, word: str, *, of: str = "tokens") -> int | None:
         """Return a whole number above 0, None if it is not given. *of* says what is counted."""
         if word not in self.given:
             return None
@@ -31,7 +31,7 @@ class NamedModel:
             raise self.error(f"has {word}={self.given[word]}, which is not a whole number of {of} above 0")
         return number
 
-    def share(self, word: str) -> float | None:
+    def fraction(self, word: str) -> float | None:
         """Return a number from 0 to 1, None if it is not given."""
         if word not in self.given:
             return None
@@ -42,7 +42,7 @@ class NamedModel:
             pass
         raise self.error(f"has {word}={self.given[word]}, which is not a number from 0 to 1")
 
-    def dollars(self, word: str) -> Decimal:
+    def price_usd(self, word: str) -> Decimal:
         """Return a price that is given, as the ledger can keep it."""
         try:
             price = Decimal(self.given[word])
@@ -66,8 +66,8 @@ class NamedModel:
         return setting_error(self.setting, f"{self.name} {message}")
 
 
-def named_models(setting: str, spec: str, *, words: Collection[str]) -> Iterator[NamedModel]:
-    """Yield the models that *spec* names, of which each may have *words*. Raises `ValueError`."""
+def parse_models(setting: str, spec: str, *, words: Collection[str]) -> Iterator[NamedModel]:
+    """Yield the models that *spec* names, each with options among *words*. Raises `ValueError`."""
     return (_named_model(setting, each, words) for each in _split(setting, spec))
 
 

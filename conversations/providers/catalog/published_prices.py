@@ -1,4 +1,4 @@
-"""What tokens cost and how many a model takes, by the data that ships with genai_prices. Its only importer.
+"""Published prices and context windows, from the data that ships with genai_prices. Its only importer.
 
 Prices are US dollars for a million tokens, to the 8th decimal. The data is the package's own snapshot: nothing is ever
 fetched, and a new version of the package is a new price list. So the version dates it; the snapshot's own timestamp is
@@ -6,11 +6,11 @@ only the moment at which a process loaded it. A price is looked up only at a pro
 address, so that a model served at home is never billed as its hosted namesake.
 
 Some models cost more once a prompt passes a threshold: then every token of the request does (`PriceTier`). Some cost
-more at certain hours. Both are followed, and writing to the provider's cache too, in the way that nobody has to ask
-for. Left out are the dearer ways that a request asks for (a cache kept for an hour, a service tier in a scenario's
+more at certain hours. Both are followed, and writing to the provider's cache too, where it happens
+unasked. Left out are the more expensive options of a request (a cache kept for an hour, a service tier in a scenario's
 sampling parameters), and all that is not text: audio, images, documents, searches. A model that bills an ordinary text
-request in further units, such as a fee for each or reasoning at a price of its own, has no price here: what we said it
-costs would be wrong. All can be set in the settings or the admin.
+request in further units, such as a fee for each or reasoning at a price of its own, has no price here: any cost that we
+named would be wrong. All can be set in the settings or the admin.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NOT_FOR_TEXT = (
 
 
 def unit_prices(language_model: str, *, base_url: str, at: dt.datetime) -> UnitPrices | None:
-    """Return what the provider at *base_url* asked at that time, or None where it is not known."""
+    """Return the prices of the provider at *base_url* at that time, or None where they are not known."""
     if (found := _find(language_model, base_url)) is None:
         return None
     provider, model = found
@@ -69,7 +69,7 @@ def _find(language_model: str, base_url: str) -> tuple[Provider, ModelInfo] | No
 
 
 def _is_covered(listed: ModelPrice) -> bool:
-    """Tell whether all that a request for text is billed by is among the prices that we follow."""
+    """Tell whether every unit that a request for text is billed by is among the prices that we follow."""
     names = (name for name, price in vars(listed).items() if price is not None and name not in COVERED)
     return all(any(part in name for part in NOT_FOR_TEXT) for name in names)
 
@@ -86,7 +86,7 @@ def _at(prices: Sequence[ListedPrice], *, input_tokens: int) -> dict[str, Any]:
 
 
 def _price(price: ListedPrice, *, input_tokens: int) -> Decimal | None:
-    """Return what holds with so many tokens of input: the highest tier that is passed, for all of them."""
+    """Return the price with so many tokens of input: that of the highest tier passed, for all of them."""
     if not isinstance(price, TieredPrices):
         return price
     return next((tier.price for tier in reversed(price.tiers) if input_tokens > tier.start), price.base)

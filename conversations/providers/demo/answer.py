@@ -15,11 +15,11 @@ from conversations.core.errors import CallRefused, ToolError
 from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .choose_tools import CALCULATOR, CLOCK, asks_for_time, sums_in
-from .demo_prompt import DemoPrompt, Sentence, ToolResult
+from .demo_prompt import DemoPrompt, Sentence, SentResult
 from .phrases import MARKDOWN_TOUR
 from .quotations import LONGEST_QUOTE_CHARACTERS, answer_from_passages, best_match, suspect_left_out
 
-# Gaps are bounded: an open one takes minutes on a text that is nothing but its first word.
+# Gaps are bounded: an open one takes minutes on a text that repeats its first word.
 _ASKS_FOR_MARKDOWN = re.compile(
     r"^/markdown\b|\b(?:show|demo)\b.{0,40}\bmarkdown\b|(?:展示|演示).{0,20}markdown", re.IGNORECASE
 )
@@ -163,7 +163,7 @@ def _quote_results(prompt: DemoPrompt) -> str | None:
     return "\n\n".join(_quote_result(result, phrases) for result in prompt.results) or None
 
 
-def _quote_result(result: ToolResult, phrases: dict[str, str]) -> str:
+def _quote_result(result: SentResult, phrases: dict[str, str]) -> str:
     text = result.text.strip()
     if text.startswith(CallRefused.template):
         return phrases["tool_refused"].format(tool=result.call.name)
@@ -176,7 +176,7 @@ def _quote_result(result: ToolResult, phrases: dict[str, str]) -> str:
     return phrases["tool_answered"].format(tool=result.call.name) + "\n\n" + _as_quotation(text, phrases)
 
 
-def _briefly(result: ToolResult, text: str, phrases: dict[str, str]) -> str:
+def _briefly(result: SentResult, text: str, phrases: dict[str, str]) -> str:
     if result.call.name == CLOCK:
         return phrases["clock"].format(time=_FOR_MACHINES.sub("", text))
     asked = _only_argument(result.call.arguments)
@@ -210,7 +210,7 @@ def _count_up_to(number: int) -> str:
 
 
 def _read_back(prompt: DemoPrompt) -> str:
-    """Return a long text made of nothing but what people said in *prompt*, read aloud again and again."""
+    """Return a long text made of the messages of *prompt*, repeated many times."""
     spoken = [message for message in prompt.messages if message.role in ("user", "assistant")]
     quotes = [f"{number}. *{message.role}*: {_first_line(message.content)}" for number, message in enumerate(spoken, 1)]
     rounds = (f"## Reading number {number}\n\n" + "\n".join(quotes) for number in range(1, RECITAL_ROUNDS + 1))

@@ -59,7 +59,7 @@ CALCULATOR, CLOCK = "calculator", "current_time"
 SEARCH_CONVERSATION, SEARCH_DOCUMENTS = "search_conversation", "search_documents"
 MOST_CALLS = 4
 
-# Gaps are bounded: an open one takes minutes on a text that is nothing but its first word.
+# Gaps are bounded: an open one takes minutes on a text that repeats its first word.
 _ASKS_FOR_TIME = re.compile(
     r"\bwhat(?:'s|’s| is)? (?:the )?(?:current )?time(?: is it)?(?: right)?(?: now)?(?: in\b|\s*[?.!,;]|\s*$| and\b)"
     r"|\bwhat (?:day|date|year|month) is (?:it|today)\b|\bwhat(?:'s|’s| is) (?:today(?:'s|’s) date|the date today)\b"

@@ -28,8 +28,8 @@ LONGEST_DETAIL_CHARACTERS = 60
 
 
 @dataclass(frozen=True)
-class Passage:
-    """A numbered block of grounding. A record is made of nothing but lines with a field: `room: Great Hall`."""
+class SentPassage:
+    """A numbered block of grounding. A record consists of lines with a field each: `room: Great Hall`."""
 
     number: int
     source: str
@@ -45,7 +45,7 @@ class Passage:
 
     @property
     def title(self) -> str:
-        """What a record is called, or the last heading above a text; blank where there is none."""
+        """The title of a record, or the last heading above a text; blank where there is none."""
         named = (self.fields[name] for name in _TITLES if name in self.fields)
         _, _, heading = self.source.rpartition(HEADING_MARK) if HEADING_MARK in self.source else ("", "", "")
         return next(named, heading)
@@ -58,7 +58,7 @@ class Passage:
 
     @property
     def prose(self) -> str:
-        """What can be quoted: the text, or the longest field of a record, without the mark of a cut."""
+        """The text to quote: that of the passage, or the longest field of a record, without the mark of a cut."""
         longest = max(self.fields.values(), key=len) if self.fields else self.text
         return longest.removesuffix(TRUNCATION_MARK).rstrip()
 
@@ -68,7 +68,7 @@ class Grounding:
     """The *passages* that were retrieved for a *question* and sent. *left_out* more did not fit."""
 
     question: str
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[SentPassage, ...] = ()
     left_out: int = 0
 
 
@@ -82,14 +82,14 @@ def parse_grounding(content: str) -> Grounding:
     return Grounding(question, tuple(_passages(passages)), int(left_out[1]) if left_out else 0)
 
 
-def _passages(blocks: str) -> Iterator[Passage]:
+def _passages(blocks: str) -> Iterator[SentPassage]:
     """Yield the blocks `[1] source⏎text`. Only the number that is due begins one."""
     _, _, rest = blocks.partition("\n\n[1] ")
     number = 1
     while rest:
         block, _, rest = rest.partition(f"\n\n[{number + 1}] ")
         source, _, text = block.partition("\n")
-        yield Passage(number, source.strip(), "\n".join(map(_unquoted, text.splitlines())).strip())
+        yield SentPassage(number, source.strip(), "\n".join(map(_unquoted, text.splitlines())).strip())
         number += 1
 
 
@@ -112,14 +112,14 @@ class Sentence:
 
     text: str
     message_number: int | None = None
-    passage: Passage | None = None
+    passage: SentPassage | None = None
 
     @property
     def is_question(self) -> bool:
         return _QUESTION.search(self.text) is not None
 
 
-class ToolResult(NamedTuple):
+class SentResult(NamedTuple):
     """A tool *call* with its result, as they stand in the prompt."""
 
     call: PromptToolCall
@@ -146,11 +146,11 @@ class DemoPrompt:
 
     @cached_property
     def question(self) -> str:
-        """What the person wrote last, without its grounding."""
+        """The newest user message, without its grounding."""
         return self._grounding.question.strip()
 
     @property
-    def passages(self) -> tuple[Passage, ...]:
+    def passages(self) -> tuple[SentPassage, ...]:
         """The passages that were retrieved for the question, and sent."""
         return self._grounding.passages
 
@@ -160,17 +160,17 @@ class DemoPrompt:
         return self._grounding.left_out
 
     @cached_property
-    def results(self) -> tuple[ToolResult, ...]:
+    def results(self) -> tuple[SentResult, ...]:
         """The results of the tools that were called for the question."""
         last = max((place for place, message in enumerate(self.messages) if message.role == "user"), default=0)
         steps = self.messages[last:]
         calls = {call.id: call for message in steps for call in message.tool_calls}
         results = {message.tool_call_id: message.content for message in steps if message.role == "tool"}
-        return tuple(ToolResult(call, results[id_]) for id_, call in calls.items() if id_ in results)
+        return tuple(SentResult(call, results[id_]) for id_, call in calls.items() if id_ in results)
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """What may be quoted: the passages, then what the person said, newest first, then the system prompt."""
+        """All that may be quoted: the passages, then the user's messages, newest first, then the system prompt."""
         return (*self._of_passages(), *self._of_people(), *self._of_system())
 
     @cached_property

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .demo_prompt import DemoPrompt, Passage, Sentence, split_sentences
+from .demo_prompt import DemoPrompt, Sentence, SentPassage, split_sentences
 
 GOOD_COVERAGE = 0.6
 LONGEST_QUOTE_CHARACTERS = 300
@@ -74,7 +74,7 @@ def _stem(word: str) -> str:
     return word
 
 
-# Gaps are bounded: an open one takes minutes on a text that is nothing but its first word.
+# Gaps are bounded: an open one takes minutes on a text that repeats its first word.
 _ASKS_FOR_ALL = re.compile(
     r"\b(?:what|which|list|show|find|all|any|every)\b.{0,60}?\b(?:talks|sessions|lectures|workshops|events|passages"
     r"|documents|entries|items|ones)\b|\b(?:list|every|all) \b|哪些|哪几|所有|列出|全部",
@@ -92,7 +92,7 @@ _CITATION_IN_QUOTE = re.compile(r"\s?\[[\d,; ]{1,20}\]")
 class Hit:
     """A passage that has *coverage*, 0 to 1, of what a question is about, and *in_title* of it in its title."""
 
-    passage: Passage
+    passage: SentPassage
     coverage: float
     in_title: float
 
@@ -123,7 +123,7 @@ def _hits(prompt: DemoPrompt) -> list[Hit]:
     return sorted(fitting, key=lambda hit: (-hit.in_title - hit.coverage, hit.passage.number))
 
 
-def _hit(passage: Passage, wanted: frozenset[str]) -> Hit:
+def _hit(passage: SentPassage, wanted: frozenset[str]) -> Hit:
     in_title = wanted & keywords(passage.title)
     found = in_title | (wanted & keywords(passage.text))
     return Hit(passage, len(found) / len(wanted), len(in_title) / len(wanted))
@@ -149,12 +149,12 @@ def _best(prompt: DemoPrompt, hits: Sequence[Hit]) -> str:
     return answer
 
 
-def _named(passage: Passage) -> str:
+def _named(passage: SentPassage) -> str:
     title = f"**{passage.title}**" if passage.title else ""
     return f"{title} — {passage.details}" if title and passage.details else title
 
 
-def _quote(prompt: DemoPrompt, passage: Passage) -> str:
+def _quote(prompt: DemoPrompt, passage: SentPassage) -> str:
     """Return the sentence that has most of the question's words, or else the first, without citations of its own."""
     sentences = split_sentences(passage.prose) or [passage.text]
     match = best_match(prompt.question, map(Sentence, sentences))

@@ -1,11 +1,11 @@
-"""Where this site connects to: the one place that decides about a URL, and about the address that its host has by then.
+"""Destinations of outgoing requests (SSRF): the one place that decides about a URL and the address it resolves to.
 
     destination_of(url, named_hosts=…) → Destination      before anything: how the URL is written
     Destination.open_socket(addr_info) → socket           at each connection: the address it is about to have
 
-A name can have another address each time it is looked up, so nothing is looked up ahead: the address is judged where
-the socket for it is made. An operator names hosts in the settings, and those may be inside: loopback and private
-networks. What hands out a machine's own credentials is reached by nobody.
+A name can have another address each time it is looked up, so nothing is looked up ahead: the address is checked where
+the socket for it is made. Hosts that an operator names in the settings may be inside: loopback and private networks.
+Services that hand out a machine's own credentials are never reached.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from conversations.core.errors.error_messages import gettext_noop
 
 IPAddress = IPv4Address | IPv6Address
 
-# A URL as browsers, libraries and this file read it alike: anything else could mean one host here and another there.
+# A URL that browsers, libraries and this file parse alike: anything else could mean one host here and another there.
 URL = re.compile(
     r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?(?:[/?#][!-~]*)?",
     re.ASCII | re.IGNORECASE,
@@ -30,11 +30,11 @@ LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 LOOKS_LIKE_A_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 PORTS = {"http": 80, "https": 443}
 
-# Credentials of the machine, and what is no single machine. Addresses of metadata services, checked 2026-11-21:
+# Credentials of the machine, and addresses of many machines. Addresses of metadata services, checked 2026-11-21:
 # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html (also Google's and Azure's)
 # https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
 # https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata
-NEVER = [
+NEVER_REACHED = [
     ip_network(network)
     for network in (
         "0.0.0.0/8",
@@ -57,12 +57,12 @@ NAT64 = ip_network("64:ff9b::/96")
 
 
 class EgressRefused(OSError):
-    """There will be no connection. Its text is a sentence for whoever wrote the URL, which the catalogs have."""
+    """No connection is made. Its text is a sentence for the author of the URL, which the catalogs translate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A server that may be asked for. *host* is without brackets; *is_named* if the operator named it."""
+    """A server that requests may go to. *host* is without brackets; *is_named* if the operator named it."""
 
     scheme: str
     host: str
@@ -70,7 +70,7 @@ class Destination:
     is_named: bool
 
     def open_socket(self, addr_info: tuple[Any, ...]) -> socket.socket:
-        """Return an unconnected socket for what `getaddrinfo` has said of the host. Raises `EgressRefused`."""
+        """Return an unconnected socket for an address that `getaddrinfo` found. Raises `EgressRefused`."""
         family, kind, protocol, _, address = addr_info
         require_reachable(ip_address(address[0].partition("%")[0]), is_named=self.is_named)
         return socket.socket(family, kind, protocol)
@@ -94,7 +94,7 @@ def _parse(url: str) -> tuple[str, str, int]:
     """Return scheme, host and port."""
     written = URL.fullmatch(url)
     if written is None:
-        raise EgressRefused(_what_is_wrong(url))
+        raise EgressRefused(_problem(url))
     scheme = written["scheme"].lower()
     port = int(written["port"] or PORTS[scheme])
     if not 0 < port < 2**16:
@@ -104,15 +104,15 @@ def _parse(url: str) -> tuple[str, str, int]:
 
 def require_reachable(address: IPAddress, *, is_named: bool) -> None:
     """Raise `EgressRefused` unless a connection to *address* may be opened."""
-    for each in _meant_by(address):
-        if any(each in network for network in NEVER):
+    for each in _with_embedded_ipv4(address):
+        if any(each in network for network in NEVER_REACHED):
             raise EgressRefused(gettext_noop("Windowseat never connects to the address of its host."))
         if not is_named and (not each.is_global or each in SITE_LOCAL):
             raise EgressRefused(INSIDE)
 
 
-def _meant_by(address: IPAddress) -> list[IPAddress]:
-    """Return *address* and, if it stands for one of the old kind, that too."""
+def _with_embedded_ipv4(address: IPAddress) -> list[IPAddress]:
+    """Return *address* and the IPv4 addresses that it stands for."""
     if isinstance(address, IPv4Address):
         return [address]
     if mapped := address.ipv4_mapped:
@@ -142,7 +142,7 @@ def _address(host: str) -> IPAddress | None:
         return None
 
 
-def _what_is_wrong(url: str) -> str:
+def _problem(url: str) -> str:
     if not re.match(r"https?://", url, re.IGNORECASE):
         return gettext_noop("Enter an address that begins with http:// or https://.")
     authority = re.split(r"[/?#]", url.partition("://")[2])[0]

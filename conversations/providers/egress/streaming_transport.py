@@ -1,4 +1,4 @@
-"""Requests through the guard of `egress` whose answers are read as they come, such as a stream of events."""
+"""The guarded transport for answers that are streamed, such as server-sent events."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .destinations import EgressRefused
 from .transport import UNDONE_HEADERS, AnswerTooLarge, EgressTransport
 
 GOODBYE_SECONDS = 0.4
-# Signs of JSON that begin a value. Four megabytes of the smallest take a minute to read.
+# Signs of JSON that begin a value. Four megabytes of the smallest take a minute to parse.
 BEGINNINGS = (b",", b"[", b"{")
 MOST_BEGINNINGS = 100_000
 LINE_ENDS = (b"\n", b"\r")
 MOST_LINES = 10_000  # of streams of events, of which each has two or more
-MOST_REQUESTS = 500  # a server can have us come back for more at once, and ask us for something in every answer
+MOST_REQUESTS = 500  # a server can make us poll without a pause, and ask us for something in every answer
 
 
 class StreamingEgressTransport(EgressTransport):
     """Reads no more than *most_bytes* of all answers together, `MOST_LINES` of events, and to `MOST_REQUESTS` requests.
 
-    A redirect is an error, for whoever would follow it. A DELETE, which only says goodbye, is not waited for long.
+    A redirect is an error, so that no caller follows it. A DELETE, which only says goodbye, is not waited for long.
     *last_status* is that of the newest answer, 0 before one.
     """
 

@@ -1,4 +1,4 @@
-"""Requests to one destination, through the guard of `egress`: without redirects, proxies and sockets in files."""
+"""The guarded transport: requests to one destination, without redirects, proxies and sockets in files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ssl_context = cache(httpx2.create_ssl_context)  # making one takes fifty millise
 
 
 class AnswerTooLarge(ValueError):
-    """Nobody asked for that much."""
+    """An answer is larger than the limit of its request."""
 
 
 class EgressTransport(httpx2.AsyncBaseTransport):
@@ -55,7 +55,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
 
     def _require_destination(self, url: httpx2.URL) -> None:
         allowed = self._destination
-        host = url.raw_host.decode("ascii")  # as it is written: `host` would read out what a name in xn-- stands for
+        host = url.raw_host.decode("ascii")  # as it is written: `host` would decode a name in xn--
         asked = (url.scheme, host.removesuffix("."), url.port or PORTS.get(url.scheme))
         if asked != (allowed.scheme, allowed.host, allowed.port):
             raise EgressRefused(gettext_noop("The request was for another server than this connection's."))

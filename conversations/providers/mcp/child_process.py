@@ -30,7 +30,7 @@ from conversations.providers.mcp.process_protocol import (
     write_line,
 )
 
-CPU_SECONDS: Final = 10  # the dearest listing within the limits takes about two
+CPU_SECONDS: Final = 10  # the most expensive listing within the limits takes about two
 MEMORY_BYTES: Final = 1_000_000_000
 FAREWELL_SECONDS: Final = 1.0  # to the server, once the parent is gone
 GOODBYE_SECONDS: Final = 10  # beyond the time of its connection

@@ -1,4 +1,4 @@
-"""Tokens of whole prompts and of tool schemas.
+"""Token counts of whole prompts and of tool schemas.
 
     prompt = priming + tool schemas + sum of its messages (core.budget says what a message takes)
     tool schemas = sum over functions (start + name and description + properties) + end
@@ -40,7 +40,7 @@ PUBLISHED_OF_PROPERTY = frozenset({"type", "description", "enum"})
 
 @dataclass(frozen=True, slots=True)
 class ToolFormat:
-    """What OpenAI's rendering of tool schemas adds to their texts, in tokens."""
+    """The tokens that OpenAI's rendering of tool schemas adds to their texts."""
 
     per_function: int
     for_properties: int = 3

@@ -1,6 +1,6 @@
-"""Tokens of texts, counted as OpenAI counts them. The only importer of tiktoken.
+"""The tokenizer: counts tokens of texts as OpenAI does. The only importer of tiktoken.
 
-No count ever reaches for the network: the vocabularies lie in `vocabularies/`, with their provenance.
+No count ever uses the network: the vocabularies lie in `vocabularies/`, with their provenance.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class CompletionReader:
             raise MalformedStream(detail=f"not a completion chunk: {type(exc).__name__}") from exc
 
     def end(self, *, request_id: str = "") -> CompletionEnd:
-        """Return the end as far as the chunks told it; *request_id* is the one in the response's headers.
+        """Return the end as far as the chunks say it; *request_id* is the one in the response's headers.
 
         Usage from before the first word, or from a server that does not count what was written, is left out.
         """
@@ -132,7 +132,7 @@ class CompletionReader:
         delta = choice.get("delta") or {}
         if reasoning := _reasoning(delta):
             yield ReasoningDelta(reasoning)
-        # A refusal is what OpenAI's models write in place of content: the person should read it.
+        # A refusal is what OpenAI's models write in place of content: the user should read it.
         if text := self._pieces.take(_text(delta.get("content")) or delta.get("refusal") or ""):
             self._has_text = True
             yield TextDelta(text)
@@ -234,7 +234,7 @@ class ToolCallCollector:
     def calls(self, *, step: int, is_cut: bool = False) -> tuple[PromptToolCall, ...]:
         """Return the first `MOST_CALLS` in their order.
 
-        Ids are made up where they are missing, too long or not the only ones. Without arguments a call is one of an
+        Ids that are missing, too long or not unique are replaced. Without arguments a call is one of an
         empty object, but not the last one of a completion that *is_cut*: what it would have been is unknown.
         """
         taken: set[str] = set()

@@ -1,1 +1,1 @@
-"""Providers' exports of usage and cost, as CSV: which there are, what their cells say, a whole file read."""
+"""Providers' exports of usage and cost, as CSV. Begin with `read_export`; a new format is added to `formats`."""

@@ -1,4 +1,4 @@
-"""Days and numbers, as exports write them: understood where there is one meaning, and refused where there are two."""
+"""Parse cells with days and numbers: accepted if they have one meaning, refused if they have two."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from conversations.reconciliation.comparison import Measure
 from .errors import UnreadableExport
 
 LONGEST_CELL = 80
-EARLIEST, LATEST = dt.date(2000, 1, 1), dt.date(2999, 12, 31)  # nobody asked a language model outside of these
+EARLIEST, LATEST = dt.date(2000, 1, 1), dt.date(2999, 12, 31)  # there is no usage outside of these
 LARGEST = Decimal(10) ** 15
 NUMBER = re.compile(r"\d+(\.\d*)?(e[+-]?\d{1,2})?", re.ASCII | re.IGNORECASE)
 IN_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)

@@ -1,3 +1,5 @@
+"""The error of an export that can't be compared."""
+
 from __future__ import annotations
 
 

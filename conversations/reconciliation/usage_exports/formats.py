@@ -1,4 +1,4 @@
-"""The formats that are known, by their headers. Column names are in lower case, with `_` in place of spaces.
+"""Known formats of exports, recognised by their headers. Column names are in lower case, with `_` in place of spaces.
 
 Providers change their exports without notice: the date beside each source is when it was last seen to be so.
 """
@@ -15,9 +15,9 @@ from .errors import UnreadableExport
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """Where a format keeps what is compared.
+    """The columns of a format.
 
-    *measures*: the columns that are added up to one; not all of them need to be there. *required* columns do. With
+    *measures*: the columns that add up to each; not all of them need to be there. *required* columns do. With
     *rows_are_requests* each row is one request. *model_ends_at* cuts off what stands behind a model's name.
     """
 

@@ -1,4 +1,4 @@
-"""A whole file: read line by line, so that it may be larger than the memory is."""
+"""Read an export line by line, so that it may be larger than memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import TYPE_CHECKING, BinaryIO
 
-from conversations.reconciliation.comparison import Measure, Place, plain_name
+from conversations.reconciliation.comparison import DayAndModel, Measure, plain_name
 
 from .cells import read_amount, read_day
 from .errors import UnreadableExport
@@ -29,18 +29,18 @@ COST_IN_ANOTHER_CURRENCY = re.compile(r"(cost|amount)_(?!usd$|value$|currency$)[
 
 
 @dataclass(frozen=True, slots=True)
-class ReadExport:
-    """What a file says: the sums of each day and model that it tells of, for the *measures* that it has."""
+class UsageExport:
+    """The content of a file: sums by day and model, for the *measures* that it has."""
 
     format: ExportFormat
     measures: tuple[Measure, ...]
-    amounts: Mapping[Place, Mapping[Measure, Decimal]]
+    amounts: Mapping[DayAndModel, Mapping[Measure, Decimal]]
 
 
 def read_export(
     file: BinaryIO, *, format_name: str | None = None, same_as: Mapping[str, str] | None = None
-) -> ReadExport:
-    """Read a file of any known format. Raises `UnreadableExport`, with the line, for whatever would be guesswork."""
+) -> UsageExport:
+    """Read a file of any known format. Raises `UnreadableExport`, with the line, where it would have to guess."""
     rows = _rows(file)
     columns = _columns(rows)
     export_format = recognise(columns, name=format_name)
@@ -52,7 +52,7 @@ def read_export(
     sums.check_nothing_is_twice()
     if not sums.amounts:
         raise UnreadableExport("The file has a header and no usage.")
-    return ReadExport(export_format, sums.measures, sums.amounts)
+    return UsageExport(export_format, sums.measures, sums.amounts)
 
 
 def _columns(rows: Iterator[tuple[int, list[str]]]) -> list[str]:
@@ -122,7 +122,7 @@ class _Sums:
     def __init__(self, export_format: ExportFormat, columns: Sequence[str], same_as: Mapping[str, str]) -> None:
         self.format = export_format
         self.measures = export_format.measures_in(columns)
-        self.amounts: dict[Place, dict[Measure, Decimal]] = {}
+        self.amounts: dict[DayAndModel, dict[Measure, Decimal]] = {}
         self._same_as = same_as
         self._named_by = [name for name in columns if name not in export_format.amount_columns]
         self._seen = _Seen()
@@ -146,13 +146,13 @@ class _Sums:
         columns = self.format.measures[measure]
         return sum((read_amount(row.get(column, ""), measure, line=line) for column in columns), Decimal(0))
 
-    def _place(self, row: Mapping[str, str], line: int) -> Place:
+    def _place(self, row: Mapping[str, str], line: int) -> DayAndModel:
         model = row[self.format.model]
         if self.format.model_ends_at:
             model = model.partition(self.format.model_ends_at)[0]
         if not model.strip():
             raise UnreadableExport("no language model is named; export the figures grouped by model.", line=line)
-        return Place(read_day(row[self.format.day], line=line), plain_name(model[:200], self._same_as))
+        return DayAndModel(read_day(row[self.format.day], line=line), plain_name(model[:200], self._same_as))
 
     def _check_currency(self, row: Mapping[str, str], line: int) -> None:
         currency = row[self.format.currency].strip().lower() if self.format.currency else ""

@@ -9,14 +9,14 @@ from decimal import Decimal
 
 import pytest
 
-from conversations.reconciliation.comparison import Measure, Place
+from conversations.reconciliation.comparison import DayAndModel, Measure
 from conversations.reconciliation.usage_exports.errors import UnreadableExport
 from conversations.reconciliation.usage_exports.formats import FORMATS
 from conversations.reconciliation.usage_exports.read_export import LONGEST_LINE_BYTES, read_export
 
 PLAIN = "day,model,input_tokens,cached_input_tokens,output_tokens,requests,cost_usd\n"
 ROW = "2026-11-01,letters,10,4,3,1,0.5\n"
-FIRST = Place(dt.date(2026, 11, 1), "letters")
+FIRST = DayAndModel(dt.date(2026, 11, 1), "letters")
 OPENAI_USAGE = (
     "start_time,end_time,start_time_iso,end_time_iso,project_id,num_model_requests,user_id,api_key_id,model,batch,"
     "service_tier,input_tokens,output_tokens,input_cached_tokens,input_uncached_tokens\n"
@@ -84,7 +84,7 @@ def refusal_of(text, **options):
 def test_each_format_is_known_by_its_header(text, name, model, amounts):
     export = read(text)
     assert export.format.name == name
-    assert export.amounts == {Place(dt.date(2026, 11, 1), model): amounts}
+    assert export.amounts == {DayAndModel(dt.date(2026, 11, 1), model): amounts}
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_rows_of_one_day_that_something_else_parts_are_added_up():
 
 
 def test_a_model_may_be_taken_for_another():
-    assert list(read(PLAIN + ROW, same_as={"letters": "words"}).amounts) == [Place(FIRST.day, "words")]
+    assert list(read(PLAIN + ROW, same_as={"letters": "words"}).amounts) == [DayAndModel(FIRST.day, "words")]
 
 
 @pytest.mark.parametrize(

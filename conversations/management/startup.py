@@ -1,0 +1,78 @@
+"""What `serve` does before it serves: take the socket, migrate the database, and compose the banner.
+
+The socket is taken before anything else is done, with a sentence for the operator when it is taken already. Migrations
+may be started by several processes at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+
+from conversations.providers.catalog.language_models import demo_is_used, language_models
+
+
+def banner(*, first_admin_url: str | None) -> str:
+    """Return the lines: where the site is, who answers, and how a new site gets its admin."""
+    lines = [f"{settings.SITE_NAME} is ready: {settings.SITE_URL}", f"Replies come from {_replying_models()}."]
+    if first_admin_url:
+        lines += ["This site has no admin yet. The first account made through this link becomes it, once:"]
+        lines += [f"  {first_admin_url}"]
+    return "\n".join(["", *lines, "Stop it with Ctrl+C.", ""])
+
+
+def _replying_models() -> str:
+    if demo_is_used():
+        return "the built-in demo model, which only quotes; README says how to connect a language model"
+    return ", ".join(language_models())
+
+
+BACKLOG = 2048
+EVERY_IPV6 = "::"
+
+
+class CannotListen(Exception):
+    """The message is one sentence, fit for the operator."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket. Raises `CannotListen`."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=host == EVERY_IPV6)
+    except OSError as error:
+        raise CannotListen(_reason(host, port, error)) from error
+
+
+def _reason(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} on {host} is taken. Stop what uses it, or choose another: PORT={port % 65535 + 1} make run"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"Port {port} is for the system's own services. Choose one above 1023: PORT=8000 make run"
+    return f"HOST={host} is no address of this machine that the site can listen on."
+
+
+LOCK_ID = 0x57494E44  # "WIND"; any number that no one else locks in this database
+
+
+def migrate() -> None:
+    """Migrate the database. A second process waits for the first, and then finds nothing to do."""
+    with _advisory_lock(LOCK_ID):
+        call_command("migrate", interactive=False, verbosity=0)
+
+
+@contextmanager
+def _advisory_lock(lock_id: int) -> Iterator[None]:
+    """Hold PostgreSQL's lock of this session; it also ends with the session, so a killed process holds nothing."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [lock_id])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [lock_id])
