@@ -1,0 +1,1 @@
+"""Wiring of the site: settings, URLs, ASGI, middleware; and the apps `accounts` and `postgres`."""

@@ -1,4 +1,4 @@
-"""The ASGI application: pages, sockets, and the workers for as long as the server lives."""
+"""The ASGI application: pages, sockets, and the workers that run while the server does."""
 
 from __future__ import annotations
 

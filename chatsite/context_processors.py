@@ -1,4 +1,4 @@
-"""What every template may use."""
+"""Context processor: variables of every template."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Every address of the site. `/healthz` and `/readyz` are answered before these, see `chatsite.middleware.health`."""
+"""URLs of the site. `/healthz` and `/readyz` are answered before these, see `chatsite.middleware.health`."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from chatsite.accounts.gate import views as gate_views
 from chatsite.accounts.preferences import reader_language
 from chatsite.accounts.sign_up import invitation_page
 
-# One door: the admin signs in where everyone does, with the same limits on attempts.
+# The admin signs in where everyone does, with the same limits on attempts.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 password_change = RedirectView.as_view(pattern_name="account_change_password")
 admin.site.password_change = password_change  # type: ignore[method-assign, assignment]
-# Unfold's search is no part of our admin: it finds what a person could see five minutes ago, and trips over pages.
+# Unfold's search is switched off: it finds what a user could see five minutes ago, and fails at some pages.
 admin.site.search = partial(page_not_found, exception=Http404())  # type: ignore[attr-defined]  # Unfold adds it
 
 handler400 = "conversations.views.http.errors.bad_request"

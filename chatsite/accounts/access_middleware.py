@@ -1,4 +1,4 @@
-"""The doors that ask for more than being signed in, each for all addresses behind it."""
+"""Access middleware: pages that need more than a sign-in — the admin, second factors, sign-in methods."""
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ from chatsite.accounts.second_factors.factors import (
     second_factor_url,
 )
 
-# Pages that ask for a second factor themselves: everything else of allauth's `mfa_…` changes or shows one.
-ASKING = {"mfa_authenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_login_webauthn"}
-
-
-WAYS_IN = {"account_email", "account_set_password", "socialaccount_connections"}
+# Pages that ask for a second factor themselves: all other `mfa_…` pages of allauth change or show one.
+SECOND_FACTOR_PROMPTS = {"mfa_authenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_login_webauthn"}
+# Pages, beside those of second factors, on which a user adds a sign-in method.
+SIGN_IN_METHOD_PAGES = {"account_email", "account_set_password", "socialaccount_connections"}
 
 
 class AdminAccessMiddleware(MiddlewareMixin):
-    """Keeps staff out of every address of the admin until they have what this site asks of them.
+    """Keeps staff out of the admin until they are admitted and have the second factor that this site requires.
 
-    Who is not staff is the admin's own business: it sends them to the sign-in, or refuses.
+    Users who are not staff are left to the admin itself: it sends them to the sign-in, or refuses.
     """
 
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
@@ -50,14 +49,14 @@ class AdminAccessMiddleware(MiddlewareMixin):
 
 
 class SecondFactorAccessMiddleware(MiddlewareMixin):
-    """Lets nobody change second factors with the password alone: whoever has one shows it first.
+    """Requires the second factor of users who have one before they change second factors.
 
-    allauth would take the password for that, also in a session from before there was a second factor.
+    allauth would accept the password for that, also in a session from before there was a second factor.
     """
 
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
         page = _match(request).url_name or ""
-        if not page.startswith("mfa_") or page in ASKING or not request.user.is_authenticated:
+        if not page.startswith("mfa_") or page in SECOND_FACTOR_PROMPTS or not request.user.is_authenticated:
             return None
         if has_second_factor(request.user) and not has_shown_second_factor(request):
             return redirect(second_factor_url(request.user, _address(request)))
@@ -65,15 +64,15 @@ class SecondFactorAccessMiddleware(MiddlewareMixin):
 
 
 class ProviderAccessMiddleware(MiddlewareMixin):
-    """Sends who signs in at an identity provider only there once more, before they make another way in.
+    """Reauthenticates users at their identity provider, if it is their only sign-in method, before they add another.
 
-    allauth asks them nothing: whoever found their browser open could choose a password.
+    allauth asks them nothing: a passer-by at their open browser could choose a password.
     """
 
     def process_view(self, request: HttpRequest, *_: Any) -> HttpResponse | None:
         page = _match(request).url_name or ""
-        makes_a_way_in = page.startswith("mfa_") and page not in ASKING
-        if not (makes_a_way_in or page in WAYS_IN) or not request.user.is_authenticated:
+        adds_factor = page.startswith("mfa_") and page not in SECOND_FACTOR_PROMPTS
+        if not (adds_factor or page in SIGN_IN_METHOD_PAGES) or not request.user.is_authenticated:
             return None
         if must_reauthenticate_at_provider(request):
             return redirect(provider_reauthentication_url(request.user, _address(request)))
@@ -85,5 +84,5 @@ def _match(request: HttpRequest) -> ResolverMatch:
 
 
 def _address(request: HttpRequest) -> str:
-    """Return where the person wanted to go; what was posted is not posted again."""
+    """Return where the user wanted to go; a form that was posted is not posted again."""
     return request.get_full_path() if request.method == "GET" else request.path

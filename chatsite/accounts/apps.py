@@ -8,7 +8,7 @@ class AccountsConfig(AppConfig):
     verbose_name = _("Accounts")
 
     def ready(self) -> None:
-        from allauth.mfa.signals import authenticator_added  # models are there only now
+        from allauth.mfa.signals import authenticator_added  # models can be imported only now
 
         from chatsite.accounts import checks  # noqa: F401  registers the checks
         from chatsite.accounts.second_factors.factors import record_new_factor

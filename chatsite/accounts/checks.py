@@ -1,11 +1,11 @@
-"""Checks of the settings that say who may make an account.
+"""System checks of the sign-up settings.
 
-| id            | the settings                                                          |
+| id            | problem                                                               |
 |---------------|-----------------------------------------------------------------------|
-| accounts.E001 | let in by domain, and list none                                       |
-| accounts.E002 | list what is no domain                                                |
-| accounts.E003 | let in by domain, and no mail proves that an address is one's own     |
-| accounts.W001 | list domains that nothing asks for                                    |
+| accounts.E001 | sign-up by domain, and no domain is listed                            |
+| accounts.E002 | something listed is not a domain                                      |
+| accounts.E003 | sign-up by domain, and no email proves that an address is one's own   |
+| accounts.W001 | domains are listed, and sign-up is not by domain                      |
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from chatsite.accounts.sign_up.domains import ascii_domain
 
 @register
 def check_sign_up(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Refuse to start with a policy that lets in everybody, or nobody, while it says something else."""
+    """Refuse to start with a policy that is open to all, or to none, while it says something else."""
     if settings.SIGN_UP == "domains":
         return _check_domains(settings.SIGN_UP_DOMAINS) + _check_proof()
     if settings.SIGN_UP_DOMAINS:

@@ -25,7 +25,7 @@ from chatsite.accounts.sign_up.policy import complete_sign_up, refusal_sentence
 
 
 class _AddressByPolicy:
-    """Of both forms that make accounts: refuses the addresses that the policy does."""
+    """For both sign-up forms: refuses the addresses that the policy refuses."""
 
     cleaned_data: dict[str, Any]
 
@@ -38,14 +38,14 @@ class _AddressByPolicy:
 
 
 class SocialSignUpForm(_AddressByPolicy, SocialSignupForm):
-    """Asks who comes from an identity provider for the address that it has not told."""
+    """Asks users who come from an identity provider for the address, if it has not given one."""
 
 
 class SignUpForm(_AddressByPolicy, SignupForm):
     """allauth's form, by this site's policy."""
 
     def fix_email(self, email: str) -> None:
-        """Fill the address in, for a person who is invited with this one only."""
+        """Fill in the address, read-only, for a user who is invited with this address only."""
         self.fields["email"].initial = email
         self.fields["email"].widget.attrs["readonly"] = True
 
@@ -56,14 +56,14 @@ class SignUpForm(_AddressByPolicy, SignupForm):
         Raises `IntegrityError` if another with this address was faster, `SignUpRefused` if one by the same link was.
         """
         if self.account_already_exists:
-            make_password(self.cleaned_data["password1"])  # as much work as for a new account: time tells nothing
+            make_password(self.cleaned_data["password1"])  # as much work as for a new account: time reveals nothing
         saved: tuple[User | None, HttpResponseBase | None] = super().try_save(request)
         return saved
 
     def custom_signup(self, request: HttpRequest, user: User) -> None:
         came_as_admin = first_admin.GRANT in request.session
         if complete_sign_up(request.session, user):
-            # The operator's link proves more than a mail could, and a first start often can't send mail yet.
+            # The operator's link proves more than an email could, and a first start often can't send email yet.
             get_adapter().stash_verified_email(request, user.email)
         elif came_as_admin:
             messages.info(
@@ -74,7 +74,7 @@ class SignUpForm(_AddressByPolicy, SignupForm):
 class ChangeEmailForm(AddEmailForm):
     """A new address, which waits beside the current one until it is confirmed.
 
-    allauth's own `save` would first delete a current address that was never confirmed, and the account were without.
+    allauth's own `save` would first delete a current address that was never confirmed, and leave the account without.
     """
 
     @transaction.atomic
@@ -85,7 +85,7 @@ class ChangeEmailForm(AddEmailForm):
 
 
 class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
-    """How the site greets its person, in which language, and whether it shows them what replies cost."""
+    """Name, language, and whether costs are shown."""
 
     class Meta:
         model = User
@@ -105,7 +105,7 @@ class ProfileForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it 
 
 
 class DeleteAccountForm(forms.Form):
-    """Asks for the account's own address, so that nobody deletes it by a slip of the hand."""
+    """Asks for the account's own address, against deletion by mistake."""
 
     email = forms.CharField(
         label=_lazy("Type your email address to confirm"),

@@ -1,4 +1,4 @@
-"""What a person may send and spend: the person's row speaks first, then the role's, the site's, then the settings."""
+"""Limits of a user: messages, replies, uploads and money. The narrowest rule counts: user, role, site, settings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ NARROWEST_FIRST: tuple[Origin, ...] = ("person", "role", "site", "settings")
 
 @dataclass(frozen=True, slots=True)
 class EffectiveLimits:
-    """What holds for one person. None is without limit, 0 allows nothing; money is for a day and a month of UTC.
+    """The limits of one user. None is without limit, 0 allows nothing; money is for a day and a month of UTC.
 
-    *origins*: name of a limit → what it comes from. *site_budget* is what all people together may spend, if it was read
+    *origins*: name of a limit → where it comes from. *site_budget* is what all users together may spend, if it was read
     and there is one.
     """
 
@@ -40,8 +40,8 @@ class EffectiveLimits:
 LIMITS = tuple(name for name in EffectiveLimits.__slots__ if name not in ("origins", "site_budget"))
 MONEY = tuple(name for name in LIMITS if name.startswith("money"))
 
-# In SQL: every message asks, and every request to a provider. The role is asked for too: the one in hand may be old.
-WHAT_HOLDS = f"""
+# In SQL: every message asks, and every request to a provider. The role is read too: the one in memory may be outdated.
+LIMIT_ROWS = f"""
 SELECT CASE WHEN user_id IS NOT NULL THEN 'person' WHEN role IS NOT NULL THEN 'role' ELSE 'site' END AS origin,
        {", ".join(LIMITS)}
 FROM accounts_limits
@@ -53,16 +53,16 @@ SELECT 'budget', {", ".join(name if name in MONEY else "NULL" for name in LIMITS
 
 
 def effective_limits(user: User) -> EffectiveLimits:
-    """Return what holds for *user* now, and the site's budget: one statement."""
+    """Return the limits of *user* now, and the site's budget: one statement."""
     with connection.cursor() as cursor:
-        cursor.execute(WHAT_HOLDS, {"user": user.pk})
-        says = {origin: dict(zip(LIMITS, values, strict=True)) for origin, *values in cursor.fetchall()}
-    budget = says.pop("budget", None)
-    return _resolve(says, site_budget=SiteBudget(**{name: budget[name] for name in MONEY}) if budget else None)
+        cursor.execute(LIMIT_ROWS, {"user": user.pk})
+        rules = {origin: dict(zip(LIMITS, values, strict=True)) for origin, *values in cursor.fetchall()}
+    budget = rules.pop("budget", None)
+    return _resolve(rules, site_budget=SiteBudget(**{name: budget[name] for name in MONEY}) if budget else None)
 
 
 def inherited_limits(limits: Limits) -> EffectiveLimits:
-    """Return what would hold where *limits*, which may be of a person, a role or the site, say nothing."""
+    """Return the limits that apply where *limits*, of a user, a role or the site, are empty."""
     user = limits.user if limits.user_id is not None else None
     if user is not None:
         wider = Q(role=user.role) | Q(role=None)
@@ -73,18 +73,18 @@ def inherited_limits(limits: Limits) -> EffectiveLimits:
     return _resolve({_origin(row): {name: getattr(row, name) for name in LIMITS} for row in rows})
 
 
-def _resolve(says: Mapping[Origin, Mapping[str, Value]], *, site_budget: SiteBudget | None = None) -> EffectiveLimits:
-    """Return of each limit what the narrowest says of those that say something about it."""
-    says = {"settings": _of_settings(), **says}
-    origins = {name: _origin_of(name, says) for name in LIMITS}
-    values = {name: says[origins[name]][name] for name in LIMITS}
+def _resolve(rules: Mapping[Origin, Mapping[str, Value]], *, site_budget: SiteBudget | None = None) -> EffectiveLimits:
+    """Return each limit by the narrowest rule that sets it."""
+    rules = {"settings": _settings_rule(), **rules}
+    origins = {name: _narrowest(name, rules) for name in LIMITS}
+    values = {name: rules[origins[name]][name] for name in LIMITS}
     return EffectiveLimits(**values, origins=origins, site_budget=site_budget)  # type: ignore[arg-type]
 
 
-def _origin_of(name: str, says: Mapping[Origin, Mapping[str, Value]]) -> Origin:
-    """Return which of those that say something about the limit is the narrowest."""
+def _narrowest(name: str, rules: Mapping[Origin, Mapping[str, Value]]) -> Origin:
+    """Return the narrowest rule that sets the limit."""
     return next(
-        (origin for origin in NARROWEST_FIRST if says.get(origin, {}).get(name) is not None),
+        (origin for origin in NARROWEST_FIRST if rules.get(origin, {}).get(name) is not None),
         "settings",
     )
 
@@ -95,8 +95,8 @@ def _origin(row: Limits) -> Origin:
     return "role" if row.role else "site"
 
 
-def _of_settings() -> dict[str, Value]:
-    """Of the settings, 0 messages a minute, and 0 replies at once, are without limit."""
+def _settings_rule() -> dict[str, Value]:
+    """Return the limits of the settings, of which 0 messages a minute, and 0 replies at once, mean no limit."""
     money = settings.MONEY_PER_DAY_USD
     return dict.fromkeys(LIMITS) | {
         "messages_per_minute": settings.MESSAGES_PER_MINUTE or None,

@@ -1,4 +1,4 @@
-"""How passwords are hashed: with a bound on the memory that many at once take."""
+"""Password hasher: Argon2id with a bound on the memory that many at once take."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="hasher")
 class BoundedArgon2Hasher(Argon2PasswordHasher):
     """Argon2id with the least that OWASP recommends: 19 MiB, two iterations, one thread.
 
-    Django's own takes 100 MiB a hash, and forty people who sign in at once 4 GiB. A hash that was made with that is
-    still right, and is made anew when its person signs in.
+    Django's own takes 100 MiB a hash, and forty users who sign in at once 4 GiB. Hashes made with that stay valid, and
+    are replaced when their user signs in.
     https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html#argon2id (2026-11-21)
     """
 

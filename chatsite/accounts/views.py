@@ -1,4 +1,4 @@
-"""The account pages that django-allauth does not have, or that need more care than it takes."""
+"""Account pages beside django-allauth's: sign-up, required second factor, first admin, account deleted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from chatsite.accounts.sign_up.policy import SignUpRefused, policy_sentence, usa
 
 
 class SignUpView(SignupView):
-    """Sign-up in which two at once end like two in a row."""
+    """Sign-up, in which two at once end like two in a row."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         session = self.request.session
@@ -64,7 +64,7 @@ class SignUpView(SignupView):
 
 @login_required
 def second_factor(request: SignedInRequest) -> HttpResponse:
-    """Lead staff to the second factor without which the admin stays shut."""
+    """Lead staff to set up the second factor that the admin requires."""
     if not must_set_up_second_factor(request.user):
         return redirect("admin:index" if request.user.is_staff else "account")
     return render(request, "account/second_factor.html")
@@ -72,7 +72,7 @@ def second_factor(request: SignedInRequest) -> HttpResponse:
 
 @require_GET
 def account_deleted(request: HttpRequest) -> HttpResponse:
-    """What is shown to who has just deleted their account."""
+    """Show that the account was deleted."""
     return render(request, "account/goodbye.html")
 
 
@@ -91,7 +91,7 @@ def first_admin(request: HttpRequest) -> HttpResponse:
 
 
 def _claim_url(request: HttpRequest) -> str:
-    """Return where the person confirms, by way of making an account if they aren't signed in."""
+    """Return the page on which the user confirms, by way of sign-up if they aren't signed in."""
     claim = reverse("first_admin_claim")
     if request.user.is_authenticated:
         return claim
@@ -101,7 +101,7 @@ def _claim_url(request: HttpRequest) -> str:
 @login_required
 @require_http_methods(["GET", "POST"])
 def first_admin_claim(request: SignedInRequest) -> HttpResponse:
-    """Make the account that is signed in the admin, if its person came by the link and says so."""
+    """Make the signed-in user the admin, if they came by the link and confirm it."""
     if request.method == "POST":
         make_first_admin(request.session, request.user)
     elif holds_grant(request.session):

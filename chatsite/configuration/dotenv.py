@@ -1,4 +1,4 @@
-"""The optional file `.env`: one NAME=value a line, `#` comments, quotes where a value needs them."""
+"""Read the optional file `.env`: one NAME=value a line, `#` comments, quotes where a value needs them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Settings from the environment and an optional `.env`: read once, typed, loud when wrong.
+"""Settings from the environment and an optional `.env`: declared once, typed, with errors that name the setting.
 
-Each setting is declared once, with its type, default and a sentence of help; docs/settings.md is made from the
+Each setting is declared with its type, default and a sentence of help; docs/settings.md is made from the
 declarations and a test compares the two. A value can also come from a file: `NAME_FILE=/run/secrets/name`.
 """
 

@@ -1,4 +1,4 @@
-"""Where mail goes, from one setting: `smtps://user:password@host` or `smtp://user:password@host:587`.
+"""Parse `SMTP_URL`, the mail server: `smtps://user:password@host` or `smtp://user:password@host:587`.
 
 `smtps` speaks TLS from the first byte (port 465), `smtp` asks for it with STARTTLS (port 587) and refuses to go on
 without. `smtp+plain` never encrypts (port 25); it is for a relay on the same machine or network.

@@ -1,4 +1,4 @@
-"""A secret key for a site that only this machine sees."""
+"""The secret key of a local site: made at first use and kept in `VAR_DIR`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of the OpenID Connect provider, as django-allauth wants them."""
+"""Settings of single sign-on, the OpenID Connect provider, in django-allauth's form."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 def social_providers(*, server_url: str, client_id: str, client_secret: str, name: str) -> dict[str, Any]:
-    """Return SOCIALACCOUNT_PROVIDERS: with nothing set none, with all set one.
+    """Return SOCIALACCOUNT_PROVIDERS: no provider if nothing is set, one if all is set.
 
-    Raises `ImproperlyConfigured` if something is missing, or if people's sign-ins would go over a bare connection.
+    Raises `ImproperlyConfigured` if something is missing, or if sign-ins would go over an unencrypted connection.
     """
     needed = {"OIDC_SERVER_URL": server_url, "OIDC_CLIENT_ID": client_id, "OIDC_CLIENT_SECRET": client_secret}
     missing = [setting for setting, value in needed.items() if not value]

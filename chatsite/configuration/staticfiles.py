@@ -1,4 +1,4 @@
-"""Static files with a hash in their name, so that browsers may keep them for ever."""
+"""Storage of static files with a hash in their name, so that browsers may cache them for ever."""
 
 from servestatic.storage import CompressedManifestStaticFilesStorage
 

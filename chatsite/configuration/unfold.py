@@ -62,7 +62,7 @@ def stylesheet(path: str) -> Callable[[HttpRequest], str]:
 
 
 def _page(title: Promise, icon: str, model: str) -> dict[str, Any]:
-    """One line of the navigation, for those who may see *model* (`app.name`)."""
+    """A line of the navigation, for users who may view *model* (`app.name`)."""
     app_label, model_name = model.split(".")
     return {
         "title": title,

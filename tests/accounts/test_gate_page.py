@@ -85,7 +85,7 @@ def test_spaces_around_it_come_from_copying(shut, browser):
     ids=["empty", "blank", "long", "MB", "NUL", "NUL2"],
 )
 def test_what_is_no_password_is_refused_without_work(shut, browser, ada, raw, monkeypatch):
-    monkeypatch.setattr("chatsite.accounts.gate.unlock.is_right", lambda *_: pytest.fail("it was hashed"))
+    monkeypatch.setattr("chatsite.accounts.gate.unlock.matches_gate_password", lambda *_: pytest.fail("it was hashed"))
     page = give(browser, raw)
     assert page.status_code == 400
     assert not GateAttempts.objects.exists()
@@ -155,7 +155,7 @@ def test_when_the_gate_opens_again_is_said_by_the_readers_clock(shut, browser, c
 def test_after_too_many_attempts_the_right_one_is_not_looked_at(shut, browser, ada, monkeypatch):
     for number in range(MAX_PER_ACCOUNT):
         give(browser, f"guess {number}")
-    monkeypatch.setattr("chatsite.accounts.gate.unlock.is_right", lambda *_: pytest.fail("it was hashed"))
+    monkeypatch.setattr("chatsite.accounts.gate.unlock.matches_gate_password", lambda *_: pytest.fail("it was hashed"))
     assert give(browser, RAW).status_code == 429
     assert find_admission(ada.pk) is Admission.PASSWORD_REQUIRED
 
@@ -201,7 +201,7 @@ def test_a_password_that_changes_while_it_is_given_lets_nobody_in(shut, browser,
         rotate()
         return True
 
-    monkeypatch.setattr(unlock, "is_right", right_but_late)
+    monkeypatch.setattr(unlock, "matches_gate_password", right_but_late)
     assert give(browser, RAW).status_code == 302
     assert find_admission(ada.pk) is Admission.PASSWORD_REQUIRED
 

@@ -1,7 +1,7 @@
-"""Changes by which an admin could come into somebody's account: on record for good, and told to its person.
+"""Account changes: admins' changes that could open a user's account, recorded append-only and told to the user.
 
-No admin sets anybody's password: whoever has lost theirs is sent a link. What else opens an account, such as another
-address, leaves a row that the person finds on their account page, and a mail to the address that there was before.
+No admin sets a user's password: who has lost theirs is sent a link. Any other change that could open an account, such
+as another email address, leaves a row that the user sees on the account page, and an email to the previous address.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ MOST_SHOWN = 50
 def record_account_change(
     request: SignedInRequest, user: User, kind: ChangeKind, *, detail: str = "", email: str = ""
 ) -> None:
-    """Put on record what the admin who asks has done to *user*; mail it once that is stored for good.
+    """Record what the admin of *request* has done to *user*; email it after the commit.
 
-    *email* is where the person read their mail before; without it, their address.
+    *email* is the user's previous address, if it has changed.
     """
     change = AccountChange.objects.create(
         user=user, admin=request.user, admin_email=request.user.email, kind=kind, detail=detail
@@ -38,13 +38,13 @@ def record_account_change(
 
 
 def send_password_link(request: SignedInRequest, user: User) -> None:
-    """Mail the person a link by which they choose a password. The admin who asks for it does not see it."""
+    """Email the user a link to choose a password. The admin who requests it does not see it."""
     record_account_change(request, user, ChangeKind.LINK)
     transaction.on_commit(partial(_mail_link, request, user))
 
 
 def list_account_changes(user: User) -> QuerySet[AccountChange]:
-    """Return the newest changes that admins made to the person's account."""
+    """Return the newest changes that admins made to the user's account."""
     return AccountChange.objects.filter(user=user)[:MOST_SHOWN]
 
 

@@ -1,4 +1,4 @@
-"""What an account itself holds, for its person to keep: nothing that would let anybody in."""
+"""Export of the account itself: profile, addresses, sign-in methods, sessions. No secrets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OWN_FIELDS = ("email", "name", "role", "language", "shows_costs", "time_zone", "
 
 
 def account_data(user: User) -> dict[str, Any]:
-    """Return the account as plain values: who it is, what signs in to it, and where that was done."""
+    """Return the account as plain values."""
     return {name: getattr(user, name) for name in OWN_FIELDS} | {
         "email_addresses": list(EmailAddress.objects.filter(user=user).values("email", "verified", "primary")),
         "second_factors": [_factor(factor) for factor in Authenticator.objects.filter(user=user).order_by("pk")],
@@ -26,7 +26,7 @@ def account_data(user: User) -> dict[str, Any]:
 
 
 def _factor(factor: Authenticator) -> dict[str, Any]:
-    """Return what it is called, never its secrets."""
+    """Return its type, name and dates, never its secrets."""
     is_named = factor.type == Authenticator.Type.WEBAUTHN
     return {
         "type": factor.type,

@@ -1,4 +1,4 @@
-"""The page where people look after their account, and the ends that they put to their sessions there."""
+"""The account page, and ending sessions from it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def account(request: SignedInRequest) -> HttpResponse:
 
 
 def _saved(request: HttpRequest, user: User) -> HttpResponse:
-    """Show the page anew, in the language that it was saved with."""
+    """Show the page again, in the language that was saved."""
     response = redirect("account")
     if user.language:
         remember_language(request, response, user.language)
@@ -54,7 +54,7 @@ def _saved(request: HttpRequest, user: User) -> HttpResponse:
 @login_required
 @require_POST
 def end_sessions(request: SignedInRequest) -> HttpResponse:
-    """End one of the person's sessions, which the form names by its handle, or `others`, or `all`."""
+    """End one of the user's sessions, which the form names by its handle, or `others`, or `all`."""
     which = request.POST.get("session", "")
     if which == "all":
         end_all_sessions(request.user)

@@ -1,4 +1,4 @@
-"""That the site keeps an admin, whoever takes whose rights at the same moment."""
+"""Guarantee that at least one active admin remains, also under concurrent changes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from chatsite.accounts.models import User
 
 
 def lock_remaining_admin(losing: Collection[int]) -> bool:
-    """Return whether there is an admin beside those whose ids are *losing*, and hold all of them until the commit.
+    """Lock all admins until the commit; return whether one remains without those whose ids are *losing*.
 
-    Call it in the transaction that takes the rights away. Of two that do at once, the second waits here and sees what
-    the first one did.
+    Call it in the transaction that takes the rights away. Of two at once, the second waits here and sees what the first
+    has done.
     """
     admins = User.objects.admins().select_for_update(no_key=True).order_by("pk")
     return not set(admins.values_list("pk", flat=True)) <= set(losing)

@@ -1,4 +1,4 @@
-"""Showing once more that it is you, before what can't be undone or what holds everything."""
+"""Reauthentication: a decorator for views that can't be undone or that hand out everything."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ View = Callable[..., HttpResponseBase]
 
 
 def require_reauthentication(view: View) -> View:
-    """Let through who has shown a few minutes ago that it is they; who has a second factor, with that in this session.
+    """Let users through who reauthenticated in the last minutes, with their second factor if they have one.
 
-    Who signs in at an identity provider only shows it there.
+    Users whose only sign-in method is an identity provider reauthenticate there.
 
-    allauth would take the password alone for it, also in a session from before there was a second factor. And it would
-    keep a form that came too late, and send it whenever they show it, be it weeks later; here the page is shown anew.
+    allauth would accept the password alone, also in a session from before there was a second factor. And it would keep
+    a form that came too late, and submit it after reauthentication, be it weeks later; here the page is shown again.
     """
     recently: View = reauthentication_required(view)
 

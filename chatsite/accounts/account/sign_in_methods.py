@@ -1,4 +1,4 @@
-"""What a person can sign in with: what the account page lists."""
+"""Sign-in methods of a user, as the account page and the admin list them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chatsite.accounts.models import User
 
 @dataclass(frozen=True, slots=True)
 class SignInMethods:
-    """*recovery_codes* is how many are left, None where there is nothing that they could stand in for."""
+    """*recovery_codes* is how many are left, None without a second factor that they could stand in for."""
 
     password: bool
     app: bool

@@ -1,4 +1,7 @@
-"""Accounts in the admin. What the packages we build on would show there beside our own pages is hidden."""
+"""Admin pages of accounts: users, invitations, limits, the gate, account changes.
+
+The pages that django-allauth and Django would add beside them are unregistered.
+"""
 
 from __future__ import annotations
 

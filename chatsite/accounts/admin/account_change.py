@@ -1,4 +1,4 @@
-"""What admins did to the ways into accounts, in the admin: to be read by every admin, and written by nobody."""
+"""Account changes in the admin: read-only for every admin."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The gate in the admin: who is let in, the passwords, the seats. A password is shown once, to whoever made it up.
+"""The gate in the admin: mode, passwords, seats. A generated password is shown once, to the admin who generated it.
 
-It is in the answer to the POST that made it and nowhere else: no message, session, address or log entry holds it.
+It is in the answer to the POST that made it and nowhere else: no message, session, URL or log entry holds it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PERSON = "admin:accounts_gate_person"
 
 @dataclass(frozen=True)
 class PasswordState:
-    """What the admin shows of a password; whose it is says *user*, None is all."""
+    """A gate password as the admin shows it; *user* is None for the password for all."""
 
     user: User | None
     stored: GatePassword | None
@@ -100,7 +100,7 @@ class GateAdmin(ModelAdmin):
     def _save_gate(self, request: HttpRequest, form: GateForm) -> None:
         with transaction.atomic():
             gate = form.save()
-            assign_seats()  # a higher cap lets in who waits
+            assign_seats()  # a higher cap admits users who wait
         self.log_change(request, gate, _settings_in_words(gate))
         messages.success(request, _("Saved."))
 
@@ -109,7 +109,7 @@ class GateAdmin(ModelAdmin):
 
     @method_decorator(sensitive_post_parameters("password"))
     def change_password(self, request: HttpRequest, user_id: int | None = None) -> HttpResponse:
-        """Set, revoke or end the password of all, or of one person. Read, its address leads back to their page."""
+        """Set, revoke or expire the password of all, or of one user. A GET leads back to the page of that password."""
         user = None if user_id is None else _find_person(user_id)
         if request.method != "POST":
             return self._to_page(user)
@@ -231,12 +231,12 @@ def _end_in_words(expires_at: dt.datetime | None) -> str:
 
 
 def _exceptions() -> list[User]:
-    """Return the people whom the gate treats otherwise than the site says, or who have a password of their own."""
+    """Return the users with a gate rule or a gate password of their own."""
     people = User.objects.exclude(gate_rule=GateRule.SITE) | User.objects.exclude(gate_password=None)
     return list(people.select_related("gate_password").order_by("email")[:MOST_LISTED])
 
 
 def _settings_in_words(gate: Gate) -> str:
-    """Return what the log keeps of the settings. It has one language, because what it keeps is not written anew."""
+    """Return the log entry of the settings, always in English: log entries are not translated later."""
     seats = "without a cap" if gate.seats is None else f"{gate.seats} seats"
     return f"Gate: {gate.mode}, {seats}, contact “{gate.contact}”."

@@ -1,4 +1,4 @@
-"""What admins fill in about the gate."""
+"""Forms of the gate in the admin."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class GateForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it tak
 
 
 class ExpiryForm(forms.Form):
-    """When a password ends; empty is never."""
+    """When a password expires; empty means never."""
 
     expires_at = forms.DateTimeField(
         label=_("Expires at"),
@@ -61,7 +61,7 @@ class ExpiryForm(forms.Form):
 
 
 class NewPasswordForm(ExpiryForm):
-    """A password of the admin's choice, or none: then one is made up."""
+    """A password of the admin's choice; empty, one is generated."""
 
     password = forms.CharField(
         label=_("A password of your choice"),

@@ -126,14 +126,14 @@ class InvitationAdmin(SingleSaveButtonAdmin):
         return [] if is_over else super().get_actions_submit_line(request, object_id)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Hand a link over once its invitation is stored for good, and not before."""
+        """Show the link after its invitation is committed, and not before."""
         response = super().changeform_view(request, *args, **kwargs)
         made: NewLink | None = getattr(request, "made_link", None)
         return self._hand_over(request, *made) if made else response
 
     def save_model(self, request: InvitationRequest, obj: Invitation, form: InvitationForm, change: Any) -> None:
         if change:
-            obj.save(update_fields=["note"])  # what a sign-up has written meanwhile stays
+            obj.save(update_fields=["note"])  # a sign-up may have written the other fields meanwhile
             return self._run_pressed(request, obj)
         obj.created_by = request.user
         self._make_link(request, obj, days=form.cleaned_data["days"])

@@ -64,7 +64,7 @@ class LimitsAdmin(EditConflictAdmin):
 
 
 class InheritingFormSet(BaseInlineFormSet):  # type: ignore[type-arg]  # at run time it takes none
-    """Knows the person whose limits it holds before they are stored."""
+    """Passes the user to its form, so that the form knows what new limits would inherit."""
 
     instance: User
 
@@ -73,7 +73,7 @@ class InheritingFormSet(BaseInlineFormSet):  # type: ignore[type-arg]  # at run 
 
 
 class PersonalLimits(StackedInline):
-    """One person's own limits, on that person's page."""
+    """A user's own limits, on the page of that user."""
 
     model = Limits
     form = LimitsForm
@@ -115,7 +115,7 @@ class SiteBudgetAdmin(SingleSaveButtonAdmin, EditConflictAdmin):
         return redirect("admin:accounts_sitebudget_add")
 
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Whoever would add a second one changes the first. The permission doesn't say so: every page asks for that."""
+        """Change the budget instead of adding a second one. (The permission can't say so: every page asks for it.)"""
         if self.has_add_permission(request) and SiteBudget.objects.exists():
             return redirect(CHANGE, True)
         response: HttpResponse = super().add_view(request, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""The form of limits: what is left empty shows what it inherits."""
+"""The form of limits: an empty field shows what it inherits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FROM = {
 
 
 class LimitsForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
-    """*inherited* is what holds where a field is left empty; without it, what the instance says it is."""
+    """*inherited* are the limits that apply where a field is left empty; without it, they are loaded."""
 
     class Meta:
         model = Limits
@@ -74,7 +74,7 @@ class SiteBudgetForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time 
 
 
 def limit_sentence(limits: EffectiveLimits, name: str) -> str:
-    """Return what holds and where it comes from, such as `20, from the role`."""
+    """Return a limit and where it comes from, such as `20, from the role`."""
     value = getattr(limits, name)
     return str(WITHOUT_LIMIT) if value is None else FROM[limits.origins[name]] % {"limit": format_figure(value)}
 

@@ -1,6 +1,6 @@
-"""People in the admin. Accounts are deactivated, never deleted: the ledger knows whose money it was.
+"""Users in the admin. Accounts are deactivated, never deleted: the ledger names who spent the money.
 
-Whatever here lets somebody into an account is noted by `account_changes`, where its person finds it.
+Changes that could open an account are recorded by `account_changes`, and its user sees them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LINKS_PRINTED = _(
     "Password reset links made: %(count)d. This site can’t send email: the links are printed "
     "where the site was started, and its operator can pass them on."
 )
-SEND_LINK = "accounts_user_send_password_link"  # the button of a person's form, as the admin names it
+SEND_LINK = "accounts_user_send_password_link"  # the button of a user's form, as the admin names it
 ACTIVATED = _("Activated: %(count)d. Your own account stays as it is.")
 DEACTIVATED = _("Deactivated: %(count)d. Your own account stays as it is.")
 
@@ -92,7 +92,7 @@ class UserAdmin(EditConflictAdmin):
 
     @display(description=_("own gate password"))
     def at_the_gate(self, user: User) -> SafeString:
-        """The way to what the gate knows of the person, and to a password of their own."""
+        """Link to the gate's page of the user, on which they get a password of their own."""
         is_set = GatePassword.objects.filter(user=user, revoked_at=None).exists()
         state = gettext("Set.") if is_set else gettext("Not set.")
         url = reverse("admin:accounts_gate_person", args=[user.pk])
@@ -104,7 +104,7 @@ class UserAdmin(EditConflictAdmin):
         return form
 
     def get_actions_submit_line(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """Offer nothing beside saving to who makes an account: its link is sent anyway."""
+        """Offer nothing beside saving for a new account: its link is sent anyway."""
         return super().get_actions_submit_line(request, object_id) if object_id else []
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> list[Any]:
@@ -117,16 +117,16 @@ class UserAdmin(EditConflictAdmin):
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> list[str]:
-        """No admin locks the last admin out."""
+        """Admins can't change their own access."""
         own = OWN_ACCESS if obj == request.user else ()
         return [*super().get_readonly_fields(request, obj), *own]
 
     def save_model(self, request: SignedInRequest, obj: User, form: ModelForm[User], change: Any) -> None:
         super().save_model(request, obj, form, change)
         if "email" in form.changed_data:
-            _take_over_address(obj)
+            _replace_sign_in_address(obj)
         if change:
-            _note_what_opens(request, obj, form)
+            _record_access_changes(request, obj, form)
         else:
             send_password_link(request, obj)
 
@@ -135,14 +135,14 @@ class UserAdmin(EditConflictAdmin):
         request.only_sent_link = SEND_LINK in request.POST and not any(each.has_changed() for each in [form, *formsets])
 
     def response_change(self, request: UserFormRequest, obj: User) -> HttpResponse:
-        """Don't say that the person was changed where the button sent a link and nothing else was done."""
+        """Don't say that the user was changed if the button sent a link and nothing else was changed."""
         answer = self.response_post_save_change if request.only_sent_link else super().response_change
         response: HttpResponse = answer(request, obj)
         return response
 
     @action(description=_("Send a password reset link"), permissions=["change"])
     def send_password_link(self, request: SignedInRequest, user: User) -> None:
-        """The button of one person's form, which is saved with it."""
+        """The button of one user's form, which is saved with it."""
         self._send_links(request, [user])
 
     @action(description=_("Send selected users a password reset link"), permissions=["change"])
@@ -171,7 +171,7 @@ class UserAdmin(EditConflictAdmin):
     @action(description=_("Remove second factors of selected users"), permissions=["change"])
     @transaction.atomic
     def remove_second_factors(self, request: SignedInRequest, queryset: QuerySet[User]) -> None:
-        """For people who have lost theirs and their recovery codes; one's own are removed on the account page."""
+        """For users who have lost theirs and their recovery codes; one's own are removed on the account page."""
         others = list(queryset.exclude(pk=request.user.pk))
         remove_second_factors(others)
         for user in others:
@@ -193,14 +193,14 @@ class UserAdmin(EditConflictAdmin):
         self.message_user(request, (ACTIVATED if active else DEACTIVATED) % {"count": len(others)})
 
 
-def _take_over_address(user: User) -> None:
-    """Make the user's address the one that allauth signs in and mails to; it has to prove itself as any other."""
+def _replace_sign_in_address(user: User) -> None:
+    """Make the user's address the one that allauth signs in and mails to; it has to be confirmed as any other."""
     EmailAddress.objects.filter(user=user).delete()
     EmailAddress.objects.create(user=user, email=user.email, primary=True, verified=False)
 
 
-def _note_what_opens(request: SignedInRequest, user: User, form: ModelForm[User]) -> None:
-    """Put on record, for the person to find, what of the form gives somebody a way in or more rights."""
+def _record_access_changes(request: SignedInRequest, user: User, form: ModelForm[User]) -> None:
+    """Record what the form has changed that opens the account to others or gives more rights."""
     if "email" in form.changed_data:
         before = form.initial["email"]
         record_account_change(request, user, ChangeKind.ADDRESS, detail=before, email=before)

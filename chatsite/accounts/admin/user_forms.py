@@ -1,4 +1,4 @@
-"""Forms of people in the admin. None has a password in it: that is its person's to choose."""
+"""Forms of users in the admin. None has a password field: users choose their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAST_ADMIN = _("The site needs an admin, and this is the only one.")
 
 
 class _UniqueAddress(ModelForm):  # type: ignore[type-arg]  # at run time it takes none
-    """Refuses an email address that someone else has, in any letter case, also as a second one."""
+    """Refuses an email address that another user has, in any letter case, also as a pending one."""
 
     def clean_email(self) -> str:
         email: str = self.cleaned_data["email"]
@@ -45,7 +45,7 @@ class UserForm(_UniqueAddress):
         fields = ("email", "name", "is_active", "role", "gate_rule")
 
     def clean(self) -> dict[str, Any]:
-        """Leave the site an admin: this form runs in the transaction that saves it."""
+        """Refuse to remove the last admin: the form is validated in the transaction that saves it."""
         cleaned = super().clean() or {}
         will_be = {name: cleaned.get(name, getattr(self.instance, name)) for name in OWN_ACCESS}
         is_admin = will_be["role"] == Role.ADMIN and will_be["is_active"] and will_be["gate_rule"] != GateRule.BLOCKED

@@ -1,4 +1,4 @@
-"""People, and what they may do."""
+"""Models of accounts: users and their roles, sessions, invitations, limits and the gate."""
 
 from .account_change import AccountChange, ChangeKind
 from .first_admin_link import FirstAdminLink

@@ -1,4 +1,4 @@
-"""What admins did to the ways into other people's accounts."""
+"""Changes by which an admin could have opened a user's account."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class ChangeKind(models.TextChoices):
 
 
 class AccountChange(models.Model):
-    """One change by which an admin could let themselves in, or give somebody more rights.
+    """A change by which an admin could sign in as the user, or give them more rights.
 
-    Never edited, never deleted: the database sees to it. When the account goes, *user* and *detail* are forgotten; who
-    did it stays, as text where that account is gone too. *detail* is the address before, or the role given.
+    Append-only: the database enforces it. When the account is deleted, *user* and *detail* are emptied; the admin
+    stays, as *admin_email* if that account is deleted too. *detail* is the previous address, or the role given.
     """
 
     user = models.ForeignKey(
@@ -45,5 +45,5 @@ class AccountChange(models.Model):
 
     @property
     def detail_label(self) -> str:
-        """Blank where there is none, or none any more."""
+        """The detail for a reader; blank if there is none, or none any more."""
         return str(Role(self.detail).label) if self.kind == ChangeKind.ROLE and self.detail else self.detail

@@ -1,4 +1,4 @@
-"""The link that makes the first person the admin."""
+"""The one-time link that makes the first admin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate: what a person needs, beside an account, to use the site."""
+"""The gate: its mode, passwords, entries and counted attempts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ class GateMode(models.TextChoices):
 
 
 class Gate(models.Model):
-    """The site's gate: at most one row; none is a gate that is off.
+    """The site's gate: at most one row; without one the gate is off.
 
-    *seats* is how many people are let in at once, None without a cap. *contact* says in words whom to ask for a
-    password.
+    *seats* is how many users are admitted at once, None without a cap. *contact* says whom to ask for a password.
     """
 
     singleton = models.BooleanField(primary_key=True, default=True, editable=False)
@@ -47,9 +46,9 @@ class Gate(models.Model):
 
 
 class GatePassword(models.Model):
-    """A password that opens the gate: the one for all where *user* is None, else that person's own.
+    """A gate password: the one for all if *user* is None, else that user's own.
 
-    *version* changes whenever the password does, and shuts out whoever came in by an older one.
+    *version* changes whenever the password does, and shuts out users who entered with an older one.
     """
 
     user = models.OneToOneField(
@@ -72,9 +71,9 @@ class GatePassword(models.Model):
 
 
 class GateEntry(models.Model):
-    """A person who gave the right password, with the *version* it had.
+    """A user who gave the right password, with the *version* that it had.
 
-    Without *seated_at* all seats were taken: the person waits, in the order of *unlocked_at*.
+    Without *seated_at* all seats were taken: the user waits, in the order of *unlocked_at*.
     """
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="gate_entry")
@@ -92,7 +91,7 @@ class GateEntry(models.Model):
 class GateAttempts(models.Model):
     """How many passwords were tried since *began_at*, for one account or from one address.
 
-    *tried_by* names the account, or holds a keyed hash of the address: the table is no list of who was where.
+    *tried_by* names the account, or holds a keyed hash of the address, so that the table does not show who was where.
     """
 
     tried_by = models.CharField(max_length=80, primary_key=True)

@@ -20,7 +20,7 @@ class InvitationState(models.TextChoices):
 
 
 class Invitation(models.Model):
-    """Lets one person make an account, once. Only the hash of its token is kept.
+    """Allows one account to be made, once. Only the hash of its token is stored.
 
     *email* is the address that it is for; blank is for any.
     """
@@ -48,7 +48,7 @@ class Invitation(models.Model):
         verbose_name_plural = _("invitations")
         ordering = ["-id"]
         constraints = [
-            # An account that is gone later leaves the day on which the invitation was used.
+            # When the account is deleted later, the day on which the invitation was used stays.
             models.CheckConstraint(condition=Q(used_by=None) | ~Q(used_at=None), name="invitation_used_by_has_its_day"),
         ]
 

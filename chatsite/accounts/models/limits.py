@@ -1,4 +1,4 @@
-"""What people may send and spend."""
+"""Limits on what users may send and spend, and the site's budget."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 from .user import Role
 
-MOST = [MaxValueValidator(1_000_000_000)]
-MONEY_ENDS = 10**10  # as many digits as the columns have before the point
+AT_MOST = [MaxValueValidator(1_000_000_000)]
+MONEY_BOUND = 10**10  # as many digits as the columns have before the point
 MONEY: dict[str, Any] = {
     "max_digits": 16,
     "decimal_places": 6,
@@ -26,16 +26,16 @@ MONEY: dict[str, Any] = {
 
 
 def amount_constraint(field: str, *, name: str) -> models.CheckConstraint:
-    """Let the column hold nothing, or 0 and more. Its end shuts out NaN, which to PostgreSQL is above all numbers."""
-    condition = Q(**{field: None}) | Q(**{f"{field}__gte": 0, f"{field}__lt": MONEY_ENDS})
+    """Let the column hold NULL, or 0 and more. The bound excludes NaN, which PostgreSQL sorts above all numbers."""
+    condition = Q(**{field: None}) | Q(**{f"{field}__gte": 0, f"{field}__lt": MONEY_BOUND})
     return models.CheckConstraint(condition=condition, name=name)
 
 
 class Limits(models.Model):
-    """Limits of one person (*user*), of everyone with a *role*, or of everyone (neither).
+    """Limits of one user, of all users with a *role*, or of all users (neither).
 
-    What is None is as the next wider row says: person, role, site, settings. 0 allows nothing. Money is in US dollars,
-    days and months are those of UTC.
+    None inherits from the next wider rule: user, role, site, settings. 0 allows nothing. Money is in US dollars, days
+    and months are those of UTC.
     """
 
     user = models.OneToOneField(
@@ -47,14 +47,16 @@ class Limits(models.Model):
         verbose_name=_("user"),
     )
     role = models.CharField(_("role"), max_length=8, choices=Role, null=True, blank=True, unique=True)
-    messages_per_minute = models.PositiveIntegerField(_("messages per minute"), null=True, blank=True, validators=MOST)
-    replies_at_once = models.PositiveIntegerField(_("replies at once"), null=True, blank=True, validators=MOST)
-    message_tokens = models.PositiveIntegerField(
-        _("message tokens"), null=True, blank=True, validators=MOST, help_text=_("The longest message, in tokens.")
+    messages_per_minute = models.PositiveIntegerField(
+        _("messages per minute"), null=True, blank=True, validators=AT_MOST
     )
-    uploads_per_day = models.PositiveIntegerField(_("uploads per day"), null=True, blank=True, validators=MOST)
+    replies_at_once = models.PositiveIntegerField(_("replies at once"), null=True, blank=True, validators=AT_MOST)
+    message_tokens = models.PositiveIntegerField(
+        _("message tokens"), null=True, blank=True, validators=AT_MOST, help_text=_("The longest message, in tokens.")
+    )
+    uploads_per_day = models.PositiveIntegerField(_("uploads per day"), null=True, blank=True, validators=AT_MOST)
     upload_kilobytes = models.PositiveIntegerField(
-        _("upload kilobytes"), null=True, blank=True, validators=MOST, help_text=_("The largest file.")
+        _("upload kilobytes"), null=True, blank=True, validators=AT_MOST, help_text=_("The largest file.")
     )
     money_per_day_usd = models.DecimalField(**MONEY)
     money_per_month_usd = models.DecimalField(**MONEY)
@@ -83,7 +85,7 @@ class Limits(models.Model):
 
 
 class SiteBudget(models.Model):
-    """What the whole site may spend, all people together: at most one row. None is without limit."""
+    """What all users together may spend: at most one row. None is without limit."""
 
     singleton = models.BooleanField(primary_key=True, default=True, editable=False)
     money_per_day_usd = models.DecimalField(**MONEY)

@@ -1,4 +1,4 @@
-"""The sessions of browsers, with what their people are shown of them."""
+"""Sessions, with user, address, browser and time last seen."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .user import User
 
 
 class Session(AbstractBaseSession):
-    """Django's row of a session, whose it is, and where it was last seen.
+    """Django's session, with its user and where it was last seen.
 
-    *user* is who is signed in by it, if anybody is: with the account its sessions go. *session_key* is a secret and the
-    cookie's alone; pages name a session by its *handle*.
+    *user* is None while no one is signed in; deleting the account deletes its sessions. *session_key* is a secret that
+    only the cookie holds; pages name a session by its *handle*.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="sessions")
@@ -40,5 +40,5 @@ class Session(AbstractBaseSession):
 
     @property
     def handle(self) -> str:
-        """A name for the session that opens nothing: from it nobody finds the key."""
+        """Public id of the session: HMAC of its key, which can't be reversed."""
         return salted_hmac("chatsite.accounts.models.session", self.session_key, algorithm="sha256").hexdigest()

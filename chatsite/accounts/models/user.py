@@ -1,4 +1,4 @@
-"""People, known by their email address, and what they are on this site."""
+"""Users, known by their email address, with their role and preferences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Role(models.TextChoices):
-    """What somebody may do: chat; also read conversations in the admin; also change everything there."""
+    """Users chat; reviewers also read conversations in the admin; admins also change everything there."""
 
     USER = "user", _("user")
     REVIEWER = "reviewer", _("reviewer")
@@ -23,7 +23,7 @@ class Role(models.TextChoices):
 
 
 class GateRule(models.TextChoices):
-    """How the gate treats one person, whatever it is for the site."""
+    """How the gate treats one user, whatever its mode."""
 
     SITE = "site", _("site default")
     REQUIRED = "required", _("always needs a password")
@@ -32,7 +32,7 @@ class GateRule(models.TextChoices):
 
 
 class LowercaseEmailInput(forms.EmailField):
-    """An email address in a form. In other letter case it is the same one: nothing has changed."""
+    """An email address in a form, lowercased: another letter case counts as no change."""
 
     def to_python(self, value: Any) -> Any:
         value = super().to_python(value)
@@ -46,7 +46,7 @@ else:
 
 
 class LowercaseEmailField(EmailField):
-    """An email address that is stored, looked up and compared in lower case, whatever way it comes in."""
+    """An email address that is stored, looked up and compared in lower case."""
 
     def formfield(self, **kwargs: Any) -> Any:
         return super().formfield(**{"form_class": LowercaseEmailInput, **kwargs})
@@ -62,7 +62,7 @@ class LowercaseEmailField(EmailField):
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes users without a user name."""
+    """Makes users that have no user name."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
         user = self.model(email=email, **fields)
@@ -74,12 +74,12 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, **{"role": Role.ADMIN, **fields})
 
     def admins(self) -> models.QuerySet[User]:
-        """Return those who may do everything, of those who may come in."""
+        """Return the admins who are active and not blocked at the gate."""
         return self.filter(role=Role.ADMIN, is_active=True).exclude(gate_rule=GateRule.BLOCKED)
 
 
 class User(AbstractBaseUser):
-    """A person with an account. The role says all there is to say about rights: there are no groups."""
+    """An account. Its role alone decides its rights: there are no groups."""
 
     email = LowercaseEmailField(_("email address"), unique=True)
     name = models.CharField(_("name"), max_length=150, blank=True, help_text=_("How the page greets you."))
@@ -113,7 +113,7 @@ class User(AbstractBaseUser):
         help_text=_("Leave empty for the browser's language."),
     )
     shows_costs = models.BooleanField(_("show costs"), default=True, help_text=_("Tokens and cost under each reply."))
-    # An IANA name, as a page has last told it: what is done while nobody looks at one has no other clock.
+    # An IANA name, as a page has last reported it, for what happens while the user looks at no page.
     time_zone = models.CharField(max_length=64, blank=True, editable=False)
     date_joined = models.DateTimeField(_("date joined"), default=timezone.now)
 
@@ -127,7 +127,7 @@ class User(AbstractBaseUser):
         verbose_name = _("user")
         verbose_name_plural = _("users")
         constraints = [
-            # Two accounts for one address in different letter case would be two people to the ledger.
+            # Two accounts for one address in different letter case would be two users to the ledger.
             models.UniqueConstraint(Lower("email"), name="user_email_unique_in_any_case"),
             models.CheckConstraint(condition=~models.Q(email=""), name="user_email_is_not_empty"),
             models.CheckConstraint(condition=models.Q(role__in=Role), name="user_role_is_known"),
@@ -139,7 +139,7 @@ class User(AbstractBaseUser):
 
     @property
     def is_staff(self) -> bool:
-        """Whether the admin is open to this person, as Django asks."""
+        """Whether the user may enter the admin, as Django asks."""
         return self.role in (Role.REVIEWER, Role.ADMIN)
 
     @property

@@ -1,4 +1,4 @@
-"""Where accounts that come from an identity provider differ from django-allauth's defaults."""
+"""django-allauth's adapter for single sign-on: sign-up by the site's policy, accounts linked by verified address."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models import User
-from chatsite.accounts.openid_connect.link_account import adopt, drop_unverified_claims, may_link_by_email
+from chatsite.accounts.openid_connect.link_account import (
+    drop_unverified_claims,
+    may_link_by_email,
+    remove_unproved_sign_in_methods,
+)
 from chatsite.accounts.openid_connect.provider_reauthentication import (
-    CONFIRM,
-    confirm,
+    REAUTHENTICATE,
     must_reauthenticate_at_provider,
     provider_reauthentication_url,
+    record_reauthentication,
 )
 from chatsite.accounts.sign_up.policy import complete_sign_up, is_sign_up_open, may_sign_up
 
@@ -31,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):
-    """Sign-up by the site's policy; an address that the provider vouches for opens the account that has it."""
+    """Signs up by the site's policy; an address that the provider has verified opens the account that has it."""
 
     error_messages = {
         **DefaultSocialAccountAdapter.error_messages,
@@ -42,14 +46,14 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     }
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Decide by the address; who has none yet is asked for one, and then it decides."""
+        """Decide by the address; a user without one is asked for it first, and then it decides."""
         email = sociallogin.user.email
         return may_sign_up(request.session, email) if email else is_sign_up_open(request.session)
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
-        """Return the account of which a verified address is the own one.
+        """Return the account whose own address is one of the verified addresses.
 
-        allauth would also take one that only asked to change to it.
+        allauth would also accept an account that has only asked to change to the address.
         """
         for email in _verified(sociallogin):
             user = User.objects.filter(email=email).first()
@@ -58,13 +62,13 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return None
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Decide about an account that was found by its address only, before anything of it is given away."""
+        """Decide whether an account that was found by its address may be opened, before anything of it is shown."""
         drop_unverified_claims(_verified(sociallogin))
-        if sociallogin.state.get("process") == CONFIRM:
-            raise ImmediateHttpResponse(confirm(request, sociallogin))
+        if sociallogin.state.get("process") == REAUTHENTICATE:
+            raise ImmediateHttpResponse(record_reauthentication(request, sociallogin))
         is_connecting = sociallogin.state.get("process") == AuthProcess.CONNECT
         if is_connecting and request.user.is_authenticated and must_reauthenticate_at_provider(request):
-            # Another account there is a way in like any other, and it is begun on no page of ours that has a door.
+            # Another account at the provider is a sign-in method, and no page that our middleware guards begins it.
             url = provider_reauthentication_url(request.user, reverse("socialaccount_connections"))
             raise ImmediateHttpResponse(redirect(url))
         found_by_address = sociallogin.is_existing and sociallogin.account._state.adding
@@ -74,14 +78,14 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
             raise ImmediateHttpResponse(get_account_adapter().respond_user_inactive(request, sociallogin.user))
         if not may_link_by_email(sociallogin.user):
             raise ImmediateHttpResponse(render(request, "socialaccount/not_confirmed.html", status=403))
-        adopt(sociallogin.user)
+        remove_unproved_sign_in_methods(sociallogin.user)
 
     @transaction.atomic
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
-        """Make the account whole or not at all. Raises `SignUpRefused` if what let the person in is used up."""
+        """Make the account whole or not at all. Raises `SignUpRefused` if the invitation or link was used meanwhile."""
         user: User = super().save_user(request, sociallogin, form)
         if complete_sign_up(request.session, user):
-            # The operator's link proves more than a mail could, and a first start often can't send mail yet.
+            # The operator's link proves more than an email could, and a first start often can't send email yet.
             EmailAddress.objects.filter(user=user).update(verified=True)
         return user
 
@@ -93,15 +97,15 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def on_authentication_error(
         self, request: HttpRequest, provider: Provider, error: Any = None, exception: Any = None, **_: Any
     ) -> None:
-        """Tell the operator why; the person is told that it did not work."""
-        log.warning("Signing in at %s failed: %s, %s", provider, error, _without_answers(exception))
+        """Log the reason for the operator; the user is told that it did not work."""
+        log.warning("Signing in at %s failed: %s, %s", provider, error, _without_secrets(exception))
 
 
 def _verified(sociallogin: SocialLogin) -> list[str]:
     return [address.email for address in sociallogin.email_addresses if address.verified]
 
 
-def _without_answers(exception: Exception | None) -> str:
-    """Return what went wrong, without what the provider answered: there may be tokens in it."""
-    words = str(exception or "")
-    return "no access token was given" if words.startswith("Error retrieving access token") else words
+def _without_secrets(exception: Exception | None) -> str:
+    """Return the error without the provider's answer: there may be tokens in it."""
+    text = str(exception or "")
+    return "no access token was given" if text.startswith("Error retrieving access token") else text

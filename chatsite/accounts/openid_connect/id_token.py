@@ -1,4 +1,4 @@
-"""What an ID token must be before anything in it is believed."""
+"""Verify ID tokens: signature, issuer, audience, expiry and nonce."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLOCKS_DIFFER_SECONDS = 60
 
 
 class IdTokenRefused(OAuth2Error):
-    """The token is not what the provider would say to this site about this sign-in; the message is for the log."""
+    """The token is not the provider's, not for this site or not of this sign-in; the message is for the log."""
 
 
 def verify_id_token(token: str, *, keys: Mapping[str, Any], issuer: str, client_id: str, nonce: str) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def verify_id_token(token: str, *, keys: Mapping[str, Any], issuer: str, client_
     try:
         claims: dict[str, Any] = jwt.decode(
             token,
-            key=_key_of(token, keys),
+            key=_signing_key(token, keys),
             algorithms=ALGORITHMS,
             issuer=issuer,
             audience=client_id,
@@ -44,13 +44,13 @@ def verify_id_token(token: str, *, keys: Mapping[str, Any], issuer: str, client_
 
 
 def require_sign_in_since(claims: Mapping[str, Any], asked_at: int) -> None:
-    """Raise `IdTokenRefused` if the token says that the person signed in before *asked_at* (Unix time)."""
+    """Raise `IdTokenRefused` if the token says that the user signed in before *asked_at* (Unix time)."""
     signed_in_at = claims.get("auth_time", asked_at)
     if not isinstance(signed_in_at, int | float) or signed_in_at < asked_at - CLOCKS_DIFFER_SECONDS:
         raise IdTokenRefused("the person was not asked to sign in again")
 
 
-def _key_of(token: str, keys: Mapping[str, Any]) -> Any:
+def _signing_key(token: str, keys: Mapping[str, Any]) -> Any:
     """Return the key that *token* names, or the only one there is."""
     name = jwt.get_unverified_header(token).get("kid")
     usable = [key for key in jwt.PyJWKSet.from_dict(dict(keys)).keys if key.public_key_use in (None, "sig")]

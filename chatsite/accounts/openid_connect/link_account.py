@@ -1,8 +1,8 @@
-"""An account that was found by an address which an identity provider vouches for.
+"""Link an existing account to an identity provider, by an email address that the provider has verified.
 
-If the account has confirmed the address, both prove the same mailbox, and the person may come in. If it has not, it
-may be somebody else's who wrote this address into the sign-up and now waits for its owner to arrive, with a password,
-an identity or a changed address of theirs in it. The owner gets the account without any of that.
+If the account has confirmed the address, both prove the same mailbox, and the user may sign in. If it has not, it may
+be an attacker's, who signed up with this address and now waits for its owner to arrive, with a password, an identity or
+a changed address of theirs in it. The owner gets the account without any of that.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from chatsite.accounts.second_factors.factors import has_second_factor
 
 
 def may_link_by_email(user: User) -> bool:
-    """Say whether an address alone may open the account: not what is worth more, where it was never confirmed."""
+    """Return whether the address alone may open the account: never confirmed, it opens no staff's or protected one."""
     return _is_confirmed(user) or not (user.is_staff or has_second_factor(user))
 
 
 @transaction.atomic
-def adopt(user: User) -> None:
-    """Leave of *user*'s ways in only those that prove the address; a new password ends every session there is."""
+def remove_unproved_sign_in_methods(user: User) -> None:
+    """Remove sign-in methods that do not prove the address; a new password ends every session."""
     if _is_confirmed(user):
         return
     SocialAccount.objects.filter(user=user).delete()
@@ -36,7 +36,7 @@ def adopt(user: User) -> None:
 
 
 def drop_unverified_claims(emails: Iterable[str]) -> None:
-    """Let nobody else wait to change to an address that has just been proved to be somebody's."""
+    """Delete the pending changes of other accounts to an address that has just been proved."""
     EmailAddress.objects.filter(email__in=emails, verified=False).exclude(user__email=F("email")).delete()
 
 

@@ -1,4 +1,4 @@
-"""The provider as this site talks to it, and what is taken from its answers."""
+"""The OpenID Connect provider: requests to it, and the claims that are taken from its answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from django.shortcuts import render
 from requests import RequestException
 
 from chatsite.accounts.openid_connect.id_token import IdTokenRefused, require_sign_in_since, verify_id_token
-from chatsite.accounts.openid_connect.provider_reauthentication import ASKED_ANEW, CONFIRM
+from chatsite.accounts.openid_connect.provider_reauthentication import FRESH_SIGN_IN, REAUTHENTICATE
 
 Claims = dict[str, Any]
 
@@ -30,7 +30,7 @@ Claims = dict[str, Any]
 class ProviderClient(OpenIDConnectOAuth2Adapter):
     """The requests to the provider in one sign-in.
 
-    *nonce* is what this site had sent with the person, *asked_at* the Unix time of a question whether it is still they.
+    *nonce* is what this site sent with the user, *asked_at* the Unix time at which it asked for reauthentication.
     """
 
     nonce = ""
@@ -72,7 +72,7 @@ class ProviderClient(OpenIDConnectOAuth2Adapter):
 
 
 class OpenIDConnectAccount(ProviderAccount):
-    """Somebody's account at the provider, shown by its address."""
+    """A user's account at the provider, shown by its address."""
 
 
 class OpenIDConnectProvider(AllauthProvider):
@@ -82,19 +82,19 @@ class OpenIDConnectProvider(AllauthProvider):
     supports_token_authentication = False
 
     def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
-        """Take from the address of the request where to go on to, and no parameters for the provider."""
+        """Take only process and next page from the request, and no parameters for the provider."""
         wanted = super().get_redirect_from_request_kwargs(request)
         return {name: wanted[name] for name in ("process", "next_url") if name in wanted}
 
     def redirect(self, request: HttpRequest, process: str, **kwargs: Any) -> HttpResponse:
-        """Send the person to the provider, by a page of ours.
+        """Send the user to the provider, by way of a page of ours.
 
-        The policy of our pages lets a form go nowhere else, which browsers also ask of where its answer redirects to.
+        The Content-Security-Policy of our pages lets forms go to this site only; browsers apply that to redirects too.
         """
         nonce = secrets.token_urlsafe(24)
         auth_params, state = {"nonce": nonce}, {"nonce": nonce, **kwargs}
-        if process == CONFIRM:
-            auth_params, state = auth_params | ASKED_ANEW, state | {"asked_at": int(time.time())}
+        if process == REAUTHENTICATE:
+            auth_params, state = auth_params | FRESH_SIGN_IN, state | {"asked_at": int(time.time())}
         try:
             response = super().redirect(request, process, auth_params=auth_params, **state)
         except OAuth2Error as error:
@@ -104,7 +104,7 @@ class OpenIDConnectProvider(AllauthProvider):
         return render(request, "socialaccount/login_redirect.html", context)
 
     def extract_uid(self, claims: Claims) -> str:
-        """Return one for issuer and subject together: another provider may have the same subjects."""
+        """Return one id for issuer and subject together: another provider may have the same subjects."""
         return hashlib.sha256(f"{claims['iss']}\n{claims['sub']}".encode()).hexdigest()
 
     def extract_extra_data(self, claims: Claims) -> Claims:
@@ -114,7 +114,7 @@ class OpenIDConnectProvider(AllauthProvider):
         return self.extract_extra_data(claims)
 
     def extract_email_addresses(self, claims: Claims) -> list[EmailAddress]:
-        """Return the address. It is verified only if the provider says so; some say it with a word."""
+        """Return the address. It is verified only if the provider says so; some say it with a string."""
         verified = claims.get("email_verified") in (True, "true")
         return [
             EmailAddress(email=email, verified=verified, primary=True) for email in [_text(claims, "email")] if email
@@ -122,14 +122,14 @@ class OpenIDConnectProvider(AllauthProvider):
 
 
 def _text(claims: Claims, name: str) -> str:
-    """Return a claim that is text, without what PostgreSQL can't hold."""
+    """Return a claim that is text, without NUL, which PostgreSQL can't hold."""
     value = claims.get(name)
     return value.replace("\x00", "") if isinstance(value, str) else ""
 
 
 @contextmanager
 def _as_provider_errors() -> Iterator[None]:
-    """Turn what a provider that is away, or answers nonsense, makes of a request into allauth's error for it."""
+    """Turn the errors of a provider that is away, or answers nonsense, into allauth's error."""
     try:
         yield
     except (RequestException, LookupError, TypeError, ValueError) as error:

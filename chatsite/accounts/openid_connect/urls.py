@@ -1,4 +1,4 @@
-"""allauth's names and addresses, with this package's views behind them."""
+"""allauth's URLs of OpenID Connect, with this package's views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""To the provider and back."""
+"""Views that send a user to the identity provider and take them back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from chatsite.accounts.sign_up.policy import SignUpRefused
 
 
 class CallbackView(OAuth2CallbackView):
-    """The way back, in which two at once end like two in a row."""
+    """The provider's callback, in which two at once end like two in a row."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:

@@ -1,1 +1,1 @@
-"""What people have beside their password: apps, codes, passkeys."""
+"""Second factors: authenticator apps, recovery codes and passkeys. Begin with `factors`."""

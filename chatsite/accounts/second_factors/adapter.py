@@ -1,4 +1,4 @@
-"""Where this site's second factors differ from django-allauth's defaults."""
+"""django-allauth's adapter for second factors: our error messages, encrypted secrets, the site's name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chatsite.accounts.second_factors.secret_encryption import decrypt_secret, e
 
 
 class MFAAdapter(DefaultMFAAdapter):
-    """Our words, and the site's name on what people keep in their devices."""
+    """Encrypts secrets, and shows the site's name on users' devices."""
 
     error_messages = {
         **DefaultMFAAdapter.error_messages,

@@ -1,6 +1,6 @@
-"""Second factors: who has one, and whether the person at the browser has shown it in this session.
+"""Second factors: whether a user has one, must have one, and has shown it in this session.
 
-A passkey that stands for the password counts as both factors: it asks for a finger, a face or a PIN itself.
+A passkey that replaces the password counts as both factors: it asks for a finger, a face or a PIN itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def has_second_factor(user: User) -> bool:
 
 
 def has_shown_second_factor(request: HttpRequest) -> bool:
-    """Say whether this session was begun, or confirmed since, with a second factor of its person."""
+    """Return whether this session was begun, or reauthenticated, with a second factor."""
     records: list[dict[str, Any]] = get_authentication_records(request, request.user)
     return any(record["method"] == "mfa" for record in records)
 
@@ -35,24 +35,24 @@ def has_shown_second_factor(request: HttpRequest) -> bool:
 def record_new_factor(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
     """Count a factor that was set up in this session as shown in it: to set it up, it was used.
 
-    Nobody gets as far without having shown the factors that there were before, see `SecondFactorAccessMiddleware`.
+    Users have shown their earlier factors before they get here, see `SecondFactorAccessMiddleware`.
     """
     if authenticator.type in FACTORS:
         record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)
 
 
 def remove_second_factors(users: Iterable[User]) -> None:
-    """Take all factors and recovery codes from people who have lost theirs: then the password is enough again."""
+    """Delete all factors and recovery codes of users who have lost theirs: then the password is enough again."""
     Authenticator.objects.filter(user__in=users).delete()
 
 
 def must_set_up_second_factor(user: User) -> bool:
-    """Say whether the admin stays shut to *user*, who is staff, until there is a second factor."""
+    """Return whether *user*, who is staff, must set up a second factor before entering the admin."""
     return bool(settings.STAFF_SECOND_FACTOR) and not has_second_factor(user)
 
 
 def second_factor_url(user: User, back_to: str) -> str:
-    """Return the page that asks *user* for the factor there is and then goes on to *back_to*."""
+    """Return the page that asks *user* for the second factor and then goes on to *back_to*."""
     has_app = is_mfa_enabled(user, [Authenticator.Type.TOTP])
     page = "mfa_reauthenticate" if has_app else "mfa_reauthenticate_webauthn"
     return f"{reverse(page)}?{urlencode({'next': back_to})}"

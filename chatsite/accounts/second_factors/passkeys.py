@@ -1,4 +1,4 @@
-"""Passkeys: where browsers allow them, and forms that take whatever a browser, or somebody else, sends."""
+"""Passkeys: where browsers allow them, and forms that withstand malformed input."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from fido2.webauthn import UserVerificationRequirement
 
 NAME_LENGTH = 60
 CREDENTIAL_LENGTH = 32_768  # the largest attestations are a third of it
-# What fido2 and the parser of JSON raise at it.
-NONSENSE = (ValueError, LookupError, TypeError, AttributeError, RecursionError, InvalidSignature)
+# What fido2 and the JSON parser raise at malformed input.
+MALFORMED_ERRORS = (ValueError, LookupError, TypeError, AttributeError, RecursionError, InvalidSignature)
 # A passkey is made and used for a name, in a secure context: what the Web Authentication specification asks.
 # https://www.w3.org/TR/webauthn-3/#rp-id (2026-11-21)
 LOCAL_NAME = "localhost"
@@ -57,27 +57,27 @@ def _is_address(host: str) -> bool:
 
 
 @contextmanager
-def _refusing_nonsense() -> Iterator[None]:
-    """Turn what the parsers of a passkey's answer raise into a refusal: it comes from whoever posts it."""
+def _rejecting_malformed_input() -> Iterator[None]:
+    """Turn what the parsers of a passkey's answer raise into a form error: anyone can post anything."""
     try:
         yield
-    except NONSENSE as error:
+    except MALFORMED_ERRORS as error:
         raise get_adapter().validation_error("incorrect_code") from error
 
 
 class CredentialField(forms.JSONField):
-    """The answer of a browser. What is stored is stored as it came, and PostgreSQL's JSON holds no NUL."""
+    """The answer of a browser, as JSON. It is stored as it came, and PostgreSQL's JSON holds no NUL."""
 
     widget = forms.HiddenInput
 
     def to_python(self, value: str | None) -> dict[str, Any]:  # type: ignore[override]  # the stubs make JSON text
-        with _refusing_nonsense():
+        with _rejecting_malformed_input():
             if value and (len(value) > CREDENTIAL_LENGTH or "\\u0000" in value):
                 raise ValueError("not of a browser")
             return dict(super().to_python(value) or {})
 
     def bound_data(self, data: str | None, initial: Any) -> None:
-        """Show nothing of it again: the script fills it in anew."""
+        """Never show it again: the page's script fills it in."""
 
 
 class AddPasskeyForm(AddWebAuthnForm):
@@ -97,12 +97,12 @@ class AddPasskeyForm(AddWebAuthnForm):
         self.fields["passwordless"].initial = True
 
     def clean(self) -> dict[str, Any]:
-        with _refusing_nonsense():
-            return _noting_what_it_is_for(super().clean())
+        with _rejecting_malformed_input():
+            return _with_chosen_purpose(super().clean())
 
 
-def _noting_what_it_is_for(added: dict[str, Any]) -> dict[str, Any]:
-    """Store the person's choice where allauth looks for the browser's word for it, which not every browser gives."""
+def _with_chosen_purpose(added: dict[str, Any]) -> dict[str, Any]:
+    """Write the user's choice where allauth looks for the browser's report of it, which not every browser gives."""
     if "credential" in added:
         results = added["credential"].setdefault("clientExtensionResults", {})
         results["credProps"] = {"rk": added["passwordless"]}
@@ -114,12 +114,12 @@ class RenamePasskeyForm(EditWebAuthnForm):
 
 
 class _AnyCredential(forms.Form):
-    """Of allauth's three forms that take a passkey: they expect what a browser sends."""
+    """For allauth's three forms that take a passkey: they expect well-formed input."""
 
     credential = CredentialField()
 
     def clean_credential(self) -> Authenticator:
-        with _refusing_nonsense():
+        with _rejecting_malformed_input():
             return super().clean_credential()  # type: ignore[misc]  # of the form that it is mixed into
 
 
@@ -128,10 +128,10 @@ class UsePasskeyForm(_AnyCredential, AuthenticateWebAuthnForm):
 
 
 class SignInByPasskeyForm(_AnyCredential, LoginWebAuthnForm):
-    """Takes a passkey in the place of the password, and of a second factor: so it has to have checked its person.
+    """Takes a passkey instead of password and second factor: so it must have verified its user.
 
-    allauth keeps one challenge in a session, whatever it is for, and what it was begun with decides whether the finger,
-    the face or the PIN is looked for. One that was begun for a second factor could be answered by a bare touch.
+    allauth keeps one challenge in a session, for any purpose, and the purpose that it was begun for decides whether the
+    finger, the face or the PIN is required. One that was begun for a second factor could be answered by a mere touch.
     """
 
     def clean_credential(self) -> Authenticator:
@@ -145,4 +145,4 @@ class SignInByPasskeyForm(_AnyCredential, LoginWebAuthnForm):
 
 
 class ReauthenticateByPasskeyForm(_AnyCredential, ReauthenticateWebAuthnForm):
-    """Takes a passkey from who is signed in already."""
+    """Takes a passkey from a user who is signed in already."""

@@ -1,6 +1,6 @@
-"""Secrets that the site must be able to read again, such as those of authenticator apps: not in clear in the database.
+"""Encrypt secrets that the site must be able to read again, such as those of authenticator apps.
 
-The key comes from `SECRET_KEY`, so whoever has only the database, or a copy of it, has no second factor of anybody.
+The key comes from `SECRET_KEY`: a copy of the database alone gives away no second factor.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def encrypt_secret(text: str) -> str:
 
 
 def decrypt_secret(sealed: str) -> str:
-    """Return what was sealed; where it was sealed with another `SECRET_KEY`, a secret that nobody knows.
+    """Return the text; if it was encrypted with another `SECRET_KEY`, a random secret.
 
-    So a code for it is always wrong. An error would leave the person with a broken sign-in, and a constant would be a
-    secret that everybody knows.
+    Every code for that is wrong. An error would leave the user with a broken sign-in, and a constant would be a secret
+    that is public.
     """
     if (text := decrypt_secret_or_none(sealed)) is not None:
         return text
@@ -34,7 +34,7 @@ def decrypt_secret(sealed: str) -> str:
 
 
 def decrypt_secret_or_none(sealed: str) -> str | None:
-    """Return what was sealed; None where it was sealed with another `SECRET_KEY`."""
+    """Return the text; None if it was encrypted with another `SECRET_KEY`."""
     try:
         return _fernet().decrypt(sealed.encode()).decode()
     except InvalidToken:

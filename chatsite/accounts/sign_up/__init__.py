@@ -1,1 +1,1 @@
-"""Who may make an account: the policy, and the links that open it."""
+"""Sign-up: the policy of who may make an account, invitations, and the first admin's link. Begin with `policy`."""

@@ -1,4 +1,4 @@
-"""Domains of email addresses, compared as the mail system will read them."""
+"""Domains of email addresses, normalized to compare them as the mail system will read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a new site gets its first admin: by a link that only its operator sees, printed where the site was started.
+"""The first admin of a new site: made by a link that only its operator sees, printed where the site was started.
 
 It is a one-time link (`chatsite.accounts.sign_up.one_time_links`). Its grant is used up when an account becomes the
 admin, once, under a lock on the link's row. A new link ends the older one.
@@ -30,7 +30,7 @@ def is_link_open() -> bool:
 
 
 def accept_token(session: SessionBase, token: str) -> bool:
-    """Remember in the session that its person came by the link, if *token* is the link's."""
+    """Store in the session that its user came by the link, if *token* is the link's."""
     session[GRANT] = hash_token(token)
     if holds_grant(session):
         return True
@@ -39,7 +39,7 @@ def accept_token(session: SessionBase, token: str) -> bool:
 
 
 def holds_grant(session: SessionBase) -> bool:
-    """Say whether this session came by the link that is still good."""
+    """Return whether this session came by the link that is still valid."""
     if GRANT not in session:
         return False
     return is_link_open() and _matches(FirstAdminLink.objects.first(), session[GRANT])
@@ -49,7 +49,7 @@ def holds_grant(session: SessionBase) -> bool:
 def make_first_admin(session: SessionBase, user: User) -> bool:
     """Make *user* the admin if this session holds the grant; return whether it did. The grant is used up."""
     grant = session.pop(GRANT, "")
-    # Whoever comes second waits here, and then finds no link.
+    # The second of two waits here, and then finds no link.
     link = FirstAdminLink.objects.select_for_update().first()
     if not _matches(link, grant) or User.objects.admins().exists():
         return False

@@ -1,4 +1,4 @@
-"""The page behind an invitation's link."""
+"""The page that an invitation's link opens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invitations: made and revoked by admins, opened by whoever has the link, used up by one account.
+"""Invitations: made and revoked by admins, opened with their link, used up by one account.
 
 What an invitation allows is decided in `chatsite.accounts.sign_up.policy`.
 """
@@ -29,9 +29,9 @@ class InvitationNotOpen(Exception):
 
 
 def invite(invitation: Invitation, *, days: int) -> str:
-    """Store an invitation that is new or not used yet, and return its link, which can't be had again.
+    """Store an invitation that is new or not used yet, and return its link, which can't be shown again.
 
-    A link from before works no more. Raises `InvitationNotOpen` if the invitation was used or revoked meanwhile.
+    An earlier link stops working. Raises `InvitationNotOpen` if the invitation was used or revoked meanwhile.
     """
     token = make_token()
     fresh = {"token_hash": hash_token(token), "expires_at": timezone.now() + dt.timedelta(days=days)}
@@ -50,7 +50,7 @@ def revoke(invitation: Invitation) -> bool:
 
 
 def send(invitation: Invitation, link: str, *, days: int) -> bool:
-    """Mail the link to the person it is for; return whether the mail server took it."""
+    """Email the link to the invited address; return whether the mail server accepted it."""
     context = {"link": link, "days": days, "site_name": settings.SITE_NAME}
     try:
         get_adapter().render_mail("account/email/invitation", invitation.email, context).send()
@@ -65,7 +65,7 @@ def find_by_token(token: str) -> Invitation | None:
 
 
 def accept(session: SessionBase, invitation: Invitation) -> None:
-    """Remember in the session that its person came by the link."""
+    """Store in the session that its user came by the link."""
     session[GRANT] = invitation.token_hash
 
 
@@ -82,9 +82,9 @@ def held_invitation(session: SessionBase) -> Invitation | None:
 
 @transaction.atomic
 def use(session: SessionBase, user: User) -> bool:
-    """Note that *user*, whose account this transaction makes, came by the invitation that the session holds.
+    """Use the session's invitation up for *user*, whose account this transaction makes.
 
-    Return whether it did: of two who hold the same invitation the second waits here, and finds it used.
+    Return whether it could be used: of two with the same invitation the second waits here, and finds it used.
     """
     held = Invitation.objects.select_for_update().filter(token_hash=session[GRANT]).first()
     if held is None or not held.is_open or not held.is_for(user.email):

@@ -1,4 +1,4 @@
-"""Links that work once: only their hash is stored, and only their visitor's browser knows their token.
+"""One-time links: only their hash is stored, and only the browser that opens one knows its token.
 
 The token stands behind `#`, which browsers keep to themselves: it reaches no access log, no proxy and no Referer. The
 page behind the link posts it; a right one is remembered in the session, as its hash, which is called a *grant*.

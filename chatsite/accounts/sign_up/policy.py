@@ -1,6 +1,6 @@
-"""Who may make an account: the one place that decides, for the form and for other identity providers alike.
+"""Sign-up policy: who may make an account, decided here for the form and for identity providers alike.
 
-Whoever makes an account asks `may_sign_up` first, and calls `complete_sign_up` in the transaction that made it.
+Code that makes an account asks `may_sign_up` first, and calls `complete_sign_up` in the transaction that makes it.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from chatsite.accounts.sign_up.domains import ascii_domain, email_domain
 
 
 class SignUpRefused(Exception):
-    """What had let the person in, an invitation or the first admin's link, was used by someone else meanwhile."""
+    """The invitation or the first admin's link that allowed the sign-up was used by someone else meanwhile."""
 
 
 def may_sign_up(session: SessionBase, email: str) -> bool:
-    """Return whether the person of *session* may make an account with the address *email*.
+    """Return whether the user of *session* may make an account with the address *email*.
 
-    That it is theirs is proved later, by a mail, or has been already, by an identity provider that vouches for it.
+    That it is theirs is proved later, by an email, or has been already, by an identity provider that verified it.
     """
     return refusal_sentence(session, email) is None
 
 
 def is_sign_up_open(session: SessionBase) -> bool:
-    """Return whether the person of *session* may make an account with any address at all."""
+    """Return whether the user of *session* may make an account with any address at all."""
     some_address_is_enough = settings.SIGN_UP in ("open", "domains")
     return some_address_is_enough or first_admin.holds_grant(session) or usable_invitation(session) is not None
 
 
 def refusal_sentence(session: SessionBase, email: str) -> str | None:
-    """Return a sentence for the person, which says nothing of whether the address has an account; None is a yes."""
+    """Return why sign-up is refused, without revealing whether the address has an account; None if it is allowed."""
     if first_admin.holds_grant(session):
         return None
     invitation = usable_invitation(session)
@@ -51,9 +51,9 @@ def usable_invitation(session: SessionBase) -> Invitation | None:
 
 
 def complete_sign_up(session: SessionBase, user: User) -> bool:
-    """Use up what let *user* in; return whether that was the first admin's link, which makes them the admin.
+    """Use up the first admin's link or the invitation; return whether it was the link, which makes *user* the admin.
 
-    Raises `SignUpRefused`, upon which the account may not be made, if it is no longer there and was needed.
+    Raises `SignUpRefused`, and the account may not be made, if one was needed and is no longer valid.
     """
     if first_admin.GRANT in session and first_admin.make_first_admin(session, user):
         return True
@@ -64,7 +64,7 @@ def complete_sign_up(session: SessionBase, user: User) -> bool:
 
 
 def policy_sentence() -> str | None:
-    """Say who may make an account, for the sign-up page; None is everybody."""
+    """Return a sentence on who may make an account, for the sign-up page; None if anyone may."""
     if settings.SIGN_UP == "domains":
         return _("Only email addresses at %(domains)s can have an account.") % {
             "domains": _listed(settings.SIGN_UP_DOMAINS)
@@ -75,7 +75,7 @@ def policy_sentence() -> str | None:
 
 
 def _is_at_our_domains(email: str) -> bool:
-    """Whether the policy is by domain and the address is at one of them; a sub-domain is another."""
+    """Return whether the policy is by domain and the address is at one of them; a sub-domain is another."""
     domain = email_domain(email)
     return (
         settings.SIGN_UP == "domains" and domain is not None and domain in map(ascii_domain, settings.SIGN_UP_DOMAINS)
