@@ -5,6 +5,7 @@ import re
 import pytest
 from django.core.management import call_command
 
+from conversations.templatetags.modules import module_script
 from tests.support.source import PROJECT
 
 IMPORT = re.compile(r"""^(?:import|export)\b[^"';(]*["'](\.[^"']+)["']""", re.MULTILINE)
@@ -26,6 +27,15 @@ def test_our_modules_import_each_other_by_hashed_names_that_are_there(collected)
     wanted = [(path.parent / name) for path in modules for name in IMPORT.findall(path.read_text())]
     assert wanted
     assert all(HASHED.search(path.name) and path.is_file() for path in wanted)
+
+
+def test_a_module_is_preloaded_from_the_address_that_it_is_imported_from(collected):
+    """Otherwise a page would fetch it twice."""
+    addresses = re.findall(r'(?:href|src)="/static/([^"]+)"', module_script("js/conversation/conversation_page.js"))
+    named = {(collected / address).resolve() for address in addresses}
+    wanted = {(path.parent / name).resolve() for path in named for name in IMPORT.findall(path.read_text())}
+    assert len(wanted) > 30
+    assert wanted <= named
 
 
 def test_every_file_of_ours_is_collected(collected):
