@@ -14,7 +14,6 @@ from conversations.window_policies import make_policy
 
 # The columns that are a policy's values, by the names that `WindowPolicy` has for them.
 POLICY_FIELDS = tuple(field.name for field in dataclasses.fields(WindowPolicy))
-SHARE = {"max_digits": 3, "decimal_places": 2}
 AT_LEAST_1 = [MinValueValidator(1)]
 PART = [MinValueValidator(0), MaxValueValidator(1)]
 # The names of the scenarios that the site makes for itself.
@@ -56,7 +55,8 @@ class Scenario(models.Model):
     policy_name = models.CharField(_("window policy"), max_length=200, default="sliding")
     low_water_share = models.DecimalField(
         _("fill after sliding"),
-        **SHARE,
+        max_digits=3,
+        decimal_places=2,
         default=Decimal("0.7"),
         validators=PART_ABOVE_0,
         help_text=_("How full the window is after it slides. 1 = slide with every message (less caching)."),
@@ -90,7 +90,8 @@ class Scenario(models.Model):
     )
     grounding_share = models.DecimalField(
         _("share for document passages"),
-        **SHARE,
+        max_digits=3,
+        decimal_places=2,
         default=Decimal("0.5"),
         validators=PART,
         help_text=_("Largest share of the budget for document passages, 0 to 1."),

@@ -19,8 +19,8 @@ from conversations.services.conversations.conversations import (
     restore_conversation,
     start_conversation,
     sweep_deleted_conversations,
-    title_from,
 )
+from conversations.services.messages.post_message import title_from
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.support.people import begin, make_user, post

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
-from conversations.models.rolled_up_sum import SPANS
+from conversations.models.sums import SPANS
 
 from .statements import ADDED_UP, SUM_COLUMNS
 

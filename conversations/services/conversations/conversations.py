@@ -21,7 +21,6 @@ from conversations.services.ledger.anonymize_ledger import wait_for_other_deleti
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.services.windows.active_path import lock_conversation
 
-TITLE_CHARACTERS = 60
 KEPT_AFTER_DELETION = dt.timedelta(hours=1)
 SWEPT_AT_ONCE = 100
 BUILT_IN_TOOLS = ("calculator", "current_time", "search_conversation", "search_documents")
@@ -88,14 +87,6 @@ def default_scenario() -> Scenario:
             return Scenario.objects.create(name=PLAIN, offered=True, is_default=True)
     except IntegrityError:  # somebody else was first
         return Scenario.objects.get(is_default=True)
-
-
-def title_from(content: str) -> str:
-    """Return the first line of *content*, shortened at a word."""
-    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
-    if len(line) <= TITLE_CHARACTERS:
-        return line
-    return (line[:TITLE_CHARACTERS].rsplit(" ", 1)[0] or line[:TITLE_CHARACTERS]) + "…"
 
 
 def rename_conversation(conversation: Conversation, *, title: str) -> str:

@@ -1,10 +1,10 @@
-"""Deleting a person, a conversation or a scenario leaves its amounts, which are nobody's then.
+"""Anonymize the ledger: deleting a user, a conversation or a scenario leaves its amounts, which then name none.
 
-A deletion first takes what is deleted out of the ledger's rows, and at its end out of the ledger's sums. Whoever
-settles takes the row of the ledger first and the sums then, and so does a deletion. By its end nobody can open or
-settle anything in the name of what is deleted: all its rows are changed, and a new one would name what is not there.
-Deletions wait for each other, because one would need the same rows as another, in another order; and for whoever closes
-days, so that what is deleted is moved in the sums of a closed day too.
+A deletion first takes what is deleted out of the ledger's rows, and at its end out of the ledger's sums. Settling locks
+the row of the ledger first and the sums then, and so does a deletion. By its end nothing can be opened or settled in
+the name of what is deleted: all its rows are changed, and a new one would name what is not there. Deletions wait for
+each other, because one would need the same rows as another, in another order; and for the closing of days, so that
+what is deleted is moved in the sums of a closed day too.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import connection
 from django.db.models import Model
-from django.db.models.signals import post_delete, pre_delete
 
-from .ledger_sums import ADD_TO_LEDGER_SUMS, ADDED_TO_STORED, KEY_COLUMNS, ON_CONFLICT_ADD, SUM_COLUMNS, SUMS_ADDED_UP
-from .rolled_up_sums import (
+from .ledger_sums import (
     ADD_TO_CONVERSATION_SUMS,
+    ADD_TO_LEDGER_SUMS,
     ADD_TO_ROLLED_UP_SUMS,
+    ADDED_TO_STORED,
     DAY,
+    KEY_COLUMNS,
+    ON_CONFLICT_ADD,
     ON_CONFLICT_ADD_TO_CONVERSATION,
     ROLLED_UP_KEY,
+    SUM_COLUMNS,
+    SUMS_ADDED_UP,
 )
 
 # What is deleted → the column that names it.
@@ -34,9 +38,9 @@ ONE_AT_A_TIME = f"SELECT pg_advisory_xact_lock({LOCK})"
 FORGET_IN_ROWS = "UPDATE conversations_completion SET {column} = NULL WHERE {column} = %s"
 FORGET_IN_SUMS = f"""
 WITH deleted AS (DELETE FROM conversations_ledgersum WHERE {{column}} = %s RETURNING *),
-     nobodys AS (SELECT {{key}}, {SUM_COLUMNS} FROM deleted)
+     anonymous AS (SELECT {{key}}, {SUM_COLUMNS} FROM deleted)
 {ADD_TO_LEDGER_SUMS}
-SELECT {KEY_COLUMNS}, {SUMS_ADDED_UP} FROM nobodys GROUP BY {KEY_COLUMNS}
+SELECT {KEY_COLUMNS}, {SUMS_ADDED_UP} FROM anonymous GROUP BY {KEY_COLUMNS}
 {ON_CONFLICT_ADD}
 """  # noqa: S608  # constants
 FORGET_IN_ROLLED_UP = f"""
@@ -51,7 +55,7 @@ WITH deleted AS (DELETE FROM conversations_conversationsum WHERE key_id = %s RET
 {ADD_TO_CONVERSATION_SUMS} SELECT 0, first_quarter, last_quarter, {SUM_COLUMNS} FROM deleted
 {ON_CONFLICT_ADD_TO_CONVERSATION}
 """  # noqa: S608  # constants
-# Nobody's are no people: nobody is active in their place.
+# Sums that name no user count no active user.
 FORGET_IN_RUNNING = f"""
 UPDATE conversations_runningsum AS running SET users = greatest(users - 1, 0)
 WHERE quarter >= (SELECT min(quarter) FROM conversations_ledgersum WHERE user_id = %(user)s)
@@ -63,28 +67,21 @@ WHERE quarter >= (SELECT min(quarter) FROM conversations_ledgersum WHERE user_id
 """  # noqa: S608  # constants
 
 
-def connect() -> None:
-    """Have it done whenever something of that kind is deleted, however that comes about."""
-    for sender in COLUMNS:
-        pre_delete.connect(forget_in_rows, sender=sender)
-        post_delete.connect(forget_in_sums, sender=sender)
-
-
 def wait_for_other_deletions() -> None:
-    """To be asked first in a transaction that locks what it is going to delete, so that no other waits for that."""
+    """Take the lock of deletions; first in a transaction that locks what it deletes: no other waits for that then."""
     with connection.cursor() as cursor:
         cursor.execute(ONE_AT_A_TIME)
 
 
-def forget_in_rows(instance: Model, **signal: object) -> None:
-    """Take what is about to be deleted out of the ledger, before the running sums of a person go."""
+def forget_in_rows(instance: Model) -> None:
+    """Take what is about to be deleted out of the ledger's rows, before the running sums of a user go."""
     wait_for_other_deletions()
     with connection.cursor() as cursor:
         cursor.execute(FORGET_IN_ROWS.format(column=_column_of(instance)), [instance.pk])
 
 
-def forget_in_sums(instance: Model, **signal: object) -> None:
-    """Add the sums of what has been deleted to nobody's, in the same transaction."""
+def forget_in_sums(instance: Model) -> None:
+    """Add the sums of what has been deleted to those that name none, in the same transaction."""
     column = _column_of(instance)
     key = ", ".join(f"NULL::bigint AS {name}" if name == column else name for name in KEY_COLUMNS.split(", "))
     with connection.cursor() as cursor:

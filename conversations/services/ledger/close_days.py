@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 
 from .anonymize_ledger import LOCK
-from .rolled_up_sums import FILL
+from .ledger_sums import FILL
 
 DAYS_AT_ONCE = 31
 IS_LOCKED = f"SELECT pg_try_advisory_xact_lock({LOCK})"

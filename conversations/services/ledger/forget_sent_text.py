@@ -1,15 +1,13 @@
-"""What was sent for a conversation leaves the ledger with it; what it cost stays.
+"""Forget what was sent for a conversation when it is deleted: the text leaves the ledger, what it cost stays.
 
-A row of the ledger keeps the request without its messages (sampling may hold a person's words), the SHA-256 of the
-messages, and the system prompt and the tools' schemas, which are stored once for all who send the same. Such a text is
-kept as long as a conversation is there for which it was sent. Whoever opens a request locks its texts until the row of
-the ledger is stored; this waits for it, and looks then who still needs them. One that others use is not even locked:
-nobody's request waits for a long deletion.
+A row of the ledger keeps the request without its messages (sampling may hold a user's words), the SHA-256 of the
+messages, and the system prompt and the tools' schemas, which are stored once for all requests that share them. Such a
+text is kept as long as there is a conversation for which it was sent. Opening a request locks its texts until the row
+of the ledger is stored; this waits for it, and then looks which texts are still needed. One that other conversations
+use is not even locked: no request waits for a long deletion.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from django.db import connection
 
@@ -54,7 +52,7 @@ DELETE FROM conversations_kepttext WHERE digest IN (SELECT digest FROM unused)
 """
 
 
-def forget_sent(instance: Conversation, **signal: Any) -> None:
+def forget_sent(instance: Conversation) -> None:
     """Empty the ledger's rows of *instance* of what was sent. Called before it is deleted, in the same transaction."""
     wait_for_other_deletions()
     with connection.cursor() as cursor:

@@ -1,12 +1,13 @@
-"""What a settled completion adds to the ledger's sums: the one place that says it, in SQL.
+"""SQL of the ledger's sums: what a settled completion adds to a quarter of an hour, and how closed days are rolled up.
 
-`settle` adds one completion, `forget_in_ledger` moves sums to nobody's, `recompute_ledger_sums` adds the whole ledger
-up again.
+`settle` adds one completion, `anonymize_ledger` moves sums of what is deleted to no user, `recompute_ledger_sums` adds
+the whole ledger up again. `close_days` rolls up: the statements of `FILL` are for the days within `bounds`, a table of
+one row with `begin` and `end`, both at midnight, UTC.
 """
 
 from __future__ import annotations
 
-from conversations.models.ledger_sum import KEY
+from conversations.models.sums import KEY, KEY_IDS, KEY_NAMES, SPANS
 from conversations.selectors.figures.totals import SUMS
 
 QUARTER = "date_bin('15 minutes', completion.created_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
@@ -46,3 +47,75 @@ SELECT {QUARTER} AS quarter, completion.user_id, completion.conversation_id, com
 ADD_TO_LEDGER_SUMS = f"INSERT INTO conversations_ledgersum AS stored ({KEY_COLUMNS}, {SUM_COLUMNS})"
 ADDED_TO_STORED = ", ".join(f"{name} = stored.{name} + EXCLUDED.{name}" for name in SUMS)
 ON_CONFLICT_ADD = f"ON CONFLICT ({KEY_COLUMNS}) DO UPDATE SET {ADDED_TO_STORED}"
+
+ROLLED_UP_KEY = "dimension, span, begins_at, key_id, key_name"
+BEGIN = "(SELECT begin FROM bounds)"
+END = '(SELECT "end" FROM bounds)'
+DAY = "INTERVAL '24 hours'"
+IN_BOUNDS = f"quarter >= {BEGIN} AND quarter < {END}"
+A_DAY_BEFORE = f"quarter >= {BEGIN} - {DAY} AND quarter < {END} - {DAY}"
+
+
+def _rolled_up(dimension: str, span: str) -> str:
+    """Return the statement for the days, or for the months that end with one of them."""
+    begins_at = f"date_trunc('{span}', quarter, 'UTC')"
+    return f"""
+    SELECT '{dimension}' AS dimension, '{span}' AS span, {begins_at} AS begins_at,
+           {KEY_IDS.get(dimension, "0")} AS key_id, {KEY_NAMES.get(dimension, "''")} AS key_name, {SUMS_ADDED_UP}
+    FROM conversations_ledgersum
+    WHERE quarter >= date_trunc('{span}', {BEGIN}, 'UTC') AND quarter < date_trunc('{span}', {END}, 'UTC')
+    GROUP BY 1, 2, 3, 4, 5
+    """  # noqa: S608  # constants
+
+
+ROLLED_UP = " UNION ALL ".join(_rolled_up(dimension, span) for dimension, spans in SPANS.items() for span in spans)
+
+# A user comes into the 24 hours up to a quarter with what they do in it, unless they are in already, and goes out of
+# them a day after what they did last. Quarters in which a user could go out have a row, even if they were deleted.
+RUNNING = f"""
+WITH active AS (
+  SELECT DISTINCT user_id, quarter FROM conversations_ledgersum
+  WHERE user_id IS NOT NULL AND quarter >= {BEGIN} - {DAY} AND quarter < {END}
+), neighbours AS (
+  SELECT quarter, lag(quarter) OVER persons AS before, lead(quarter) OVER persons AS after
+  FROM active WINDOW persons AS (PARTITION BY user_id ORDER BY quarter)
+), moments AS (
+  SELECT quarter, 1 AS users FROM neighbours WHERE (before >= quarter - {DAY}) IS NOT TRUE
+  UNION ALL SELECT quarter + {DAY}, -1 FROM neighbours WHERE (after <= quarter + {DAY}) IS NOT TRUE
+  UNION ALL SELECT DISTINCT quarter + {DAY}, 0 FROM conversations_ledgersum WHERE {A_DAY_BEFORE}
+  UNION ALL SELECT generate_series({BEGIN} + INTERVAL '23 hours 45 minutes', {END}, {DAY}), 0
+), changes AS (
+  SELECT quarter, users, {", ".join(f"0 AS {name}" for name in SUMS)} FROM moments WHERE {IN_BOUNDS}
+  UNION ALL SELECT quarter, 0, {SUM_COLUMNS} FROM conversations_ledgersum WHERE {IN_BOUNDS}
+  UNION ALL (
+    SELECT quarter, users, {SUM_COLUMNS} FROM conversations_runningsum
+    WHERE quarter < {BEGIN} ORDER BY quarter DESC LIMIT 1
+  )
+), running AS (
+  SELECT quarter, {", ".join(f"sum(sum({name})) OVER up_to_here AS {name}" for name in ("users", *SUMS))}
+  FROM changes GROUP BY quarter WINDOW up_to_here AS (ORDER BY quarter)
+)
+SELECT quarter, users, {SUM_COLUMNS} FROM running WHERE {IN_BOUNDS}
+"""  # noqa: S608  # constants
+
+# To be added to what there is of the days before.
+OF_CONVERSATIONS = f"""
+SELECT {KEY_IDS["conversation"]} AS key_id, min(quarter) AS first_quarter, max(quarter) AS last_quarter, {SUMS_ADDED_UP}
+FROM conversations_ledgersum WHERE {IN_BOUNDS} GROUP BY 1
+"""  # noqa: S608  # constants
+
+CONVERSATION_COLUMNS = f"key_id, first_quarter, last_quarter, {SUM_COLUMNS}"
+ADD_TO_CONVERSATION_SUMS = f"INSERT INTO conversations_conversationsum AS stored ({CONVERSATION_COLUMNS})"
+ON_CONFLICT_ADD_TO_CONVERSATION = f"""
+ON CONFLICT (key_id) DO UPDATE SET {ADDED_TO_STORED},
+  first_quarter = least(stored.first_quarter, EXCLUDED.first_quarter),
+  last_quarter = greatest(stored.last_quarter, EXCLUDED.last_quarter)
+"""
+ADD_TO_ROLLED_UP_SUMS = f"INSERT INTO conversations_rolledupsum AS stored ({ROLLED_UP_KEY}, {SUM_COLUMNS})"
+
+BOUNDS = 'WITH bounds (begin, "end") AS (VALUES (%(begin)s::timestamptz, %(end)s::timestamptz))'
+FILL = (
+    f"{BOUNDS} {ADD_TO_ROLLED_UP_SUMS} {ROLLED_UP}",
+    f"{BOUNDS} INSERT INTO conversations_runningsum (quarter, users, {SUM_COLUMNS}) {RUNNING}",
+    f"{BOUNDS} {ADD_TO_CONVERSATION_SUMS} {OF_CONVERSATIONS} {ON_CONFLICT_ADD_TO_CONVERSATION}",
+)

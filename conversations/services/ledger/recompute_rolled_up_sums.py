@@ -12,7 +12,7 @@ from conversations.selectors.figures.totals import SUMS
 
 from .anonymize_ledger import wait_for_other_deletions
 from .close_days import fill
-from .rolled_up_sums import OF_CONVERSATIONS, ROLLED_UP, ROLLED_UP_KEY, RUNNING
+from .ledger_sums import OF_CONVERSATIONS, ROLLED_UP, ROLLED_UP_KEY, RUNNING
 
 ALL_DAYS = 1_000_000
 # From the first quarter of all up to where days are closed.

@@ -10,10 +10,9 @@ from chatsite.accounts.models import User
 from conversations.access import find_message, lock_admitted
 from conversations.core.errors import MessageNotEditable
 from conversations.models import Conversation, Message
-from conversations.services.conversations.conversations import title_from
 from conversations.services.windows.active_path import leave_path, lock_conversation
 
-from .post_message import PostedMessage, find_posted, store_checked
+from .post_message import PostedMessage, find_posted, store_checked, title_from
 
 
 def edit_message(

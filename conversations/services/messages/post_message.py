@@ -22,11 +22,11 @@ from conversations.core.text.storable_text import clean_content
 from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.conversations.conversations import title_from
 from conversations.services.counting.model_context import model_context
 from conversations.services.limits.message_checks import check_message
 from conversations.services.windows.active_path import add_reply, lock_conversation
 
+TITLE_CHARACTERS = 60
 POSTED_OR_STREAMING = """
 SELECT client_id, id FROM conversations_message WHERE conversation_id = %s AND (client_id = %s OR state = 'streaming')
 """
@@ -135,6 +135,14 @@ def _store(
     conversation.title = conversation.title or title_from(content)
     reply = add_reply(conversation, message, context)
     return PostedMessage(message, reply, created=True, cleaned=was_cleaned)
+
+
+def title_from(content: str) -> str:
+    """Return the first line of *content*, shortened at a word."""
+    line = next((line.strip() for line in content.splitlines() if line.strip()), "")
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    return (line[:TITLE_CHARACTERS].rsplit(" ", 1)[0] or line[:TITLE_CHARACTERS]) + "…"
 
 
 def _announce(conversation: Conversation, posted: PostedMessage) -> None:

@@ -11,10 +11,10 @@ from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessageShown
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.conversations.conversations import title_from
 from conversations.services.windows.active_path import enter_path, leave_path, lock_conversation
 
 from .edit_message import untitle
+from .post_message import title_from
 
 
 def switch_version(*, conversation: Conversation, message_id: int) -> Message:

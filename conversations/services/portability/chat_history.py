@@ -25,8 +25,9 @@ from conversations.core.prompt.openai_messages import ROLES, ToolTurns, clean_me
 from conversations.core.window.history import HistoryMessage, sendable
 from conversations.models import Conversation, Message, Scenario, ToolCall
 from conversations.selectors.conversations.sent_request import prompt_message
-from conversations.services.conversations.conversations import scenario_to_begin_with, title_from
+from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.services.counting.model_context import ModelContext, model_context
+from conversations.services.messages.post_message import title_from
 from conversations.services.scenarios.scenario_settings import check_scenario
 from conversations.services.scenarios.scenarios import SETTINGS, check_there_is_room, copy_scenario
 from conversations.services.windows.active_path import lock_conversation
