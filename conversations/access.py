@@ -45,7 +45,7 @@ OWNED = CompiledQuery(
 
 
 def require_admitted(user: Person) -> None:
-    """Raise `SignInRequired` or a `GateShut` unless *user* may come in."""
+    """Raise `SignInRequired` or a `GateClosed` unless *user* may come in."""
     _refuse_unless_admitted(admit(user))
 
 

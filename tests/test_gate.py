@@ -13,9 +13,9 @@ from django.urls import reverse
 from chatsite.accounts.models import User
 from conversations.core.errors import (
     AccountBlocked,
+    GateClosed,
     GatePasswordRequired,
-    GateShut,
-    ReplyShutOut,
+    ReplyAccessRevoked,
     SeatsTaken,
     SignInRequired,
 )
@@ -171,7 +171,7 @@ def test_what_spends_asks_once_more_at_the_moment_it_does(browser, conversation)
 @pytest.mark.parametrize(("shut", "error"), EVERY_WAY)
 async def test_an_idle_socket_is_closed_with_what_the_page_must_do(page, shut, error):
     await in_thread(shut)
-    assert await page.close_code() == (4403 if issubclass(error, GateShut) else 4401)
+    assert await page.close_code() == (4403 if issubclass(error, GateClosed) else 4401)
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ async def test_the_reply_of_somebody_who_is_shut_out_is_stopped_kept_and_billed(
     await in_thread(shut)
     ended = await wait_until(lambda: Message.objects.filter(pk=reply.pk).exclude(state="streaming").first())
     completion = await in_thread(Completion.objects.get)
-    assert (ended.state, ended.error_code) == ("stopped", ReplyShutOut.code)
+    assert (ended.state, ended.error_code) == ("stopped", ReplyAccessRevoked.code)
     assert ended.content
     assert completion.ended_at
     assert completion.output_tokens == ended.content_tokens > 0
@@ -284,7 +284,7 @@ def test_a_reply_that_waits_for_a_worker_is_not_begun(conversation, shut, error)
     shut()
     assert claim_runs("worker", limit=10) == []
     reply.refresh_from_db()
-    assert (reply.state, reply.error_code) == ("stopped", ReplyShutOut.code)
+    assert (reply.state, reply.error_code) == ("stopped", ReplyAccessRevoked.code)
     assert Run.objects.get().state == "ended"
     assert not Completion.objects.exists()
 
@@ -298,5 +298,5 @@ def test_on_return_the_page_says_why_the_reply_is_not_whole(browser, conversatio
     password.refresh_from_db()
     enter(alice(), password)
     page = browser.get(f"/c/{conversation.public_id}/").text
-    assert sentence_for(ReplyShutOut.code) in page
+    assert sentence_for(ReplyAccessRevoked.code) in page
     assert "You stopped this reply" not in page

@@ -8,12 +8,12 @@ from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conversations.core.errors import DocumentError, DocumentReadingInterrupted, DocumentTooCostly
+from conversations.core.errors import DocumentError, DocumentParsingInterrupted, DocumentTooCostly
 
 from .conversation import short_id
 
 # What may not be the file's fault: it took too long on a busy machine, say.
-WORTH_READING_AGAIN = [kind.code for kind in (DocumentReadingInterrupted, DocumentTooCostly, DocumentError)]
+WORTH_READING_AGAIN = [kind.code for kind in (DocumentParsingInterrupted, DocumentTooCostly, DocumentError)]
 
 
 class DocumentKind(models.TextChoices):

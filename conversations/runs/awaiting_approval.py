@@ -20,7 +20,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import Admission, find_admissions
-from conversations.core.errors import CallUnanswered
+from conversations.core.errors import ApprovalTimedOut
 from conversations.live.fanout import RUNS, publish, publish_awaiting_approval
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
@@ -29,7 +29,7 @@ from conversations.services.windows.active_path import hold_streaming
 
 from .claim import ClaimedRun
 
-UNANSWERED = Ending("stopped", CallUnanswered.code)
+UNANSWERED = Ending("stopped", ApprovalTimedOut.code)
 IS_OVER = ExpressionWrapper(Q(lease_until__lt=Now()), BooleanField())
 
 

@@ -23,7 +23,7 @@ from django.db import InterfaceError, OperationalError
 from chatsite.accounts.models import User
 from chatsite.accounts.sessions.session_users import find_session_user
 from conversations.access import find_conversation, require_admitted
-from conversations.core.errors import AccessError, ConversationError, FrameError, GateShut, SignInRequired
+from conversations.core.errors import AccessError, ConversationError, FrameError, GateClosed, SignInRequired
 from conversations.core.frames.definitions import (
     FROM_PAGE,
     CallDecide,
@@ -56,7 +56,7 @@ logger = logging.getLogger(__name__)
 CLOSE_SIGNED_OUT = 4401
 CLOSE_GATE_SHUT = 4403
 CLOSE_TRY_AGAIN_LATER = 1013  # to a page that reads too slowly
-NOT_ADMITTED = (SignInRequired, GateShut)
+NOT_ADMITTED = (SignInRequired, GateClosed)
 
 
 class PageConsumer(AsyncWebsocketConsumer):
@@ -204,7 +204,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
 
 def _load_user(session_key: str | None) -> User:
-    """Return the user of the session now, not when the socket was opened. Raises `SignInRequired` or a `GateShut`."""
+    """Return the user of the session now, not when the socket was opened. Raises `SignInRequired` or a `GateClosed`."""
     user = find_session_user(session_key)
     require_admitted(user)
     return user  # type: ignore[return-value]
@@ -216,7 +216,7 @@ def _find_conversation(session_key: str | None, public_id: uuid.UUID) -> Convers
 
 
 def _close_code(error: AccessError) -> int:
-    return CLOSE_GATE_SHUT if isinstance(error, GateShut) else CLOSE_SIGNED_OUT
+    return CLOSE_GATE_SHUT if isinstance(error, GateClosed) else CLOSE_SIGNED_OUT
 
 
 def _decode(text_data: str | None) -> object:

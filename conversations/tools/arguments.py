@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any, NoReturn
 
-from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
+from conversations.core.errors import ArgumentsInvalid, ArgumentsNotJson
 
 from .schema_checks import UnusableSchema, find_mistakes
 
@@ -24,26 +24,26 @@ def check_arguments(arguments: str, schema: Any) -> dict[str, Any]:
     try:
         mistakes = find_mistakes(value, schema)
     except UnusableSchema as error:
-        raise ArgumentsUnfit(detail=f"They can't be checked: {error}.") from error
+        raise ArgumentsInvalid(detail=f"They can't be checked: {error}.") from error
     if mistakes:
-        raise ArgumentsUnfit(detail=" ".join(mistakes)[:LONGEST_DETAIL])
+        raise ArgumentsInvalid(detail=" ".join(mistakes)[:LONGEST_DETAIL])
     return value
 
 
 def parse_arguments(arguments: str) -> dict[str, Any]:
-    """Return JSON text as an object. Raises `ArgumentsBroken`, `ArgumentsUnfit`, whose detail says what to mend."""
+    """Return JSON text as an object. Raises `ArgumentsNotJson`, `ArgumentsInvalid`, whose detail says what to mend."""
     if len(arguments) > LONGEST_ARGUMENTS:
-        raise ArgumentsUnfit(detail=f"They are longer than {LONGEST_ARGUMENTS} characters.")
+        raise ArgumentsInvalid(detail=f"They are longer than {LONGEST_ARGUMENTS} characters.")
     try:
         value = json.loads(
             arguments, object_pairs_hook=_refuse_duplicates, parse_constant=_refuse_constant, parse_float=_finite
         )
     except RecursionError as error:
-        raise ArgumentsUnfit(detail=_TOO_DEEP) from error
+        raise ArgumentsInvalid(detail=_TOO_DEEP) from error
     except ValueError as error:
-        raise ArgumentsBroken(detail=f"{error}."[:LONGEST_DETAIL]) from error
+        raise ArgumentsNotJson(detail=f"{error}."[:LONGEST_DETAIL]) from error
     if not isinstance(value, dict):
-        raise ArgumentsUnfit(detail="They have to be one object: {…}.")
+        raise ArgumentsInvalid(detail="They have to be one object: {…}.")
     _require_safe(value)
     return value
 
@@ -76,9 +76,9 @@ def _require_safe(value: dict[str, Any]) -> None:
     while ahead:
         part, depth = ahead.pop()
         if depth > DEEPEST_ARGUMENTS + 1:
-            raise ArgumentsUnfit(detail=_TOO_DEEP)
+            raise ArgumentsInvalid(detail=_TOO_DEEP)
         if isinstance(part, str) and not _has_no_lone_surrogate(part):
-            raise ArgumentsBroken(detail="A text has half of a character (a lone surrogate) in it.")
+            raise ArgumentsNotJson(detail="A text has half of a character (a lone surrogate) in it.")
         if isinstance(part, dict):
             ahead.extend((each, depth + 1) for pair in part.items() for each in pair)
         elif isinstance(part, list):

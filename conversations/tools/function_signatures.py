@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 from typing_extensions import TypedDict
 
-from conversations.core.errors import ArgumentsUnfit
+from conversations.core.errors import ArgumentsInvalid
 
 from .arguments import parse_arguments
 from .compact_schemas import CompactSchema, Schema, compact_schema
@@ -46,14 +46,14 @@ class FunctionSignature:
     context: str
 
     def parse(self, arguments: str) -> dict[str, Any]:
-        """Return the arguments by name, parsed from JSON text. Raises `ArgumentsBroken`, `ArgumentsUnfit`."""
+        """Return the arguments by name, parsed from JSON text. Raises `ArgumentsNotJson`, `ArgumentsInvalid`."""
         parse_arguments(arguments)
         try:
             return self.adapter.validate_json(arguments)
         except ValidationError as error:
-            raise ArgumentsUnfit(detail=_mistakes_text(error)) from error
+            raise ArgumentsInvalid(detail=_mistakes_text(error)) from error
         except Exception as error:  # a class of the function's own refuses them in its own way
-            raise ArgumentsUnfit(detail=f"{type(error).__name__}: {error}"[:LONGEST_ERROR]) from error
+            raise ArgumentsInvalid(detail=f"{type(error).__name__}: {error}"[:LONGEST_ERROR]) from error
 
     def call(self, function: Callable[..., Any], values: Mapping[str, Any], context: ToolContext) -> Any:
         """Call *function* with the *values* that were parsed, and return its result."""

@@ -45,7 +45,7 @@ class McpTool:
         return self.server.timeout_seconds
 
     def check(self, arguments: str) -> None:
-        """Raise `ArgumentsBroken` or `ArgumentsUnfit` unless *arguments* fits the listed schema."""
+        """Raise `ArgumentsNotJson` or `ArgumentsInvalid` unless *arguments* fits the listed schema."""
         check_arguments(arguments, self.listed.parameters)
 
     async def run(self, arguments: str, context: ToolContext) -> str:

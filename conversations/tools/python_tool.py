@@ -36,7 +36,7 @@ class PythonTool:
         return self.own_timeout_seconds or settings.TOOL_CALL_SECONDS
 
     def check(self, arguments: str) -> None:
-        """Raise `ArgumentsBroken` or `ArgumentsUnfit` unless *arguments* fits the signature."""
+        """Raise `ArgumentsNotJson` or `ArgumentsInvalid` unless *arguments* fits the signature."""
         self.signature.parse(arguments)
 
     async def run(self, arguments: str, context: ToolContext) -> str:

@@ -34,7 +34,7 @@ class Tool(Protocol):
     def timeout_seconds(self) -> float: ...
 
     def check(self, arguments: str) -> None:
-        """Raise `ArgumentsBroken` or `ArgumentsUnfit` unless *arguments*, JSON text, fits the schema. Runs nothing."""
+        """Raise `ArgumentsNotJson` or `ArgumentsInvalid` unless *arguments*, JSON text, fits the schema."""
         ...
 
     async def run(self, arguments: str, context: ToolContext) -> str:

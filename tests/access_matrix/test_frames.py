@@ -76,7 +76,7 @@ def expected(cell: FrameCell) -> set[int | str]:
     if cell.who in STATES:
         return {SHUT_OUT}
     if cell.who is Who.OWNER and cell.ids == "alice's":
-        return {"conversation.snapshot", "nothing_to_retry", "reply_in_progress", PROBED}
+        return {"conversation.snapshot", "nothing_to_regenerate", "reply_in_progress", PROBED}
     return NOT_FOUND
 
 

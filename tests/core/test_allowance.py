@@ -9,15 +9,15 @@ import pytest
 
 from conversations.core.errors import (
     MoneyForbidden,
-    MoneyHeldBack,
-    MoneyOfMonthUsedUp,
+    MoneyReserved,
     MoneyUsedUp,
+    MonthlyMoneyUsedUp,
     PriceUnknown,
     ReplyTooExpensive,
-    SiteMoneyHeldBack,
+    SiteMoneyReserved,
     SiteMoneyUsedUp,
 )
-from conversations.core.money.allowance import Allowance, refusal_of, worst_case_usd
+from conversations.core.money.allowance import Allowance, allowance_error, worst_case_usd
 from conversations.core.money.unit_prices import PriceTier, UnitPrices
 
 FIRST = dt.date(2026, 11, 1)
@@ -32,7 +32,7 @@ def of_month(limit, *, spent=0, reserved=0):
 
 
 def refused(*allowances, worst_usd=Decimal(1)):
-    return type(refusal_of(allowances, worst_usd))
+    return type(allowance_error(allowances, worst_usd))
 
 
 def test_what_is_left_is_neither_spent_nor_held_back():
@@ -44,19 +44,19 @@ def test_nothing_is_left_where_more_was_spent_than_allowed():
 
 
 def test_the_last_cent_may_be_spent():
-    assert refusal_of([of_day(3, spent=1, reserved=1)], Decimal(1)) is None
+    assert allowance_error([of_day(3, spent=1, reserved=1)], Decimal(1)) is None
 
 
 @pytest.mark.parametrize(
     ("allowance", "error"),
     [
         (of_day(3, spent="2.01"), MoneyUsedUp),
-        (of_day(3, spent=1, reserved="1.01"), MoneyHeldBack),
+        (of_day(3, spent=1, reserved="1.01"), MoneyReserved),
         (of_day("0.99"), ReplyTooExpensive),
         (of_day(0), MoneyForbidden),
         (of_day(3, spent="2.01", whose="site"), SiteMoneyUsedUp),
-        (of_day(3, reserved=3, whose="site"), SiteMoneyHeldBack),
-        (of_month(3, spent=3), MoneyOfMonthUsedUp),
+        (of_day(3, reserved=3, whose="site"), SiteMoneyReserved),
+        (of_month(3, spent=3), MonthlyMoneyUsedUp),
     ],
 )
 def test_each_cause_has_a_sentence_of_its_own(allowance, error):
@@ -64,18 +64,18 @@ def test_each_cause_has_a_sentence_of_its_own(allowance, error):
 
 
 def test_of_several_that_refuse_the_one_that_opens_last_speaks():
-    assert refused(of_day(3, spent=3), of_month(9, spent=9)) is MoneyOfMonthUsedUp
-    assert refused(of_day(3, reserved=3), of_month(9, spent=9)) is MoneyOfMonthUsedUp
+    assert refused(of_day(3, spent=3), of_month(9, spent=9)) is MonthlyMoneyUsedUp
+    assert refused(of_day(3, reserved=3), of_month(9, spent=9)) is MonthlyMoneyUsedUp
     assert refused(of_day("0.5"), of_month(9, spent=9)) is ReplyTooExpensive
 
 
 def test_what_costs_nothing_is_always_covered():
-    assert refusal_of([of_day(0), of_month(1, spent=5)], Decimal(0)) is None
+    assert allowance_error([of_day(0), of_month(1, spent=5)], Decimal(0)) is None
 
 
 def test_an_unknown_worst_case_is_refused_where_anything_is_limited():
     assert refused(of_month(5), worst_usd=None) is PriceUnknown
-    assert refusal_of([], None) is None
+    assert allowance_error([], None) is None
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from conversations.core.errors import FrameError
 from conversations.core.frames.definitions import (
     FROM_PAGE,
     FROM_SERVER,
+    ConversationFrame,
     ConversationSync,
     ErrorFrame,
     Frame,
@@ -79,7 +80,9 @@ def test_every_frame_arrives_as_it_was_sent(frame_class):
 
 def test_every_frame_is_known_to_exactly_one_side_and_named_noun_verb():
     assert not FROM_PAGE.keys() & FROM_SERVER.keys()
-    defined = {frame_class.type for base in (Frame, PageFrame) for frame_class in base.__subclasses__()}
+    defined = {
+        frame_class.type for base in (Frame, ConversationFrame, PageFrame) for frame_class in base.__subclasses__()
+    }
     assert set(KNOWN) == defined - {PageFrame.type}
     assert all(name == "error" or name.count(".") == 1 for name in KNOWN)
 

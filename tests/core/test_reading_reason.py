@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.core.errors import ReasonUnfit
+from conversations.core.errors import ReasonInvalid
 from conversations.core.text.reading_reason import clean_line, clean_reason
 
 
@@ -24,7 +24,7 @@ def test_a_line_has_nothing_that_nobody_sees(raw, line):
 
 @pytest.mark.parametrize("raw", ["", " " * 50, "too short", "\u200b" * 50, "\u0301" * 30, "x" * 501])
 def test_what_says_nothing_or_too_much_is_no_reason(raw):
-    with pytest.raises(ReasonUnfit):
+    with pytest.raises(ReasonInvalid):
         clean_reason(raw)
 
 

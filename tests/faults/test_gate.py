@@ -153,7 +153,7 @@ def test_nothing_reaches_people_who_are_shut_out(site, pages, chance, statement,
     assert {each.code for each in heard} == {code}
     for reply in replies:
         ended = site.wait_for_end(reply)
-        assert (ended["state"], ended["error_code"]) == ("stopped", "reply_shut_out")
+        assert (ended["state"], ended["error_code"]) == ("stopped", "reply_access_revoked")
         assert ended["content"]
     site.database.rows(FORGIVE)
 

@@ -32,7 +32,7 @@ SELECT reply.id AS reply, conversation.public_id AS conversation FROM conversati
 JOIN conversations_conversation AS conversation ON conversation.id = reply.conversation_id
 WHERE reply.state = 'streaming'
 """
-REFUSALS = {"money_used_up", "money_held_back"}
+REFUSALS = {"money_used_up", "money_reserved"}
 
 
 # Many at once

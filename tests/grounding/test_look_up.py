@@ -137,7 +137,7 @@ async def test_where_no_passage_has_a_vector_nobody_is_asked_for_one(conversatio
     assert looked_up.look_up == LookUp(documents=1, semantic_error="credentials_rejected")
 
 
-@pytest.mark.parametrize("code", ["money_used_up", "site_money_held_back", "price_unknown"])
+@pytest.mark.parametrize("code", ["money_used_up", "site_money_reserved", "price_unknown"])
 async def test_whose_money_for_vectors_is_used_up_is_not_told_to_who_asks(conversation, reply, embeddings, code):
     await in_database(store_document)(conversation.scenario, ["Herons stand."], embedding_error_code=code)
     assert (await look_up(reply.pk, embed=vector_of)).look_up == LookUp(documents=1)

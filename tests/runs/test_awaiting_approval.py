@@ -75,7 +75,7 @@ def test_a_reply_that_asks_is_nobodys_and_has_an_hour(call):
 def test_a_reply_that_nobody_decides_about_ends_and_says_so(call):
     let_time_pass(call)
     assert reap_once() == 1
-    assert state_of(call) == ("stopped", "call_unanswered", "ended", "stopped")
+    assert state_of(call) == ("stopped", "approval_timed_out", "ended", "stopped")
 
 
 def test_a_decision_that_comes_while_it_is_given_up_wins(call):
@@ -99,7 +99,7 @@ def test_one_that_asks_anew_has_its_time_anew(call):
 def test_the_reply_of_somebody_who_is_shut_out_ends(call, fields):
     User.objects.update(**fields)
     assert reap_once() == 1
-    assert state_of(call) == ("stopped", "reply_shut_out", "ended", "stopped")
+    assert state_of(call) == ("stopped", "reply_access_revoked", "ended", "stopped")
 
 
 def test_a_reply_in_a_deleted_conversation_ends_and_asks_nobody(call):

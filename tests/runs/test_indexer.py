@@ -181,7 +181,7 @@ async def test_after_three_readers_were_gone_it_is_given_up():
         await in_thread(run_out, document)
     assert (await in_thread(claim_document, "last", []))[0] is None
     document = await when(document, state="failed")
-    assert document.error_code == "document_reading_interrupted"
+    assert document.error_code == "document_parsing_interrupted"
 
 
 @pytest.fixture

@@ -155,7 +155,7 @@ async def test_where_not_even_an_answer_is_covered_nothing_is_sent(worker, alice
     await wait_until(lambda: len(upstream.log()) == 2)
     await in_thread(limit, alice, money_per_day_usd=Decimal("0.004"))
     refused = await ended(await in_thread(ask_without_looking, alice))
-    assert (refused.state, refused.error_code) == ("failed", "money_held_back")
+    assert (refused.state, refused.error_code) == ("failed", "money_reserved")
     assert len(upstream.log()) == 2
     await in_thread(stop_reply, conversation=posted.conversation, reply_id=posted.pk)
     await ended(posted)
@@ -177,7 +177,7 @@ async def test_of_many_loops_at_once_with_money_for_one_nothing_is_overspent(wor
     await in_thread(limit, alice, money_per_day_usd=money_usd, replies_at_once=50, messages_per_minute=50)
     replies = [await in_thread(ask_without_looking, alice) for _ in range(50)]
     ends = [await ended(reply) for reply in replies]
-    assert {end.error_code for end in ends} <= {"", "money_held_back", "money_used_up"}
+    assert {end.error_code for end in ends} <= {"", "money_reserved", "money_used_up"}
     assert any(end.state == "complete" for end in ends)
     spent_usd, held_usd = await in_thread(spent_and_held, alice)
     assert (spent_usd <= money_usd, held_usd) == (True, 0)

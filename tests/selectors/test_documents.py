@@ -52,7 +52,7 @@ def test_a_place_is_moving_until_all_have_been_read(conversation):
 
 @pytest.mark.parametrize(
     ("code", "may_help"),
-    [("document_too_costly", True), ("document_reading_interrupted", True), ("document_scanned", False)],
+    [("document_too_costly", True), ("document_parsing_interrupted", True), ("document_scanned", False)],
 )
 def test_reading_again_is_offered_where_it_may_help(conversation, code, may_help):
     make_failed(add(conversation.owner, conversation), code)

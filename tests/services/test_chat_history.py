@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatsite.accounts.models import User
-from conversations.core.errors import InvalidHistory, NothingToRetry, ReplyInProgress, ScenarioNotFound
+from conversations.core.errors import InvalidHistory, NothingToRegenerate, ReplyInProgress, ScenarioNotFound
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.conversations.conversations import default_scenario
@@ -307,7 +307,7 @@ def test_the_conversation_goes_on_as_any_other(alice):
 @pytest.mark.parametrize("messages", [GREETING[1:], [*GREETING, GREETING[1]]])
 def test_a_reply_that_answers_no_message_of_a_person_is_not_made_again(alice, messages):
     conversation = of(alice, messages).conversation
-    with pytest.raises(NothingToRetry):
+    with pytest.raises(NothingToRegenerate):
         regenerate_reply(user=alice, conversation=conversation, reply_id=conversation.head_id)
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 from django.utils.translation import override
 
-from conversations.core.errors import ConversationNotFound, MessageTooLong, NothingToRetry, ScenarioNotFound
+from conversations.core.errors import ConversationNotFound, MessageTooLong, NothingToRegenerate, ScenarioNotFound
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.scenario import WITH_TOOLS
 from conversations.services.conversations.conversations import (
@@ -161,7 +161,7 @@ def test_only_the_last_reply_can_be_made_again(alice):
     conversation = begin(alice)
     first = answered(conversation)
     answered(conversation, "And?")
-    with pytest.raises(NothingToRetry):
+    with pytest.raises(NothingToRegenerate):
         regenerate_reply(user=alice, conversation=conversation, reply_id=first.pk)
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chatsite.accounts.models import Limits
-from conversations.core.errors import CallNotAwaitingApproval, RepliesAtOnceReached, TooManyAwaitingApproval
+from conversations.core.errors import CallNotAwaitingApproval, TooManyAwaitingApproval, TooManyRepliesAtOnce
 from conversations.models import Run
 from conversations.runs.awaiting_approval import await_approval
 from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval
@@ -59,7 +59,7 @@ def test_a_reply_that_waits_for_its_person_takes_none_of_their_places(alice):
     one_at_once(alice)
     ask_about_a_call(alice, {"note": "x"})
     assert post(begin(alice), "Hello").created
-    with pytest.raises(RepliesAtOnceReached):
+    with pytest.raises(TooManyRepliesAtOnce):
         post(begin(alice), "Hello")
 
 
@@ -79,7 +79,7 @@ def test_where_all_places_are_taken_it_goes_on_asking(alice, allowed):
     one_at_once(alice)
     call = ask_about_a_call(alice, {"note": "x"})
     other = post(begin(alice), "Hello").reply
-    with pytest.raises(RepliesAtOnceReached):
+    with pytest.raises(TooManyRepliesAtOnce):
         decide_call(**decision(call, allowed=allowed))
     assert is_asking(call)
     end_reply(other.pk, COMPLETE, content="Hi")
@@ -92,7 +92,7 @@ def test_of_several_calls_only_the_last_that_is_decided_needs_a_place(alice):
     first, last = ask_about_calls(post(begin(alice), "Write that down").reply, {"note": "x"}, {"note": "y"})
     post(begin(alice), "Hello")
     assert decide_call(**decision(first)).state == "ready"
-    with pytest.raises(RepliesAtOnceReached):
+    with pytest.raises(TooManyRepliesAtOnce):
         decide_call(**decision(last))
 
 

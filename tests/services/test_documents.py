@@ -13,7 +13,7 @@ from conversations.core.errors import (
     DocumentEmpty,
     DocumentStorageFull,
     DocumentTooLarge,
-    GateShut,
+    GateClosed,
     ScenarioNotFound,
     TooManyDocuments,
     UploadsUsedUp,
@@ -156,7 +156,7 @@ def test_who_is_shut_out_adds_nothing(alice):
     conversation = begin(alice)
     alice.gate_rule = "blocked"
     alice.save()
-    with pytest.raises(GateShut):
+    with pytest.raises(GateClosed):
         add(alice, conversation)
     assert not Document.objects.exists()
 
@@ -203,7 +203,7 @@ def test_a_document_that_reading_was_too_much_for_is_read_again(alice):
 
 def test_sending_the_same_file_again_reads_it_again_where_that_may_help(alice):
     conversation = begin(alice)
-    make_failed(add(alice, conversation), "document_reading_interrupted")
+    make_failed(add(alice, conversation), "document_parsing_interrupted")
     add(alice, conversation)
     assert Document.objects.get().state == "waiting"
 

@@ -14,9 +14,9 @@ from conversations.core.errors import (
     MessageTooLong,
     MoneyUsedUp,
     PriceUnknown,
-    RepliesAtOnceReached,
     ReplyTooExpensive,
     SignInRequired,
+    TooManyRepliesAtOnce,
 )
 from conversations.models import Message
 from conversations.services.messages.post_message import post_message
@@ -50,7 +50,7 @@ def test_as_many_replies_at_once_as_the_limit_says(alice):
     limit(alice, replies_at_once=2)
     first = post(begin(alice), "one")
     post(begin(alice), "two")
-    with pytest.raises(RepliesAtOnceReached):
+    with pytest.raises(TooManyRepliesAtOnce):
         post(begin(alice), "three")
     end_reply(first.reply.pk, COMPLETE, content="Hi")
     assert post(begin(alice), "three").created
@@ -107,8 +107,8 @@ def test_of_many_sent_at_once_as_many_are_taken_as_may_be():
     alice = make_user("alice")
     limit(alice, replies_at_once=2)
     conversations = [begin(alice) for _ in range(6)]
-    outcomes = at_once(lambda each: post(each, "one"), conversations, refused_by=RepliesAtOnceReached)
-    assert [type(outcome) for outcome in outcomes].count(RepliesAtOnceReached) == 4
+    outcomes = at_once(lambda each: post(each, "one"), conversations, refused_by=TooManyRepliesAtOnce)
+    assert [type(outcome) for outcome in outcomes].count(TooManyRepliesAtOnce) == 4
 
 
 # Money

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.db import connection
 
-from conversations.core.errors import MoneyHeldBack, MoneyUsedUp
+from conversations.core.errors import MoneyReserved, MoneyUsedUp
 from conversations.models import Completion, Run, Scenario, Spending
 from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.ledger.recompute_spending import recompute_spending
@@ -80,7 +80,7 @@ def test_an_answer_gives_back_all_but_what_it_may_cost(reply):
 def test_a_loop_that_has_its_money_goes_on_though_others_use_up_the_rest(reply, alice):
     limit(alice, money_per_day_usd=4)
     take_step(reply, follow_usd=3, cost_usd=1)
-    with pytest.raises(MoneyHeldBack):
+    with pytest.raises(MoneyReserved):
         open_row(alice, worst_usd=Decimal("0.01"))
     for step in (2, 3, 4):
         take_step(reply, step=step, follow_usd=4 - step, cost_usd=1)

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from chatsite.accounts.models import User
-from conversations.core.errors import ReadingOff, ReadingRefused, ReasonRequired, ReasonUnfit
+from conversations.core.errors import ReadingDisabled, ReadingRefused, ReasonInvalid, ReasonRequired
 from conversations.models import Conversation, Reading, ReadWhat, SearchHit
 from conversations.selectors.review.content_search import conversations_with
 from conversations.services.portability.delete_account import delete_account
@@ -36,7 +36,7 @@ def conversation() -> Conversation:
 def test_there_is_no_reading_without_a_reason(grace, conversation):
     with pytest.raises(ReasonRequired):
         require_reading(grace, conversation)
-    with pytest.raises(ReasonUnfit):
+    with pytest.raises(ReasonInvalid):
         open_reading(grace, conversation, "just so")
     assert not Reading.objects.exists()
 
@@ -84,7 +84,7 @@ def test_where_reading_is_off_nobody_reads(settings, conversation, role):
         lambda: open_reading(reader, conversation, REASON),
         lambda: open_search(reader, "words", REASON),
     ):
-        with pytest.raises(ReadingOff):
+        with pytest.raises(ReadingDisabled):
             ask()
 
 

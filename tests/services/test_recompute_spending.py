@@ -22,7 +22,7 @@ from tests.support.hypothesis_profile import count_cases
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
-REFUSALS = {"price_unknown", "reply_too_expensive", "money_forbidden", "money_used_up", "money_held_back"}
+REFUSALS = {"price_unknown", "reply_too_expensive", "money_forbidden", "money_used_up", "money_reserved"}
 
 prices = st.none() | st.builds(
     UnitPrices,

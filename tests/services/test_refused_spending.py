@@ -10,14 +10,14 @@ import pytest
 from chatsite.accounts.models import SiteBudget
 from conversations.core.errors import (
     MoneyForbidden,
-    MoneyHeldBack,
-    MoneyOfMonthUsedUp,
+    MoneyReserved,
     MoneyUsedUp,
+    MonthlyMoneyUsedUp,
     PriceUnknown,
     ReplyTooExpensive,
-    SiteMoneyHeldBack,
-    SiteMoneyOfMonthUsedUp,
+    SiteMoneyReserved,
     SiteMoneyUsedUp,
+    SiteMonthlyMoneyUsedUp,
 )
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Completion
@@ -72,9 +72,9 @@ def next_midnight():
     ("whose", "period", "error"),
     [
         ("person", "day", MoneyUsedUp),
-        ("person", "month", MoneyOfMonthUsedUp),
+        ("person", "month", MonthlyMoneyUsedUp),
         ("site", "day", SiteMoneyUsedUp),
-        ("site", "month", SiteMoneyOfMonthUsedUp),
+        ("site", "month", SiteMonthlyMoneyUsedUp),
     ],
 )
 def test_the_sum_that_refuses_says_so(alice, whose, period, error):
@@ -96,7 +96,7 @@ def test_others_replies_do_not_count_against_a_person(alice):
 def test_what_is_only_held_back_opens_when_it_is_given_back(alice):
     limit(alice, money_per_day_usd=1)
     running = open_row(alice)
-    with pytest.raises(MoneyHeldBack):
+    with pytest.raises(MoneyReserved):
         open_row(alice)
     settle_at(running, "0")
     assert open_row(alice)
@@ -105,7 +105,7 @@ def test_what_is_only_held_back_opens_when_it_is_given_back(alice):
 def test_the_sites_money_can_be_held_back_by_others(alice):
     SiteBudget.objects.create(money_per_day_usd=1)
     open_row(make_user("bob"))
-    with pytest.raises(SiteMoneyHeldBack):
+    with pytest.raises(SiteMoneyReserved):
         open_row(alice)
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from django.db import transaction
 
-from conversations.core.errors import MoneyHeldBack, ReplyTooExpensive
+from conversations.core.errors import MoneyReserved, ReplyTooExpensive
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.money.usage import Usage
 from conversations.models import Completion, Spending
@@ -144,7 +144,7 @@ def test_an_unknown_price_holds_nothing_back_where_nothing_is_limited(alice):
 def test_of_fifty_at_once_with_money_for_three_three_go_out():
     alice = make_user("alice")
     limit(alice, money_per_day_usd=3)
-    outcomes = at_once(lambda _: open_row(alice), range(50), refused_by=MoneyHeldBack)
+    outcomes = at_once(lambda _: open_row(alice), range(50), refused_by=MoneyReserved)
     assert [type(outcome) for outcome in outcomes].count(Completion) == 3
     assert sums() == everywhere(0, 3)
 

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from conversations.core.errors import NothingToRetry, ReplyInProgress
+from conversations.core.errors import NothingToRegenerate, ReplyInProgress
 from conversations.models import Conversation, Message
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message, pin_message
@@ -97,7 +97,7 @@ class Talk(RuleBasedStateMachine):
         if self.is_writing and is_last:
             expected = ReplyInProgress
         elif not is_last:
-            expected = NothingToRetry
+            expected = NothingToRegenerate
         elif self.path[-2].excluded:
             return
         else:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
+from conversations.core.errors import ArgumentsInvalid, ArgumentsNotJson
 from conversations.tools.arguments import LONGEST_DETAIL, check_arguments, parse_arguments
 from tests.support.cpu_time import cpu_time_under
 
@@ -21,7 +21,7 @@ FORECAST = {
 
 
 def detail_of(arguments: str, schema: object = FORECAST) -> str:
-    with pytest.raises(ArgumentsUnfit) as raised:
+    with pytest.raises(ArgumentsInvalid) as raised:
         check_arguments(arguments, schema)
     return raised.value.detail
 
@@ -45,7 +45,7 @@ BROKEN = {
 
 @pytest.mark.parametrize(("arguments", "detail"), BROKEN.values(), ids=BROKEN)
 def test_broken_json_is_told_apart_and_explained(arguments, detail):
-    with pytest.raises(ArgumentsBroken) as raised:
+    with pytest.raises(ArgumentsNotJson) as raised:
         parse_arguments(arguments)
     assert detail in raised.value.for_the_model
 

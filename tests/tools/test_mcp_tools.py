@@ -145,9 +145,9 @@ async def test_it_is_called(server, stored):
 @pytest.mark.parametrize("arguments", ['{"a": 1}', '{"a": "1", "b": 2}', "[]", "{", "null"])
 async def test_arguments_that_do_not_fit_are_not_sent(server, stored, arguments):
     found = await in_thread(tool)
-    with pytest.raises((errors.ArgumentsUnfit, errors.ArgumentsBroken)):
+    with pytest.raises((errors.ArgumentsInvalid, errors.ArgumentsNotJson)):
         found.check(arguments)
-    with pytest.raises((errors.ArgumentsUnfit, errors.ArgumentsBroken)):
+    with pytest.raises((errors.ArgumentsInvalid, errors.ArgumentsNotJson)):
         await found.run(arguments, ALICE)
     assert not server.calls
 

@@ -16,7 +16,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import connection
 
-from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit, ToolBusy, ToolError, ToolTimedOut
+from conversations.core.errors import ArgumentsInvalid, ArgumentsNotJson, ToolBusy, ToolError, ToolTimedOut
 from conversations.tools.function_runners import LONGEST_MESSAGE, MOST_ABANDONED
 from tests.support.isolation import PROJECT
 from tests.support.waiting import wait_until
@@ -179,7 +179,7 @@ async def test_a_long_message_is_cut_and_a_tool_error_is_told_as_it_is(caplog):
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
-@pytest.mark.parametrize(("arguments", "error"), [("{", ArgumentsBroken), ('{"n": "x"}', ArgumentsUnfit)])
+@pytest.mark.parametrize(("arguments", "error"), [("{", ArgumentsNotJson), ('{"n": "x"}', ArgumentsInvalid)])
 async def test_arguments_that_do_not_fit_never_reach_the_function(arguments, error):
     called = []
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conversations.core.errors import ArgumentsBroken, ArgumentsUnfit
+from conversations.core.errors import ArgumentsInvalid, ArgumentsNotJson
 from conversations.tools.arguments import check_arguments
 from conversations.tools.function_signatures import UnfitSignature, read_signature
 from conversations.tools.tool import ToolContext
@@ -204,7 +204,7 @@ CONTEXTS = ["ToolContext", "ToolContext | None = None", "Optional[ToolContext]",
 def test_the_context_is_given_and_can_not_be_asked_for(written):
     signature = f"(text: str, whom: {written})"
     assert called(signature, {"text": "a"}) == {"text": "a", "whom": ALICE}
-    with pytest.raises(ArgumentsUnfit) as raised:
+    with pytest.raises(ArgumentsInvalid) as raised:
         called(signature, {"text": "a", "whom": {"user_id": 9, "conversation_id": 9, "reply_id": 9}})
     assert raised.value.detail == "whom: Extra inputs are not permitted."
 
@@ -220,26 +220,26 @@ def test_the_context_is_given_and_can_not_be_asked_for(written):
     ],
 )
 def test_a_mistake_is_told_so_that_it_can_be_mended(arguments, mistake):
-    with pytest.raises(ArgumentsUnfit) as raised:
+    with pytest.raises(ArgumentsInvalid) as raised:
         called("(n: int, place: Point = Point(0))", arguments)
     assert mistake in raised.value.for_the_model
 
 
 def test_many_mistakes_are_told_in_few_words():
-    with pytest.raises(ArgumentsUnfit) as raised:
+    with pytest.raises(ArgumentsInvalid) as raised:
         called("(numbers: list[int])", {"numbers": ["x" * 10_000] * 1_000})
     assert len(raised.value.detail) < 1_000
 
 
 def test_a_class_that_refuses_in_its_own_way_is_a_mistake_in_the_arguments():
-    with pytest.raises(ArgumentsUnfit, match="do not fit") as raised:
+    with pytest.raises(ArgumentsInvalid, match="do not fit") as raised:
         called("(even: Even)", {"even": {"n": 3}})
     assert raised.value.detail == "RuntimeError: odd"
     assert called("(even: Even)", {"even": {"n": 2}}) == {"even": Even(2)}
 
 
 def test_arguments_that_are_not_json_are_broken():
-    with pytest.raises(ArgumentsBroken):
+    with pytest.raises(ArgumentsNotJson):
         read_signature(function_of("(n: int)")).parse('{"n": 1')
 
 

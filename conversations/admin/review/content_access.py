@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from chatsite.accounts.models import User
-from conversations.core.errors import ConversationError, ReadingOff, ReadingRefused
+from conversations.core.errors import ConversationError, ReadingDisabled, ReadingRefused
 from conversations.core.text.reading_reason import FEWEST_CHARACTERS, MOST_CHARACTERS
 from conversations.models import Conversation, Reading, ReadWhat
 from conversations.selectors.review.readings import readings_of, reason_given
@@ -75,7 +75,7 @@ def content_access(request: HttpRequest, conversation: Conversation) -> ContentA
         reading = require_reading(reviewer_of(request), conversation)
     except ReadingRefused as refusal:
         return ContentAccess(
-            conversation, is_open=False, is_off=isinstance(refusal, ReadingOff), reason=_reason_of_search(request)
+            conversation, is_open=False, is_off=isinstance(refusal, ReadingDisabled), reason=_reason_of_search(request)
         )
     return ContentAccess(conversation, is_open=True, reading=reading)
 

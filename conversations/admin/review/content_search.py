@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from conversations.admin.review.content_access import reviewer_of
-from conversations.core.errors import ConversationError, LookUpTooCostly, ReadingOff
+from conversations.core.errors import ConversationError, LookUpTooCostly, ReadingDisabled
 from conversations.core.text.reading_reason import FEWEST_CHARACTERS, MOST_CHARACTERS, clean_line
 from conversations.models import Reading
 from conversations.selectors.review.content_search import MOST_CONVERSATIONS, conversations_with
@@ -67,7 +67,7 @@ def _page(request: HttpRequest, *, words: str = "", reason: str = "", error: str
 def _is_off(request: HttpRequest) -> bool:
     try:
         require_reviewer(reviewer_of(request))
-    except ReadingOff:
+    except ReadingDisabled:
         return True
     return False
 

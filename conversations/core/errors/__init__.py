@@ -1,21 +1,22 @@
-"""Everything that can go wrong, as one tree.
+"""All errors of the product, as one tree, with a stable code and a sentence each.
 
     ConversationError                 code is stable, the message is fit for the user; details go to the log
-    ├ InputError                      the person can mend it
-    │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRetry
-    │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonUnfit, CallNotAwaitingApproval
+    ├ InputError                      the user can correct it
+    │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRegenerate
+    │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
     │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
+    ├ FrameError                      the page sent what is not a frame
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
-    │ ├ ToolStepsTooLong                                          what the tools of this reply have answered
+    │ ├ ToolStepsTooLong                                          the tool calls of this reply and their results
     │ ├ ConversationTooLong                                       the policy does not drop
-    │ └ MessageTooLong                                            the person can shorten it
+    │ └ MessageTooLong                                            the user can shorten it
     │   └ MessageTooLongForScenario                               it would fit, but not beside the fixed part
     ├ PolicyFailed                    nothing was sent either: the policy itself is wrong
-    ├ DocumentError                   a document can't be read; what else is there goes on
+    ├ DocumentError                   a document can't be parsed; the others can
     │ ├ DocumentEmpty, DocumentEncrypted, DocumentScanned, DocumentDamaged, DocumentKindUnknown
-    │ └ DocumentTooLong, DocumentTooCostly, DocumentReadingInterrupted
-    ├ LookUpTooCostly                 too many passages; the reply goes on without
+    │ └ DocumentTooLong, DocumentTooCostly, DocumentParsingInterrupted
+    ├ LookUpTooCostly                 too many passages; the reply is made without them
     ├ CompletionError                 the provider failed
     │ ├ ProviderUnavailable           retryable
     │ │ └ ProviderTimedOut, StreamBroken
@@ -25,31 +26,30 @@
     │ │ └ ToolsNotSupported             another scenario does
     │ ├ MalformedStream               not a reply at all
     │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
-    │ ├ EmptyReply, ReplyInterrupted, ReplyShutOut    nothing, or not all, came of it
+    │ ├ EmptyReply, ReplyInterrupted, ReplyAccessRevoked          no reply, or not a whole one
     │ ├ ToolStepsUsedUp               the model goes on calling tools, though it was told not to
-    │ └ CallUnanswered                nobody has said in time whether a tool may be called
-    ├ ToolError                       a call of a tool came to nothing; the reply goes on
-    │ ├ ToolUnknown, ArgumentsBroken, ArgumentsUnfit, TooManyCalls        the language model's mistake
+    │ └ ApprovalTimedOut              no approval came in time
+    ├ ToolError                       a tool call failed; the reply goes on
+    │ ├ ToolUnknown, ArgumentsNotJson, ArgumentsInvalid, TooManyCalls   the language model's mistake
     │ ├ ToolTimedOut, ToolBusy, ToolUnreachable, ToolChanged, ToolResultTooLarge
-    │ └ CallRefused                   the person's decision
-    ├ AccessError                     not allowed
-    │ ├ SignInRequired
-    │ ├ GateShut                      the account is not enough
-    │ │ └ GatePasswordRequired, SeatsTaken, AccountBlocked
-    │ ├ MessagesForbidden, UploadsForbidden                       no waiting helps
-    │ ├ PriceUnknown, ReplyTooExpensive, MoneyForbidden           nor here
-    │ ├ LimitReached                  says when it opens again
-    │ │ ├ MessageRateReached, UploadsUsedUp
-    │ │ └ MoneyUsedUp                 the person's, of a day
-    │ │   └ MoneyOfMonthUsedUp, SiteMoneyUsedUp, SiteMoneyOfMonthUsedUp
-    │ ├ RepliesAtOnceReached          opens when one of them ends
-    │ ├ TooManyAwaitingApproval       opens when one of them is answered
-    │ ├ MoneyHeldBack                 may open when one of them ends
-    │ │ └ SiteMoneyHeldBack
-    │ ├ ReadingRefused                the words of somebody else's conversation
-    │ │ └ ReadingOff, ReasonRequired
-    │ └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound    also someone else's
-    └ FrameError                      the browser sent nonsense
+    │ └ CallRefused                   the user's decision
+    └ AccessError                     not allowed
+      ├ SignInRequired
+      ├ GateClosed                    the account is not enough
+      │ └ GatePasswordRequired, SeatsTaken, AccountBlocked
+      ├ MessagesForbidden, UploadsForbidden                       no waiting helps
+      ├ PriceUnknown, ReplyTooExpensive, MoneyForbidden           nor here
+      ├ LimitReached                  says when it opens again
+      │ ├ MessageRateReached, UploadsUsedUp
+      │ └ MoneyUsedUp                 the user's, of a day
+      │   └ MonthlyMoneyUsedUp, SiteMoneyUsedUp, SiteMonthlyMoneyUsedUp
+      ├ TooManyRepliesAtOnce          opens when one of them ends
+      ├ TooManyAwaitingApproval       opens when one of them is approved or refused
+      ├ MoneyReserved                 may open when one of them ends
+      │ └ SiteMoneyReserved
+      ├ ReadingRefused                the content of others' conversations
+      │ └ ReadingDisabled, ReasonRequired
+      └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound    also someone else's
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
 """
@@ -62,35 +62,35 @@ from .access import (
     CallNotFound,
     ConversationNotFound,
     DocumentNotFound,
+    GateClosed,
     GatePasswordRequired,
-    GateShut,
     LimitReached,
     MessageNotFound,
     MessageRateReached,
     MessagesForbidden,
     MoneyForbidden,
-    MoneyHeldBack,
-    MoneyOfMonthUsedUp,
+    MoneyReserved,
     MoneyUsedUp,
+    MonthlyMoneyUsedUp,
     PriceUnknown,
-    ReadingOff,
+    ReadingDisabled,
     ReadingRefused,
     ReasonRequired,
-    RepliesAtOnceReached,
     ReplyTooExpensive,
     ScenarioNotFound,
     SeatsTaken,
     SignInRequired,
-    SiteMoneyHeldBack,
-    SiteMoneyOfMonthUsedUp,
+    SiteMoneyReserved,
     SiteMoneyUsedUp,
+    SiteMonthlyMoneyUsedUp,
     TooManyAwaitingApproval,
+    TooManyRepliesAtOnce,
     UploadsForbidden,
     UploadsUsedUp,
 )
 from .base import ConversationError
 from .completions import (
-    CallUnanswered,
+    ApprovalTimedOut,
     CompletionError,
     ContextTooLong,
     CredentialsRejected,
@@ -104,8 +104,8 @@ from .completions import (
     ProviderUnavailable,
     QuotaExhausted,
     RateLimited,
+    ReplyAccessRevoked,
     ReplyInterrupted,
-    ReplyShutOut,
     StreamBroken,
     ToolsNotSupported,
     ToolStepsUsedUp,
@@ -116,7 +116,7 @@ from .documents import (
     DocumentEncrypted,
     DocumentError,
     DocumentKindUnknown,
-    DocumentReadingInterrupted,
+    DocumentParsingInterrupted,
     DocumentScanned,
     DocumentStorageFull,
     DocumentTooCostly,
@@ -128,17 +128,17 @@ from .documents import (
     TooManyDocuments,
     TooManyFiles,
 )
-from .frames import FrameError
 from .inputs import (
     CallNotAwaitingApproval,
     EmptyMessage,
+    FrameError,
     InputError,
     InvalidHistory,
     MessageExcluded,
     MessageNotEditable,
     MessageNotPinnable,
-    NothingToRetry,
-    ReasonUnfit,
+    NothingToRegenerate,
+    ReasonInvalid,
     ReplyInProgress,
     RequestTooLarge,
     RequestTooSlow,
@@ -156,8 +156,8 @@ from .prompts import (
     ToolStepsTooLong,
 )
 from .tools import (
-    ArgumentsBroken,
-    ArgumentsUnfit,
+    ArgumentsInvalid,
+    ArgumentsNotJson,
     CallRefused,
     ToolBusy,
     ToolChanged,
@@ -172,12 +172,12 @@ from .tools import (
 __all__ = [
     "AccessError",
     "AccountBlocked",
-    "ArgumentsBroken",
-    "ArgumentsUnfit",
+    "ApprovalTimedOut",
+    "ArgumentsInvalid",
+    "ArgumentsNotJson",
     "CallNotAwaitingApproval",
     "CallNotFound",
     "CallRefused",
-    "CallUnanswered",
     "CompletionError",
     "ContextTooLong",
     "ConversationError",
@@ -190,7 +190,7 @@ __all__ = [
     "DocumentError",
     "DocumentKindUnknown",
     "DocumentNotFound",
-    "DocumentReadingInterrupted",
+    "DocumentParsingInterrupted",
     "DocumentScanned",
     "DocumentStorageFull",
     "DocumentTooCostly",
@@ -202,8 +202,8 @@ __all__ = [
     "FileMissing",
     "FilesTooLarge",
     "FrameError",
+    "GateClosed",
     "GatePasswordRequired",
-    "GateShut",
     "InputError",
     "InvalidHistory",
     "LanguageModelNotFound",
@@ -220,10 +220,10 @@ __all__ = [
     "MessageTooLongForScenario",
     "MessagesForbidden",
     "MoneyForbidden",
-    "MoneyHeldBack",
-    "MoneyOfMonthUsedUp",
+    "MoneyReserved",
     "MoneyUsedUp",
-    "NothingToRetry",
+    "MonthlyMoneyUsedUp",
+    "NothingToRegenerate",
     "PinsTooLong",
     "PolicyFailed",
     "PriceUnknown",
@@ -233,29 +233,29 @@ __all__ = [
     "ProviderUnavailable",
     "QuotaExhausted",
     "RateLimited",
-    "ReadingOff",
+    "ReadingDisabled",
     "ReadingRefused",
+    "ReasonInvalid",
     "ReasonRequired",
-    "ReasonUnfit",
-    "RepliesAtOnceReached",
+    "ReplyAccessRevoked",
     "ReplyInProgress",
     "ReplyInterrupted",
-    "ReplyShutOut",
     "ReplyTooExpensive",
     "RequestTooLarge",
     "RequestTooSlow",
     "ScenarioNotFound",
     "SeatsTaken",
     "SignInRequired",
-    "SiteMoneyHeldBack",
-    "SiteMoneyOfMonthUsedUp",
+    "SiteMoneyReserved",
     "SiteMoneyUsedUp",
+    "SiteMonthlyMoneyUsedUp",
     "StreamBroken",
     "SystemPromptTooLong",
     "TooManyAwaitingApproval",
     "TooManyCalls",
     "TooManyDocuments",
     "TooManyFiles",
+    "TooManyRepliesAtOnce",
     "ToolBusy",
     "ToolChanged",
     "ToolError",

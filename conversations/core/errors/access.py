@@ -1,4 +1,4 @@
-"""Not allowed."""
+"""Errors of access: not signed in, not admitted, over a limit, without money, or somebody else's object."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ class SignInRequired(AccessError):
     template = "You are signed out. Sign in again; your text is kept."
 
 
-class GateShut(AccessError):
-    """The person has an account that may be used, and may not come in with it (now, or any more)."""
+class GateClosed(AccessError):
+    """The account is valid, and not admitted to this site now."""
 
-    code = "gate_shut"
+    code = "gate_closed"
     template = "This site is closed to your account at the moment."
 
 
-class GatePasswordRequired(GateShut):
+class GatePasswordRequired(GateClosed):
     code = "gate_password_required"
     template = "Enter this site's password to continue. Your text is kept."
 
 
-class SeatsTaken(GateShut):
+class SeatsTaken(GateClosed):
     code = "seats_taken"
     template = "All seats of this site are taken. You are on the waiting list; your text is kept."
 
 
-class AccountBlocked(GateShut):
+class AccountBlocked(GateClosed):
     code = "account_blocked"
     template = "Your account is not allowed to use this site."
 
@@ -52,7 +52,7 @@ class UploadsForbidden(AccessError):
 
 
 class PriceUnknown(AccessError):
-    """Money is limited, and nobody knows what the request would cost."""
+    """Money is limited, and it is not known what the request would cost."""
 
     code = "price_unknown"
     template = (
@@ -61,13 +61,13 @@ class PriceUnknown(AccessError):
     )
 
 
-class RepliesAtOnceReached(AccessError):
-    code = "replies_at_once_reached"
+class TooManyRepliesAtOnce(AccessError):
+    code = "too_many_replies_at_once"
     template = "You already have as many replies in progress as you may. Wait for one to finish, or stop one."
 
 
 class TooManyAwaitingApproval(AccessError):
-    """Each keeps the money for its longest loop back while it asks, so there is an end to them."""
+    """Each reserves the money for its longest loop while it awaits approval, so their number is limited."""
 
     code = "too_many_awaiting_approval"
     template = "Too many of your replies are waiting for your approval. Allow or refuse their tool calls, or stop one."
@@ -90,15 +90,15 @@ class MoneyForbidden(AccessError):
     template = "Your account has no allowance, and this language model costs money. Choose another scenario."
 
 
-class MoneyHeldBack(AccessError):
+class MoneyReserved(AccessError):
     """Nothing but the worst case of replies that are being written stands in the way; most of them cost less."""
 
-    code = "money_held_back"
+    code = "money_reserved"
     template = "The rest of your allowance is reserved for replies in progress. Wait for one to finish, or stop one."
 
 
-class SiteMoneyHeldBack(MoneyHeldBack):
-    code = "site_money_held_back"
+class SiteMoneyReserved(MoneyReserved):
+    code = "site_money_reserved"
     template = "The rest of this site's budget is reserved for replies in progress. Try again in a moment."
 
 
@@ -130,8 +130,8 @@ class MoneyUsedUp(LimitReached):
     template = "Your remaining allowance for today does not cover this reply. It resets at %(opens_at)s."
 
 
-class MoneyOfMonthUsedUp(MoneyUsedUp):
-    code = "money_of_month_used_up"
+class MonthlyMoneyUsedUp(MoneyUsedUp):
+    code = "monthly_money_used_up"
     template = "Your remaining allowance for the month does not cover this reply. It resets at %(opens_at)s."
 
 
@@ -140,8 +140,8 @@ class SiteMoneyUsedUp(MoneyUsedUp):
     template = "This site's remaining budget for today does not cover this reply. It resets at %(opens_at)s."
 
 
-class SiteMoneyOfMonthUsedUp(MoneyUsedUp):
-    code = "site_money_of_month_used_up"
+class SiteMonthlyMoneyUsedUp(MoneyUsedUp):
+    code = "site_monthly_money_used_up"
     template = "This site's remaining budget for the month does not cover this reply. It resets at %(opens_at)s."
 
 
@@ -166,16 +166,16 @@ class DocumentNotFound(AccessError):
 
 
 class ReadingRefused(AccessError):
-    """Somebody who reviews may not see the words of a conversation now."""
+    """A reviewer may not read the content of a conversation now."""
 
     code = "reading_refused"
     template = "You are not allowed to read conversations."
 
 
-class ReadingOff(ReadingRefused):
-    """The site reads nobody's words."""
+class ReadingDisabled(ReadingRefused):
+    """Reading others' content is switched off for the whole site."""
 
-    code = "reading_off"
+    code = "reading_disabled"
     template = "Reading other people's conversations is switched off on this site."
 
 

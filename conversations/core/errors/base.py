@@ -1,11 +1,11 @@
-"""The root of the tree."""
+"""`ConversationError`, the root of the tree of errors."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import ClassVar
 
-from conversations.core.errors.error_messages import Translate, TranslatePlural, fill, in_english, number_in
+from .error_messages import Translate, TranslatePlural, fill, in_english, number_in
 
 
 class ConversationError(Exception):

@@ -1,4 +1,4 @@
-"""The provider failed."""
+"""Errors of completions: the provider failed, or the reply could not be made to its end."""
 
 from __future__ import annotations
 
@@ -116,17 +116,17 @@ class EmptyReply(CompletionError):
 
 
 class ReplyInterrupted(CompletionError):
-    """Whoever made the reply is gone: the process ended in the middle of it."""
+    """The process that made the reply ended in the middle of it."""
 
     code = "reply_interrupted"
     template = "The reply was interrupted before it was finished. The reply so far is kept; you can try again."
     may_be_billed = True
 
 
-class ReplyShutOut(CompletionError):
-    """The person may no longer be in: blocked, deactivated, or the gate has shut."""
+class ReplyAccessRevoked(CompletionError):
+    """The user is no longer admitted: blocked, deactivated, or the gate was closed."""
 
-    code = "reply_shut_out"
+    code = "reply_access_revoked"
     template = "This reply was stopped because your account lost access to this site. The reply so far is kept."
     may_be_billed = True
 
@@ -155,6 +155,6 @@ class ToolStepsUsedUp(CompletionError):
     may_be_billed = True
 
 
-class CallUnanswered(CompletionError):
-    code = "call_unanswered"
+class ApprovalTimedOut(CompletionError):
+    code = "approval_timed_out"
     template = "The tool call was not approved in time. The reply so far is kept."

@@ -1,4 +1,4 @@
-"""A document can't be read, or can't be kept. What is stored with the document is its code and params."""
+"""Errors of documents: one can't be parsed, or can't be kept. The code and params are stored with the document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .inputs import InputError
 
 
 class DocumentError(ConversationError):
-    """Reading it has failed; sending the same file again will not help."""
+    """Parsing it has failed; sending the same file again will not help."""
 
     code = "document_failed"
     template = "This document could not be read."
@@ -24,7 +24,7 @@ class DocumentEncrypted(DocumentError):
 
 
 class DocumentScanned(DocumentError):
-    """Pages without a single word: pictures of text, which nobody reads here."""
+    """Pages without a single word: pictures of text, and there is no OCR here."""
 
     code = "document_scanned"
     template = "This document has pages but no text: it is a scan. Make its text readable (OCR) and send it again."
@@ -52,10 +52,10 @@ class DocumentTooCostly(DocumentError):
     template = "Reading this document takes more time or memory than a document may take here."
 
 
-class DocumentReadingInterrupted(DocumentError):
-    """Whoever read it was gone, more often than it is tried again."""
+class DocumentParsingInterrupted(DocumentError):
+    """The process that parsed it ended, more often than it is tried again."""
 
-    code = "document_reading_interrupted"
+    code = "document_parsing_interrupted"
     template = "Reading this document was interrupted again and again. Delete it, and send it once more."
 
 
@@ -90,7 +90,7 @@ class TooManyDocuments(InputError):
 
 
 class DocumentStorageFull(InputError):
-    """*megabytes*: of all that one person keeps."""
+    """*megabytes*: of all documents of one user."""
 
     code = "document_storage_full"
     template = "Your documents would take more than %(megabytes)s MB together. Delete some first."

@@ -1,4 +1,4 @@
-"""Sentences of errors from their templates: words in the reader's language, moments by the reader's clock."""
+"""Error messages from their templates: clauses in the reader's language, moments by the reader's clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOMENTS = frozenset({"opens_at"})  # in ISO 8601
 
 
 def gettext_noop(sentence: str) -> str:
-    """Mark *sentence* for the catalogs, by the name that they look for; whoever shows it translates it."""
+    """Mark *sentence* for the catalogs, by the name that they look for; it is translated where it is shown."""
     return sentence
 
 

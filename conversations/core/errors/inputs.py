@@ -1,4 +1,4 @@
-"""The person can mend it."""
+"""Errors in what a user sends, which the user can correct, and in what a page sends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class EmptyMessage(InputError):
 
 
 class RequestTooLarge(InputError):
-    """Too large to be read at all, so by how many tokens nobody can tell."""
+    """Too large to be read at all, so it is not known by how many tokens."""
 
     code = "request_too_large"
     template = "This is far too long to send at once. Shorten it and send it again."
@@ -42,8 +42,8 @@ class ReplyInProgress(InputError):
     template = "A reply is still being written here. Stop it or wait for it, then try again."
 
 
-class NothingToRetry(InputError):
-    code = "nothing_to_retry"
+class NothingToRegenerate(InputError):
+    code = "nothing_to_regenerate"
     template = "Only the last reply can be regenerated, and only once it has ended."
 
 
@@ -63,7 +63,7 @@ class MessageNotPinnable(InputError):
 
 
 class InvalidHistory(InputError):
-    """*reason* is a clause for the person, a literal that is translated like a template: "two of them are the same"."""
+    """*reason* is a clause for the user, a literal that is translated like a template: "two of them are the same"."""
 
     code = "history_invalid"
     template = "These messages can't be imported: %(reason)s."
@@ -72,10 +72,10 @@ class InvalidHistory(InputError):
         super().__init__(reason=reason)
 
 
-class ReasonUnfit(InputError):
+class ReasonInvalid(InputError):
     """Of 10 characters that can be seen, to 500 in all."""
 
-    code = "reason_unfit"
+    code = "reason_invalid"
     template = "Say why you need to read this, in a sentence of 10 to 500 characters."
 
 
@@ -84,3 +84,14 @@ class CallNotAwaitingApproval(InputError):
 
     code = "call_not_awaiting_approval"
     template = "This tool call is no longer waiting for approval."
+
+
+class FrameError(ConversationError):
+    """*detail* names the field that is wrong."""
+
+    code = "frame_invalid"
+    template = "The page sent something that the server does not understand. Reload the page."
+
+    def __init__(self, detail: str = "") -> None:
+        self.detail = detail
+        super().__init__()

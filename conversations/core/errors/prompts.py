@@ -1,4 +1,4 @@
-"""Nothing was sent."""
+"""Errors of prompts: what must be in the window does not fit, and nothing was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence of an error of which only its code and params are kept, as with a reply that failed."""
+"""Stored errors: the sentence of one of which only the code and params are kept, as with a reply that failed."""
 
 from __future__ import annotations
 

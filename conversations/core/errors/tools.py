@@ -1,4 +1,4 @@
-"""A call of a tool came to nothing. The reply goes on: the model gets the sentence, with its detail, as result."""
+"""Errors of tool calls. The reply goes on: the model gets the sentence, with its detail, as the call's result."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class ToolUnknown(ToolError):
     template = "There is no such tool here."
 
 
-class ArgumentsBroken(ToolError):
-    code = "tool_arguments_broken"
+class ArgumentsNotJson(ToolError):
+    code = "tool_arguments_not_json"
     template = "The arguments were not valid JSON."
 
 
-class ArgumentsUnfit(ToolError):
-    code = "tool_arguments_unfit"
+class ArgumentsInvalid(ToolError):
+    code = "tool_arguments_invalid"
     template = "The arguments do not match the tool's schema."
 
 
@@ -58,7 +58,7 @@ class ToolUnreachable(ToolError):
 
 
 class ToolChanged(ToolError):
-    """It is not the tool any more that the language model was told of, or that the person allowed to be called."""
+    """It is no longer the tool that the language model was told of, or whose call the user approved."""
 
     code = "tool_changed"
     template = "The tool has changed since this call was made, so it was not run."

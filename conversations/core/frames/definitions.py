@@ -1,4 +1,4 @@
-"""The frames between a page and the server: defined once, and read by `read_frames`.
+"""Definitions of the socket's frames, in both directions; `read_frames` parses them.
 
 A frame is a JSON object whose `type` is `noun.verb`. Positions and offsets: `position` is a message's depth in its
 conversation, `at`, `start` and `end` count Unicode code points of a reply's content.
@@ -33,14 +33,19 @@ class Frame:
         return _ENCODER.encode(self.to_wire())
 
 
+@dataclass(frozen=True, slots=True)
+class ConversationFrame(Frame):
+    """Base of the frames about one conversation."""
+
+    conversation: uuid.UUID
+
+
 # From the page
 
 
 @dataclass(frozen=True, slots=True)
-class PageFrame(Frame):
-    """Base of the frames from a page: each is about one conversation."""
-
-    conversation: uuid.UUID
+class PageFrame(ConversationFrame):
+    """Base of the frames that a page sends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class MessagePost(PageFrame):
 
 @dataclass(frozen=True, slots=True)
 class MessageEdit(PageFrame):
-    """Ask *message* in other words. Sent again with the same *client_id* it is the same version."""
+    """Add a new version of *message*. Sent again with the same *client_id* it is the same version."""
 
     type: ClassVar[str] = "message.edit"
     message: int
@@ -70,7 +75,7 @@ class ReplyStop(PageFrame):
 
 @dataclass(frozen=True, slots=True)
 class ReplyRegenerate(PageFrame):
-    """Make the last reply again, as a sibling of *reply*."""
+    """Regenerate the last reply, as a version beside *reply*."""
 
     type: ClassVar[str] = "reply.regenerate"
     reply: int
@@ -98,14 +103,13 @@ class ConversationSync(PageFrame):
 
 
 @dataclass(frozen=True, slots=True)
-class MessageStored(Frame):
+class MessageStored(ConversationFrame):
     """A user message and its empty reply are stored, at *position* and the one after it, and end what is shown.
 
-    *cleaned*: characters that can't be stored were taken out of what the person typed.
+    *cleaned*: characters that can't be stored were taken out of what the user typed.
     """
 
     type: ClassVar[str] = "message.stored"
-    conversation: uuid.UUID
     client_id: uuid.UUID | None
     message: int
     reply: int
@@ -114,19 +118,17 @@ class MessageStored(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyStarted(Frame):
-    """A worker makes *reply* now; an earlier sibling at *position* is no longer shown."""
+class ReplyStarted(ConversationFrame):
+    """A worker makes *reply* now; an earlier version at *position* is no longer shown."""
 
     type: ClassVar[str] = "reply.started"
-    conversation: uuid.UUID
     reply: int
     position: int
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyDelta(Frame):
+class ReplyDelta(ConversationFrame):
     type: ClassVar[str] = "reply.delta"
-    conversation: uuid.UUID
     reply: int
     step: int
     at: int
@@ -134,9 +136,8 @@ class ReplyDelta(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyHtml(Frame):
+class ReplyHtml(ConversationFrame):
     type: ClassVar[str] = "reply.html"
-    conversation: uuid.UUID
     reply: int
     step: int
     start: int
@@ -145,24 +146,22 @@ class ReplyHtml(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyStep(Frame):
-    """Something has become of the tool calls of *reply*, which is at its *step*, from 1: a snapshot says what.
+class ReplyStep(ConversationFrame):
+    """The tool calls of *reply* have changed; it is at its *step*, from 1, and a snapshot says what they are now.
 
-    With each step its text begins anew; what it had said before is with the calls.
+    With each step its text begins again at 0; the text before is with the calls.
     """
 
     type: ClassVar[str] = "reply.step"
-    conversation: uuid.UUID
     reply: int
     step: int
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyDone(Frame):
+class ReplyDone(ConversationFrame):
     """The reply is *state* (complete or stopped) and stored whole: *length* code points."""
 
     type: ClassVar[str] = "reply.done"
-    conversation: uuid.UUID
     reply: int
     position: int
     state: str
@@ -170,14 +169,13 @@ class ReplyDone(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyFailed(Frame):
-    """The reply is *state* (failed or interrupted); what had come of it is stored, and why in words is in a snapshot.
+class ReplyFailed(ConversationFrame):
+    """The reply is *state* (failed or interrupted); its partial text is stored, and a snapshot says why in a sentence.
 
-    Those words are in the reader's language, which whoever sends this frame to many pages does not know.
+    That is in the reader's language, which is not known where this frame is sent to many pages.
     """
 
     type: ClassVar[str] = "reply.failed"
-    conversation: uuid.UUID
     reply: int
     position: int
     state: str
@@ -185,11 +183,10 @@ class ReplyFailed(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class WindowRecorded(Frame):
+class WindowRecorded(ConversationFrame):
     """The window of *reply*: its prompt's tokens of the budget, and the oldest position that the model sees."""
 
     type: ClassVar[str] = "window.recorded"
-    conversation: uuid.UUID
     reply: int
     prompt_tokens: int
     budget_tokens: int
@@ -197,11 +194,10 @@ class WindowRecorded(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class MessageMarked(Frame):
+class MessageMarked(ConversationFrame):
     """The message was pinned, excluded, or neither any more."""
 
     type: ClassVar[str] = "message.marked"
-    conversation: uuid.UUID
     message: int
     position: int
     pinned: bool
@@ -209,26 +205,24 @@ class MessageMarked(Frame):
 
 
 @dataclass(frozen=True, slots=True)
-class MessageShown(Frame):
+class MessageShown(ConversationFrame):
     """Another version is shown at *position*, and what was said after it."""
 
     type: ClassVar[str] = "message.shown"
-    conversation: uuid.UUID
     message: int
     position: int
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationAwaitsApproval(Frame):
+class ConversationAwaitsApproval(ConversationFrame):
     """Whether a reply in *conversation* is *awaiting_approval* of a tool call. For all pages of its owner."""
 
     type: ClassVar[str] = "conversation.awaiting_approval"
-    conversation: uuid.UUID
     awaiting_approval: bool
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationSnapshot(Frame):
+class ConversationSnapshot(ConversationFrame):
     """What is stored from *from_position* on: one piece of HTML per message, oldest first.
 
     That is the position that was asked for, or a later one where too many messages are stored for one frame. *parent*
@@ -238,7 +232,6 @@ class ConversationSnapshot(Frame):
     """
 
     type: ClassVar[str] = "conversation.snapshot"
-    conversation: uuid.UUID
     from_position: int
     parent: int | None
     title: str

@@ -17,14 +17,14 @@ from typing import Literal
 from conversations.core.errors import (
     AccessError,
     MoneyForbidden,
-    MoneyHeldBack,
-    MoneyOfMonthUsedUp,
+    MoneyReserved,
     MoneyUsedUp,
+    MonthlyMoneyUsedUp,
     PriceUnknown,
     ReplyTooExpensive,
-    SiteMoneyHeldBack,
-    SiteMoneyOfMonthUsedUp,
+    SiteMoneyReserved,
     SiteMoneyUsedUp,
+    SiteMonthlyMoneyUsedUp,
 )
 
 from .unit_prices import UnitPrices, cost_usd
@@ -32,21 +32,21 @@ from .usage import Usage
 
 Whose = Literal["person", "site"]
 Period = Literal["day", "month"]
-Refusal = Literal["held_back", "used_up", "too_expensive"]
+Refusal = Literal["reserved", "used_up", "too_expensive"]
 
 PERIODS: tuple[Period, ...] = ("day", "month")
-BY_URGENCY: tuple[Refusal, ...] = ("held_back", "used_up", "too_expensive")
+BY_URGENCY: tuple[Refusal, ...] = ("reserved", "used_up", "too_expensive")
 USED_UP: dict[tuple[Whose, Period], type[MoneyUsedUp]] = {
     ("person", "day"): MoneyUsedUp,
-    ("person", "month"): MoneyOfMonthUsedUp,
+    ("person", "month"): MonthlyMoneyUsedUp,
     ("site", "day"): SiteMoneyUsedUp,
-    ("site", "month"): SiteMoneyOfMonthUsedUp,
+    ("site", "month"): SiteMonthlyMoneyUsedUp,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one person, or all people of the site together, may spend in one day or month, where that is limited."""
+    """What one user, or all users of the site together, may spend in one day or month, where that is limited."""
 
     whose: Whose
     period: Period
@@ -67,32 +67,32 @@ class Allowance:
         begin = begin if self.period == "day" else begin.replace(day=1)
         return dt.datetime.combine(begin, dt.time(), dt.UTC)
 
-    def refusal_of(self, worst_usd: Decimal) -> Refusal | None:
-        """Say what stands in the way of a request that may cost *worst_usd*."""
+    def refusal(self, worst_usd: Decimal) -> Refusal | None:
+        """Return why a request that may cost *worst_usd* is not covered, or None if it is."""
         if not worst_usd:
             return None
         if worst_usd > self.limit_usd:
             return "too_expensive"
         if self.spent_usd + worst_usd > self.limit_usd:
             return "used_up"
-        return "held_back" if self.spent_usd + self.reserved_usd + worst_usd > self.limit_usd else None
+        return "reserved" if self.spent_usd + self.reserved_usd + worst_usd > self.limit_usd else None
 
     def error(self, refusal: Refusal) -> AccessError:
         if refusal == "too_expensive":
             return ReplyTooExpensive() if self.limit_usd else MoneyForbidden()
         if refusal == "used_up":
             return USED_UP[self.whose, self.period](opens_at=self.opens_at)
-        return MoneyHeldBack() if self.whose == "person" else SiteMoneyHeldBack()
+        return MoneyReserved() if self.whose == "person" else SiteMoneyReserved()
 
 
-def refusal_of(allowances: Collection[Allowance], worst_usd: Decimal | None) -> AccessError | None:
+def allowance_error(allowances: Collection[Allowance], worst_usd: Decimal | None) -> AccessError | None:
     """Return the error that a request with that worst case meets, or None if all *allowances* cover it.
 
     Of several that refuse it, the one that opens last speaks. None is an unknown worst case.
     """
     if worst_usd is None:
         return PriceUnknown() if allowances else None
-    refusing = [(refusal, each) for each in allowances if (refusal := each.refusal_of(worst_usd))]
+    refusing = [(refusal, each) for each in allowances if (refusal := each.refusal(worst_usd))]
     if not refusing:
         return None
     refusal, allowance = max(refusing, key=lambda pair: (BY_URGENCY.index(pair[0]), pair[1].opens_at))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from conversations.core.errors import ReasonUnfit
+from conversations.core.errors import ReasonInvalid
 
 from .file_names import UNFIT
 
@@ -16,11 +16,11 @@ SEEN = ("L", "N", "P", "S")  # of Unicode's categories: letters, numbers, punctu
 def clean_reason(raw: str) -> str:
     """Return *raw* on one line, without what nobody sees.
 
-    Raises `ReasonUnfit` if fewer than `FEWEST_CHARACTERS` are left to be seen, or more than `MOST_CHARACTERS` in all.
+    Raises `ReasonInvalid` if fewer than `FEWEST_CHARACTERS` are left to be seen, or more than `MOST_CHARACTERS` in all.
     """
     reason = clean_line(raw)
     if _count_seen(reason) < FEWEST_CHARACTERS or len(reason) > MOST_CHARACTERS:
-        raise ReasonUnfit
+        raise ReasonInvalid
     return reason
 
 

@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
-from conversations.core.errors import DocumentError, DocumentReadingInterrupted
+from conversations.core.errors import DocumentError, DocumentParsingInterrupted
 from conversations.grounding.lexemes import search_language
 from conversations.grounding.passage_index import insert_passages
 from conversations.models import Document, DocumentFile, Passage, Scenario
@@ -77,7 +77,7 @@ def claim_document(worker: str, served: Sequence[int]) -> tuple[HeldDocument | N
         document_id, uploader_id, attempt = row
         held = _begin(document_id, worker)
     if attempt > MOST_ATTEMPTS:
-        fail_document(held, DocumentReadingInterrupted())
+        fail_document(held, DocumentParsingInterrupted())
         return None, uploader_id
     return held, uploader_id
 

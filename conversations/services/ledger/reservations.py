@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db import connection
 
-from conversations.core.errors import AccessError, MoneyHeldBack, SiteMoneyHeldBack
-from conversations.core.money.allowance import Period, Whose, refusal_of, worst_case_usd
+from conversations.core.errors import AccessError, MoneyReserved, SiteMoneyReserved
+from conversations.core.money.allowance import Period, Whose, allowance_error, worst_case_usd
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Completion, Run, Scenario
 from conversations.selectors.figures.spending import MoneyLimits, allowances
@@ -125,11 +125,11 @@ def reserve(amounts: Iterable[Amount], limits: MoneyLimits) -> None:
 def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
     """Return the error for a request that `reserve` has just refused."""
     read = allowances(completion.user, limits, at=completion.created_at)
-    if error := refusal_of(read, completion.reserved_usd):
+    if error := allowance_error(read, completion.reserved_usd):
         return error
     # What stood in the way has ended since: it was reserved for other requests.
     persons = any(each.whose == "person" for each in read)
-    return MoneyHeldBack() if persons else SiteMoneyHeldBack()
+    return MoneyReserved() if persons else SiteMoneyReserved()
 
 
 def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
     1. allowed            no limit of the user's is 0                                       MessagesForbidden
     2. rate               replies asked for within a minute                                 MessageRateReached
-    3. replies at once    those being made, and twice as many with those awaiting approval  RepliesAtOnceReached, …
+    3. replies at once    those being made, and twice as many with those awaiting approval  TooManyRepliesAtOnce, …
     4. length             tokens of the message                                             MessageTooLong
     5. window             what must be sent fits the language model                         PromptError, PolicyFailed
     6. money              the allowances cover the most that the first request may cost     MoneyUsedUp, …
@@ -26,10 +26,10 @@ from conversations.core.errors import (
     MessageRateReached,
     MessagesForbidden,
     MessageTooLong,
-    RepliesAtOnceReached,
     TooManyAwaitingApproval,
+    TooManyRepliesAtOnce,
 )
-from conversations.core.money.allowance import Allowance, refusal_of, worst_case_usd
+from conversations.core.money.allowance import Allowance, allowance_error, worst_case_usd
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation, Message, Run, Scenario
@@ -116,7 +116,7 @@ def _states_of_unfinished_replies(user: User) -> list[str]:
 
 def _check_that_fewer_are_made(states: list[str], limit: int) -> None:
     if len(states) - states.count("awaiting_approval") >= limit:
-        raise RepliesAtOnceReached
+        raise TooManyRepliesAtOnce
 
 
 def check_message_length(content_tokens: int, limits: EffectiveLimits) -> None:
@@ -134,7 +134,7 @@ def check_money(user: User, limits: EffectiveLimits, conversation: Conversation,
     if found := user_allowances(user, limits):
         record = build_window(conversation, newest).record
         worst = worst_reply_cost(record, conversation.scenario, is_looked_up=bool(count_documents_for(conversation)))
-        if error := refusal_of(found, worst.request_usd):
+        if error := allowance_error(found, worst.request_usd):
             raise error
 
 
@@ -175,4 +175,4 @@ class WorstReplyCost:
         if self.request_usd is None or self.loop_usd is None:
             return self.request_usd
         whole_usd = self.request_usd + self.loop_usd
-        return self.request_usd if refusal_of(found, whole_usd) else whole_usd
+        return self.request_usd if allowance_error(found, whole_usd) else whole_usd

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
-from conversations.core.errors import ConversationError, MoneyHeldBack, PolicyFailed, PromptError
-from conversations.core.money.allowance import Allowance, refusal_of
+from conversations.core.errors import ConversationError, MoneyReserved, PolicyFailed, PromptError
+from conversations.core.money.allowance import Allowance, allowance_error
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.window.budget import budget_tokens
 from conversations.core.window.compute_window import Window
@@ -111,5 +111,5 @@ def _limited(user: User, fitted: DraftEstimate) -> DraftEstimate:
         return replace(limited, error=error)
     if fitted.error or not fitted.window:
         return limited
-    refusal = refusal_of(found, limited.worst_usd)
-    return limited if isinstance(refusal, MoneyHeldBack) else replace(limited, error=refusal)
+    refusal = allowance_error(found, limited.worst_usd)
+    return limited if isinstance(refusal, MoneyReserved) else replace(limited, error=refusal)

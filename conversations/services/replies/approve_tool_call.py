@@ -22,7 +22,7 @@ def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowe
     """Store the decision; the reply goes on once all its calls are decided.
 
     Raises `CallNotFound`; `CallNotAwaitingApproval` where *digest* is another one or the call has been decided; and
-    `RepliesAtOnceReached` where the reply would go on beside as many others as may be made: it keeps waiting then.
+    `TooManyRepliesAtOnce` where the reply would go on beside as many others as may be made: it keeps waiting then.
     """
     with transaction.atomic():
         lock_admitted(conversation.owner)

@@ -11,7 +11,7 @@ from typing import Literal
 from django.db import connection, transaction
 
 from chatsite.postgres.compiled_query import CompiledQuery
-from conversations.core.errors import ConversationError, ReplyInterrupted, ReplyShutOut
+from conversations.core.errors import ConversationError, ReplyAccessRevoked, ReplyInterrupted
 from conversations.core.frames.definitions import Frame, ReplyDone, ReplyFailed
 from conversations.core.prompt.messages import PromptMessage
 from conversations.live.fanout import publish_awaiting_approval, publish_frame
@@ -63,7 +63,7 @@ class Ending:
 
 COMPLETE = Ending("complete")
 STOPPED = Ending("stopped")
-SHUT_OUT = Ending("stopped", ReplyShutOut.code)
+SHUT_OUT = Ending("stopped", ReplyAccessRevoked.code)
 INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
 
 

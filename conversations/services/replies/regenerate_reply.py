@@ -8,7 +8,7 @@ from django.db import transaction
 
 from chatsite.accounts.models import User
 from conversations.access import find_reply, lock_admitted
-from conversations.core.errors import MessageExcluded, NothingToRetry, ReplyInProgress
+from conversations.core.errors import MessageExcluded, NothingToRegenerate, ReplyInProgress
 from conversations.live.fanout import RUNS, publish
 from conversations.models import Conversation, Message
 from conversations.services.counting.model_context import model_context
@@ -17,7 +17,7 @@ from conversations.services.windows.active_path import add_reply, leave_path, lo
 
 
 def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -> Message:
-    """Return the new, still empty sibling of the last reply. Raises `NothingToRetry` if *reply_id* isn't the last."""
+    """Return a new, still empty version of the last reply. Raises `NothingToRegenerate` for any other."""
     with transaction.atomic():
         lock_admitted(user)
         locked = lock_conversation(conversation)
@@ -25,7 +25,7 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
         if not reply.has_ended:
             raise ReplyInProgress
         if locked.head_id != reply.pk or reply.parent is None or reply.parent.role != "user":
-            raise NothingToRetry
+            raise NothingToRegenerate
         if reply.parent.excluded:
             raise MessageExcluded
         check_regeneration(user, locked, reply.parent)  # or the old reply would be gone for nothing

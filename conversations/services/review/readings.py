@@ -18,7 +18,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.core.errors import ReadingOff, ReadingRefused, ReasonRequired
+from conversations.core.errors import ReadingDisabled, ReadingRefused, ReasonRequired
 from conversations.core.text.reading_reason import clean_reason
 from conversations.models import Conversation, Reading, ReadWhat, SearchHit
 from conversations.selectors.review.content_search import Hits
@@ -33,7 +33,7 @@ HOLD = "SELECT id FROM {table} WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 def open_reading(reviewer: User, conversation: Conversation | None, reason: str) -> Reading:
     """Put on record that *reviewer* reads *conversation*, or searches all for words, and why.
 
-    Raises `ReadingRefused`, and `ReasonUnfit` for a reason that says nothing.
+    Raises `ReadingRefused`, and `ReasonInvalid` for a reason that says nothing.
     """
     require_reviewer(reviewer)
     return Reading.objects.create(
@@ -58,7 +58,7 @@ def open_search(reviewer: User, words: str, reason: str) -> Reading:
 def require_reading(reviewer: User, conversation: Conversation) -> Reading | None:
     """Return the reading by which *reviewer* sees the words of *conversation* now; None if it is their own.
 
-    Raises `ReadingOff`, `ReasonRequired`, or `ReadingRefused` for who reviews no more.
+    Raises `ReadingDisabled`, `ReasonRequired`, or `ReadingRefused` for who reviews no more.
     """
     if conversation.owner_id == reviewer.pk:
         return None
@@ -70,9 +70,9 @@ def require_reading(reviewer: User, conversation: Conversation) -> Reading | Non
 
 
 def require_reviewer(reviewer: User) -> None:
-    """Raise `ReadingRefused` unless *reviewer* may read what others wrote; `ReadingOff` if nobody may."""
+    """Raise `ReadingRefused` unless *reviewer* may read what others wrote; `ReadingDisabled` if nobody may."""
     if settings.CONVERSATION_READING == "off":
-        raise ReadingOff
+        raise ReadingDisabled
     if not reviewer.has_perm(RIGHT):
         raise ReadingRefused
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from conversations.core.errors import ArgumentsUnfit
+from conversations.core.errors import ArgumentsInvalid
 from conversations.tools.registry import tool
 
 from .arithmetic import ArithmeticRefused, Value, evaluate
@@ -24,7 +24,7 @@ def calculator(expression: str) -> str:
     try:
         return as_digits(evaluate(expression))
     except ArithmeticRefused as error:
-        raise ArgumentsUnfit(detail=str(error)) from error
+        raise ArgumentsInvalid(detail=str(error)) from error
 
 
 def as_digits(value: Value) -> str:

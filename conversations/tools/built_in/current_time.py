@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from zoneinfo import ZoneInfo
 
-from conversations.core.errors import ArgumentsUnfit
+from conversations.core.errors import ArgumentsInvalid
 from conversations.tools.registry import tool
 from conversations.tools.tool import ToolContext
 
@@ -22,8 +22,8 @@ def current_time(context: ToolContext, zone: str = "") -> str:
 
 
 def find_zone(name: str) -> dt.tzinfo:
-    """Return the time zone of that name, UTC for a blank one. Raises `ArgumentsUnfit`."""
+    """Return the time zone of that name, UTC for a blank one. Raises `ArgumentsInvalid`."""
     try:
         return ZoneInfo(name or "UTC")
     except (LookupError, ValueError, OSError) as error:  # names may be of folders and of other files
-        raise ArgumentsUnfit(detail="zone: an IANA name is needed, such as Europe/Berlin or UTC.") from error
+        raise ArgumentsInvalid(detail="zone: an IANA name is needed, such as Europe/Berlin or UTC.") from error

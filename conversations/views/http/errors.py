@@ -29,13 +29,13 @@ from conversations.core.errors import (
     DocumentTooLarge,
     FilesTooLarge,
     FrameError,
-    GateShut,
+    GateClosed,
     InputError,
     LimitReached,
     MessageExcluded,
     MessageNotEditable,
     MessageNotFound,
-    NothingToRetry,
+    NothingToRegenerate,
     PromptError,
     ReplyInProgress,
     RequestTooLarge,
@@ -57,7 +57,7 @@ STATUSES: dict[type[ConversationError], int] = {
     CallNotFound: 404,
     CallNotAwaitingApproval: 409,
     ReplyInProgress: 409,
-    NothingToRetry: 409,
+    NothingToRegenerate: 409,
     MessageExcluded: 409,
     MessageNotEditable: 409,
     LimitReached: 429,
@@ -130,7 +130,7 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
     status = status_of(error)
     if wants_json(request):
         return JsonResponse(_for_scripts(request, error), status=status)
-    if isinstance(error, (SignInRequired, GateShut)):
+    if isinstance(error, (SignInRequired, GateClosed)):
         return _to_the_door(request, error, kwargs)
     if isinstance(error, (ConversationNotFound, MessageNotFound, DocumentNotFound, CallNotFound)):
         raise Http404 from error
@@ -142,7 +142,7 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
 def _for_scripts(request: HttpRequest, error: ConversationError) -> dict[str, str]:
     """Return what a script is told; *door* says where the person must go before anything else is answered."""
     told = {"code": error.code, "message": _sentence(request, error)}
-    return told | {"door": "gate"} if isinstance(error, GateShut) else told
+    return told | {"door": "gate"} if isinstance(error, GateClosed) else told
 
 
 def _sentence(request: HttpRequest, error: ConversationError) -> str:
@@ -151,7 +151,7 @@ def _sentence(request: HttpRequest, error: ConversationError) -> str:
 
 def _to_the_door(request: HttpRequest, error: ConversationError, kwargs: Mapping[str, object]) -> HttpResponse:
     """Let the person sign in, or come through the gate, and then go back to the page they were on."""
-    door = reverse("gate") if isinstance(error, GateShut) else None
+    door = reverse("gate") if isinstance(error, GateClosed) else None
     redirection = redirect_to_login(_page_to_come_back_to(request, kwargs), door)
     if getattr(request, "htmx", None):
         return HttpResponseClientRedirect(redirection.url)

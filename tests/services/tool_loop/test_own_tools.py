@@ -63,7 +63,7 @@ async def test_the_worst_tools_at_once_leave_the_others_and_the_reply_alone(talk
     assert (reply.state, reply.content) == ("complete", "Done.")
     assert [row.error_code for row in await talk.calls()] == [
         "tool_timed_out", "tool_timed_out", "tool_failed", "tool_failed", "", "", "tool_unknown",
-        "tool_arguments_unfit", "",
+        "tool_arguments_invalid", "",
     ]  # fmt: skip
     hung, blocked, crashed, left, flooded, page, missing, unfit, fine = await talk.results()
     assert hung == blocked == "The tool did not answer in time."
@@ -81,7 +81,7 @@ async def test_only_of_a_tool_that_is_not_there_a_call_says_that_it_comes_from_n
     await talk.ask(script(calls), *the_worst(gate))
     rows = await talk.calls()
     assert [row.error_code for row in rows if row.error_code] == [
-        "tool_unknown", "tool_arguments_unfit", "tool_too_many_calls",
+        "tool_unknown", "tool_arguments_invalid", "tool_too_many_calls",
     ]  # fmt: skip
     assert all(row.source for row in rows[1:])
     assert rows[0].source == ""

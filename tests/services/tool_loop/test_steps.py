@@ -78,7 +78,7 @@ async def test_a_call_that_was_cut_is_not_run(talk, written):
     cut = {"name": "look", "arguments": written}
     reply = await talk.ask(script([call(x=1), cut, {"finish": "length"}]), tool := NotedTool())
     assert (reply.state, tool.ran) == ("complete", ['{"x": 1}'])
-    assert [row.error_code for row in await talk.calls()] == ["", "tool_arguments_broken"]
+    assert [row.error_code for row in await talk.calls()] == ["", "tool_arguments_not_json"]
     assert talk.prompts()[1][1]["tool_calls"][1]["function"]["arguments"] == "{}"
 
 
@@ -136,7 +136,7 @@ async def test_arguments_that_are_too_long_to_be_kept_are_not_taken(talk):
     reply = (await in_thread(post, talk.conversation, "Look!")).reply
     toolbox = Toolbox.of([NotedTool()])
     [row] = await in_thread(lambda: store_calls(reply.pk, step=1, calls=[asked], toolbox=toolbox))
-    assert (row.state, row.error_code) == ("failed", "tool_arguments_broken")
+    assert (row.state, row.error_code) == ("failed", "tool_arguments_not_json")
     assert len(row.arguments) == LONGEST_ARGUMENTS_CHARACTERS
 
 

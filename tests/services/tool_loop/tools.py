@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from conversations.core.errors import ArgumentsBroken
+from conversations.core.errors import ArgumentsNotJson
 from conversations.core.tools.tool_spec import ToolSpec, is_object
 from conversations.tools.tool import ToolContext
 
@@ -24,7 +24,7 @@ class NotedTool:
 
     def check(self, arguments: str) -> None:
         if not is_object(arguments):
-            raise ArgumentsBroken
+            raise ArgumentsNotJson
 
     async def run(self, arguments: str, context: ToolContext) -> str:
         self.ran.append(arguments)

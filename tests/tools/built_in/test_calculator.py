@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.core.errors import ArgumentsUnfit
+from conversations.core.errors import ArgumentsInvalid
 from conversations.tools.built_in.arithmetic import LONGEST_EXPRESSION
 from conversations.tools.built_in.calculator import calculator
 from tests.support.cpu_time import cpu_time_under
@@ -89,13 +89,13 @@ REFUSED = {
 
 @pytest.mark.parametrize(("expression", "reason"), REFUSED.items(), ids=lambda value: value[:20])
 def test_what_has_no_value_is_refused_at_once_with_the_reason(expression, reason):
-    with cpu_time_under(2), pytest.raises(ArgumentsUnfit) as raised:
+    with cpu_time_under(2), pytest.raises(ArgumentsInvalid) as raised:
         calculator(expression)
     assert reason in raised.value.detail
 
 
 def test_many_powers_one_after_the_other_stay_small():
-    with pytest.raises(ArgumentsUnfit, match="do not fit"):
+    with pytest.raises(ArgumentsInvalid, match="do not fit"):
         calculator("*".join(["9**4000"] * 100))
 
 
@@ -111,5 +111,5 @@ def test_a_decimal_number_is_itself(number):
 
 def test_a_multiple_of_many_large_numbers_holds_nobody_up():
     numbers = ",".join(f"1e4000-{n}" for n in range(1, 90))
-    with cpu_time_under(1), pytest.raises(ArgumentsUnfit, match="do not fit"):
+    with cpu_time_under(1), pytest.raises(ArgumentsInvalid, match="do not fit"):
         calculator(f"lcm({numbers})")

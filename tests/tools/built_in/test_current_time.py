@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from conversations.core.errors import ArgumentsUnfit
+from conversations.core.errors import ArgumentsInvalid
 from conversations.tools.built_in.current_time import current_time
 from conversations.tools.tool import ToolContext
 
@@ -39,6 +39,6 @@ def test_weekday_and_zone_are_said_in_words():
     "zone", ["Middle/Earth", "Europe", "../../etc/passwd", "/etc/passwd", "\0", "a" * 5_000, "CET "]
 )
 def test_what_is_no_zone_is_refused(zone):
-    with pytest.raises(ArgumentsUnfit) as raised:
+    with pytest.raises(ArgumentsInvalid) as raised:
         current_time(NOWHERE, zone)
     assert "IANA" in raised.value.detail
