@@ -1,4 +1,4 @@
-"""A search takes no longer than a reply waits for it, however much somebody keeps to look through."""
+"""A search takes no longer than a reply waits for it, however much a user keeps to search through."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def many_boxes() -> bytes:
 
 
 def wide_cell() -> bytes:
-    """A cell over ten million columns: whoever asks for each of them gets the same words."""
+    """A cell over ten million columns: a parser that asks for each of them gets the same words."""
     cell = '<w:tc><w:tcPr><w:gridSpan w:val="10000000"/></w:tcPr><w:p><w:r><w:t>wide</w:t></w:r></w:p></w:tc>'
     table = f"<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/></w:tblGrid><w:tr>{cell}</w:tr></w:tbl>"
     return docx_with({"word/document.xml": document_xml(f"</w:t></w:r></w:p>{table}<w:p><w:r><w:t>")})

@@ -1,4 +1,4 @@
-"""Row 25: where this site connects to. The canary is a server on the loopback that nobody may reach."""
+"""Row 25: where this site connects to. The canary is a server on the loopback that no request may reach."""
 
 import socket
 import threading
@@ -11,7 +11,7 @@ from aiohttp.abc import AbstractResolver
 from conversations.core import errors
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel
 from conversations.providers.clients.embeddings import EmbeddingClient, EmbeddingRequest
-from conversations.providers.egress.destinations import EgressRefused, destination_of, named_destination
+from conversations.providers.egress.destinations import EgressRefused, named_destination, parse_destination
 from conversations.providers.egress.transport import EgressTransport
 
 # Refused as they are written, before any look-up.
@@ -35,7 +35,7 @@ INSIDE = [
     *("198.18.0.1", "192.0.0.1", "[::1]", "[fd00::1]", "[fc00::1]", "[fec0::1]", "[::ffff:127.0.0.1]"),
     *("[::ffff:10.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b::a00:1]", "[2002:7f00:1::]", "[2002:c0a8:1::]"),
 ]
-# Addresses that hand out credentials, or are nobody's.
+# Addresses that hand out credentials, or belong to no machine.
 NEVER = [
     *("169.254.169.254", "169.254.0.1", "0.0.0.0", "0.1.2.3", "255.255.255.255", "224.0.0.1", "240.0.0.1"),
     *("100.100.100.200", "168.63.129.16", "192.0.0.192", "[::]", "[fe80::1]", "[ff02::1]", "[fd00:ec2::254]"),
@@ -58,7 +58,7 @@ def test_what_could_be_read_in_two_ways_is_refused(url):
 @pytest.mark.parametrize("address", INSIDE)
 def test_inside_is_for_hosts_that_the_operator_named(address):
     with pytest.raises(EgressRefused, match="private network"):
-        destination_of(f"http://{address}/", named_hosts=["example.org"])
+        parse_destination(f"http://{address}/", named_hosts=["example.org"])
     assert named_destination(f"http://{address}/").is_named
 
 
@@ -70,7 +70,7 @@ def test_some_addresses_are_never_connected_to(address):
 
 @pytest.mark.parametrize("url", OUTSIDE)
 def test_the_rest_of_the_world_is_let_through(url):
-    assert not destination_of(url).is_named
+    assert not parse_destination(url).is_named
 
 
 def test_there_are_enough_of_them():
@@ -79,7 +79,7 @@ def test_there_are_enough_of_them():
 
 @pytest.mark.parametrize("names", [["Models.Example.org"], ["models.example.org."]])
 def test_a_named_host_is_named_however_it_is_written(names):
-    assert destination_of("http://models.example.ORG/v1", named_hosts=names).is_named
+    assert parse_destination("http://models.example.ORG/v1", named_hosts=names).is_named
 
 
 class Canary:
@@ -132,7 +132,7 @@ class Rebinding(AbstractResolver):
 
 async def get(url, *addresses, named_hosts=()):
     transport = EgressTransport(
-        destination_of(url, named_hosts=named_hosts), most_bytes=1_000, resolver=Rebinding(*addresses)
+        parse_destination(url, named_hosts=named_hosts), most_bytes=1_000, resolver=Rebinding(*addresses)
     )
     async with httpx2.AsyncClient(transport=transport, trust_env=False) as client:
         return await client.get(url)

@@ -68,7 +68,7 @@ async def test_time_that_is_not_waited_does_not_count(clock):
 
 
 async def test_a_wait_has_all_of_its_time_whenever_it_begins(clock):
-    """Also just before somebody would have looked whether it is over."""
+    """Also just before the timer would have checked whether it is over."""
     with closing(StreamTimeout(SLOW)) as waits:
         await clock.pass_(SLOW.idle_seconds)
         await clock.pass_(0.9 * SLOW.idle_seconds)

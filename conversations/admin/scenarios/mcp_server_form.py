@@ -13,7 +13,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldBooleanSwitchWidget
 
 from chatsite.accounts.second_factors.secret_encryption import encrypt_secret
 from conversations.models import McpServer
-from conversations.providers.egress.destinations import Destination, EgressRefused, destination_of
+from conversations.providers.egress.destinations import Destination, EgressRefused, parse_destination
 
 HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 LONGEST_AUTHORIZATION = 4_000
@@ -60,7 +60,7 @@ class McpServerForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes no a
     def clean_url(self) -> str:
         url: str = self.cleaned_data["url"]
         try:
-            destination_of(url, named_hosts=settings.MCP_HOSTS)
+            parse_destination(url, named_hosts=settings.MCP_HOSTS)
         except EgressRefused as error:
             words = _("Nothing is sent there: %(reason)s")
             raise forms.ValidationError(words, params={"reason": gettext(str(error))}) from error
@@ -104,4 +104,4 @@ class McpServerForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes no a
 
 
 def _destination(url: str) -> Destination:
-    return destination_of(url, named_hosts=settings.MCP_HOSTS)
+    return parse_destination(url, named_hosts=settings.MCP_HOSTS)

@@ -1,6 +1,6 @@
 """Destinations of outgoing requests (SSRF): the one place that decides about a URL and the address it resolves to.
 
-    destination_of(url, named_hosts=…) → Destination      before anything: how the URL is written
+    parse_destination(url, named_hosts=…) → Destination      before anything: how the URL is written
     Destination.open_socket(addr_info) → socket           at each connection: the address it is about to have
 
 A name can have another address each time it is looked up, so nothing is looked up ahead: the address is checked where
@@ -76,7 +76,7 @@ class Destination:
         return socket.socket(family, kind, protocol)
 
 
-def destination_of(url: str, *, named_hosts: Collection[str] = ()) -> Destination:
+def parse_destination(url: str, *, named_hosts: Collection[str] = ()) -> Destination:
     """Return the server that *url* means; *named_hosts* may be inside. Looks nothing up. Raises `EgressRefused`."""
     scheme, host, port = _parse(url)
     destination = Destination(scheme, host, port, is_named=host in {_plain_host(each.lower()) for each in named_hosts})
@@ -87,7 +87,7 @@ def destination_of(url: str, *, named_hosts: Collection[str] = ()) -> Destinatio
 
 def named_destination(url: str) -> Destination:
     """Return the server of a URL that the operator wrote into the settings. Raises `EgressRefused`."""
-    return destination_of(url, named_hosts=[_parse(url)[1]])
+    return parse_destination(url, named_hosts=[_parse(url)[1]])
 
 
 def _parse(url: str) -> tuple[str, str, int]:

@@ -44,7 +44,7 @@ from mcp_types import TextResourceContents as TextResource
 from conversations.core.errors import ToolError, ToolResultTooLarge, ToolTimedOut, ToolUnreachable
 from conversations.core.errors.error_messages import gettext_noop
 from conversations.core.tools.listed_tools import MOST_TOOLS, ListedTool, clean
-from conversations.providers.egress.destinations import EgressRefused, destination_of
+from conversations.providers.egress.destinations import EgressRefused, parse_destination
 from conversations.providers.egress.streaming_transport import StreamingEgressTransport
 
 from .process_protocol import MOST_BYTES, McpConnection
@@ -139,7 +139,7 @@ class _Connection:
 
 @asynccontextmanager
 async def _client(connection: McpConnection, opened: _Connection) -> AsyncIterator[Client]:
-    destination = destination_of(connection.url, named_hosts=connection.named_hosts)
+    destination = parse_destination(connection.url, named_hosts=connection.named_hosts)
     opened.transport = StreamingEgressTransport(destination, most_bytes=MOST_BYTES)
     http_client = httpx2.AsyncClient(
         transport=opened.transport,

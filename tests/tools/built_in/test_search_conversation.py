@@ -1,4 +1,4 @@
-"""What a language model finds of its own conversation, and of nobody else's."""
+"""The tool `search_conversation` finds messages of its own conversation, and of no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a language model finds in documents: those of its conversation and scenario, and nobody else's."""
+"""The tool `search_documents` finds passages of its conversation and scenario, and of no other."""
 
 from __future__ import annotations
 
