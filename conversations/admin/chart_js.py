@@ -1,4 +1,4 @@
-"""Charts as Chart.js takes them."""
+"""Charts of the admin as JSON for Chart.js."""
 
 from __future__ import annotations
 

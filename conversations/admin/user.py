@@ -15,7 +15,7 @@ from chatsite.accounts.models import User
 from conversations.admin.base_admin import LargeListAdmin
 from conversations.admin.ledger.spending import spent_by
 from conversations.models import Conversation
-from conversations.selectors.figures.ledger import BY_COST, BY_INPUT, UsageColumns, with_usage
+from conversations.selectors.figures.usage_columns import BY_COST, BY_INPUT, UsageColumns, with_usage
 from conversations.templatetags import figures
 
 if TYPE_CHECKING:

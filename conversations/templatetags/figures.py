@@ -1,4 +1,4 @@
-"""How pages write figures: exactly, and an unknown one as unknown. Filters, and functions too.
+"""Template filters that write figures: counts, costs, shares. Exact, and an unknown one as unknown.
 
 Thousands are parted by commas in every language of the site. Django's own format for Chinese parts them by fours.
 """

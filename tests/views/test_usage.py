@@ -225,7 +225,7 @@ def test_what_remembering_cost_is_not_told_where_nobody_knows(client, alice):
 def test_the_chart_has_a_bar_for_every_day_and_marks_those_with_unknown_costs(client, alice):
     talk(alice, "Both", "0.03", None)
     money, tokens = context_of(client, period="7-days")["charts"]
-    assert [bool(bar.segments) for bar in money.bars] == [False] * 6 + [True]
+    assert [bool(bar.parts) for bar in money.bars] == [False] * 6 + [True]
     assert [bar.has_unknown for bar in money.bars] == [False] * 6 + [True]
     assert [segment.kind for segment in tokens.bars[-1].segments] == ["cached", "input", "output"]
     assert money.top == "$0.05"

@@ -1,4 +1,4 @@
-"""The charts of the page: a day is a bar or a point. All of it stands in the table of days, too."""
+"""The charts of the first page: a day is a bar or a point. The table of days has the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of the page and the series of its charts as files: all rows, whatever the page had room for."""
+"""CSV export of the first page's tables and of the series of its charts, with all rows."""
 
 from __future__ import annotations
 

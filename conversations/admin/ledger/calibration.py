@@ -1,4 +1,4 @@
-"""Calibration: how far our counting is from each language model's, what was learned from it, and since when."""
+"""Calibrations: how far our token counts are from each language model's, and the ratio learned from that."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from conversations.admin.chart_js import WHOLE, bar_chart_json
 from conversations.core.window.calibration import ERROR_EDGES_PERCENT, FEWEST_PAIRS, NEWEST_PAIRS, error_distribution
 from conversations.models import Calibration
 from conversations.providers.catalog.language_models import language_models
-from conversations.selectors.figures.calibration import LOOKED_AT, ReportedPrompt, reported_prompts
 from conversations.selectors.figures.estimate_errors import newest_estimate_errors
+from conversations.selectors.figures.reported_prompts import LOOKED_AT, ReportedPrompt, reported_prompts
 from conversations.services.counting.calibration import forget_limit
 from conversations.templatetags import figures
 

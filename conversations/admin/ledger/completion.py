@@ -1,4 +1,4 @@
-"""Completions, the ledger: what was asked of a provider, what it used and what it cost."""
+"""Completions, the rows of the ledger: requests to providers, their usage and their cost."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from conversations.admin.ledger.prompt import prompt, prompt_json
 from conversations.admin.ledger.window_record import ShownWindow
 from conversations.admin.state_labels import STATE_COLOURS, STATE_LABELS
 from conversations.models import Completion
-from conversations.selectors.figures.ledger import BY_COST
+from conversations.selectors.figures.usage_columns import BY_COST
 from conversations.templatetags import figures
 
-# What other pages may ask this list for, beside its own filters.
-LEAD_HERE = (
+# Lookups in links of other pages, beside the filters of the list.
+LINKED_LOOKUPS = (
     *("user", "user__isnull", "conversation", "conversation__isnull", "scenario", "scenario__isnull"),
     *("reply", "error_code", "language_model"),
 )
@@ -43,7 +43,7 @@ class CompletionAdmin(ReadOnlyAdmin):
         "duration",
     ]
     list_filter = ["created_at", OutcomeFilter, CostFilter, LanguageModelFilter, "purpose"]
-    linked_lookups = LEAD_HERE
+    linked_lookups = LINKED_LOOKUPS
     search_fields = ["user__email", "language_model", "error_code", "provider_request_id"]
     search_help_text = _("Email address, language model, error code or the provider's request id")
     list_select_related = ["user"]
@@ -68,7 +68,7 @@ class CompletionAdmin(ReadOnlyAdmin):
 
     @display(description=_("purpose"), ordering="purpose")
     def what_for(self, completion: Completion) -> str:
-        """Say which step of its reply it is, too: the first says nothing, because most replies have no other."""
+        """Return its purpose, and the number of its step but for the first: most replies have no other."""
         purpose = completion.get_purpose_display()
         if completion.step == 1:
             return purpose

@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShownPrice:
-    """A configured language model and what it costs; *prices* None where nobody knows."""
+    """A configured language model and what it costs; *prices* None where they are unknown."""
 
     configured: ConfiguredModel
     prices: UnitPrices | None
 
     @property
     def rows(self) -> Iterator[tuple[str, UnitPrices]]:
-        """What holds up to the first threshold, and above each of them."""
+        """The prices up to the first threshold, and above each of them."""
         if self.prices:
             yield "", self.prices
             above = gettext("above %(tokens)s input tokens")

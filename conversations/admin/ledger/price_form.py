@@ -1,4 +1,4 @@
-"""A price that an admin sets: nonsense is refused in words, and what may be a slip is warned of."""
+"""Form of a price: refuses nonsense with a sentence, and warns of what may be a slip."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class PriceForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes no argum
         }
 
     def warnings(self) -> list[str]:
-        """Return what a valid form may have got wrong, or promise more than it does."""
+        """Return warnings about a valid form: likely mistakes, and effects that it does not have."""
         name, valid_from = self.cleaned_data["language_model"], self.cleaned_data["valid_from"]
         found = []
         if name not in language_models():

@@ -1,4 +1,4 @@
-"""What a language model was sent, word for word: to be read, and as the JSON that it was. Within a reading."""
+"""The request of a completion exactly as it was sent, as a page and as JSON. Shown within a reading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is spent beside what may be: on a person's page, and on that of the site's budget."""
+"""Spending beside its limits: on a user's page, and on the page of the site's budget."""
 
 from __future__ import annotations
 

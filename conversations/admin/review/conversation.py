@@ -24,7 +24,7 @@ from conversations.admin.review.conversation_export import csv_export, json_expo
 from conversations.admin.review.thread import read_thread
 from conversations.admin.state_labels import STATE_COLOURS, STATE_LABELS
 from conversations.models import Conversation, Reading, ReadWhat
-from conversations.selectors.figures.ledger import BY_COST, BY_INPUT, UsageColumns, with_usage
+from conversations.selectors.figures.usage_columns import BY_COST, BY_INPUT, UsageColumns, with_usage
 from conversations.services.review.readings import log_step
 from conversations.templatetags import figures
 

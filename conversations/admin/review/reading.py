@@ -1,4 +1,4 @@
-"""Readings: who has read what others wrote, when, why and which pages of it. Nobody edits or deletes them."""
+"""Readings: which reviewer has read which conversation, when, why and which pages. They can't be edited or deleted."""
 
 from __future__ import annotations
 

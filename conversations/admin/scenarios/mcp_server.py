@@ -1,4 +1,4 @@
-"""MCP servers: remote servers whose tools scenarios may use. Only admins see them and write them down."""
+"""MCP servers: remote servers whose tools scenarios may use. Only admins see and edit them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ShownServer:
 
     @property
     def refused(self) -> list[tuple[str, str]]:
-        """The names that the server has for what was not taken, and why it was not."""
+        """The names of the tools that were refused, each with the reason."""
         return [(each["name"], str(REASONS.get(each["reason"], ""))) for each in self.server.refused_tools]
 
     @property
@@ -73,7 +73,7 @@ class ShownServer:
 
 
 def error_of(server: McpServer) -> str:
-    """Return what went wrong when its tools were listed last, in words; blank if nothing."""
+    """Return the sentence of the error of the last listing; blank if there was none."""
     if not server.list_error:
         return ""
     detail = gettext(server.list_error_detail) if server.list_error_detail else ""  # ours, or the server's own words
@@ -130,7 +130,7 @@ class McpServerAdmin(EditConflictAdmin, LargeListAdmin):
         setattr(request, SAVED_SERVER, obj)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Ask a server for its tools once it is stored for good: no transaction waits for somebody else's machine."""
+        """List a server's tools once its row is committed: no transaction waits for a machine of others."""
         response = super().changeform_view(request, *args, **kwargs)
         server = getattr(request, SAVED_SERVER, None)
         if server and server.enabled:
@@ -142,7 +142,7 @@ class McpServerAdmin(EditConflictAdmin, LargeListAdmin):
         return [path("<int:pk>/list-tools/", view, name=LIST_TOOLS), *super().get_urls()]
 
     def list_tools(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Ask the server anew, and keep what it says now."""
+        """List its tools again, and store them."""
         if not self.has_change_permission(request):
             raise PermissionDenied
         server = self.get_object(request, str(pk))

@@ -1,4 +1,4 @@
-"""An MCP server as an admin writes it down. Its authorization is only ever written, never shown again."""
+"""Form of an MCP server. Its authorization is written only, never shown again."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class McpServerForm(forms.ModelForm):  # type: ignore[type-arg]  # it takes no a
         return cleaned
 
     def _leads_elsewhere(self, url: str) -> bool:
-        """Tell whether the authorization that is kept would go where it was not written for."""
+        """Return whether the stored authorization would be sent to a server that it was not entered for."""
         stored = McpServer.objects.filter(pk=self.instance.pk).values_list("url", flat=True).first()
         try:
             return stored is None or _destination(stored) != _destination(url)

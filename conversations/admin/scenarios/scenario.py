@@ -1,4 +1,4 @@
-"""Scenarios: the settings of conversations, and the only thing of theirs that is edited here."""
+"""Scenarios: the settings of conversations, the only part of them that admins edit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NAME_OF_THE_SITES = Case(When(owner=None, then="name"), default=Value(""))
 
 
 class OwnerWidget(AutocompleteSelect):
-    """Django's own asks the database for whatever was posted, and fails where that can't be an id."""
+    """A list of users that ignores values which are no ids: Django's own asks the database for them, and fails."""
 
     def optgroups(self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None) -> Any:
         ids = [each for each in value if id_in(str(each)) is not None]
@@ -82,7 +82,7 @@ class ScenarioAdmin(LargeListAdmin):
         return super().formfield_for_foreignkey(db_field, request, **kwargs | {"widget": widget})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Scenario]:
-        """The site's by their names, people's own after them by their numbers."""
+        """Return the site's scenarios by name, and users' own after them by id."""
         rows: QuerySet[Scenario] = (
             super().get_queryset(request).order_by(F("owner").asc(nulls_first=True), NAME_OF_THE_SITES, "pk")
         )
@@ -99,7 +99,7 @@ class ScenarioAdmin(LargeListAdmin):
         return format_html("<bdi>{}</bdi>", scenario)
 
     def get_fieldsets(self, request: HttpRequest, obj: Scenario | None = None) -> Any:
-        """What somebody wrote into a scenario of their own is theirs; its numbers are shown."""
+        """Hide the texts of a user's own scenario, which are private; its numbers are shown."""
         fieldsets = super().get_fieldsets(request, obj)
         if _is_someone_elses(request, obj):
             return [(None, {"fields": ["language_model"]}), *fieldsets[1:]]
@@ -110,7 +110,7 @@ class ScenarioAdmin(LargeListAdmin):
 
     @display(description=_("searched for each question"))
     def documents(self, scenario: Scenario) -> SafeString | str:
-        """How many there are, and the way to them: for what is the site's, the page where an admin adds more."""
+        """Their count and a link: for the site's scenarios to the page where an admin adds more."""
         if not scenario.pk:
             return gettext("Save the scenario first, then add documents to it.")
         if scenario.owner_id is None:

@@ -1,4 +1,4 @@
-"""How much of what a person has: what goes when they go, and what stays."""
+"""Counts of what an account contains, for the page that deletes it: what is deleted with it, and what stays."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from conversations.models import Completion, Conversation, Document, Reading, Sc
 
 
 @dataclass(frozen=True, slots=True)
-class Belongings:
-    """*requests* is how many rows the ledger has of the person: their amounts stay, without a name and a word.
+class AccountContents:
+    """*requests* is how many rows of the ledger are the user's: their amounts stay, without name and content.
 
-    *readings* is how often they read or searched what others wrote: that stays on record, with their address.
+    *readings* is how often they read or searched others' content: that stays on record, with their address.
     """
 
     conversations: int
@@ -24,9 +24,9 @@ class Belongings:
     readings: int
 
 
-def belongings_of(user: User) -> Belongings:
+def count_account_contents(user: User) -> AccountContents:
     theirs = Q(conversation__owner=user, conversation__deleted_at=None) | Q(scenario__owner=user)
-    return Belongings(
+    return AccountContents(
         conversations=Conversation.objects.filter(owner=user, deleted_at=None).count(),
         documents=Document.objects.filter(theirs).count(),
         scenarios=Scenario.objects.filter(owner=user).count(),

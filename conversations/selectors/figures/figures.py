@@ -1,9 +1,9 @@
-"""The one source of all figures: sums over the ledger's completions of a period, by all that they are grouped by.
+"""Figures: sums over the ledger's completions of a period, in total, by day, user, language model and so on.
 
-They come from the sums that settling a completion adds to (`LedgerSum`) and, unless they are filtered, from what these
-are rolled up to when a day is closed, in a number of queries that does not depend on the data. Each table's rows, with
-its *rest*, add up to the total to the last digit. A reply is counted by its first attempt. Costs that are unknown are
-counted and not added.
+They are the one source of all figures on pages and in files. They come from the sums that settling a completion adds to
+(`LedgerSum`) and, unless they are filtered, from the sums that these are rolled up to when a day is closed, in a number
+of queries that does not depend on the data. Each table's rows, with its *rest*, add up to the total to the last digit.
+A reply is counted by its first attempt. Costs that are unknown are counted and not added.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What people may still spend: limits and sums, read together."""
+"""Allowances: what a user and the site may still spend, from limits and sums that are read together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MoneyLimits:
 
 
 def money_limits(user: User | None, limits: EffectiveLimits | None = None) -> MoneyLimits:
-    """Return what *user*, or nobody in particular, and the whole site may spend; *limits* if they are known already."""
+    """Return what *user*, if any, and the whole site may spend; *limits* if they are known already."""
     if user and limits is None:
         limits = effective_limits(user)
     site_budget = limits.site_budget if limits else SiteBudget.objects.first()

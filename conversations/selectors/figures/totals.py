@@ -1,4 +1,4 @@
-"""Sums over completions, and what follows from them.
+"""Totals: sums over completions, and the shares and factors that are computed from them.
 
     cache_share          = cached input ÷ input
     context_cost_factor        = remembering_cost_usd ÷ cost_without_history_usd
@@ -20,7 +20,7 @@ class Totals:
     """Sums over some completions; see `LedgerSum` for what each adds up. *cost_usd* has the known costs in it.
 
     *cached_input_tokens* and *cache_write_tokens* are part of the input, *reasoning_tokens* of the output. *users* is
-    how many people they are of; it can't be added up, and is counted for a day and for the total only.
+    how many users they are of; it can't be added up, and is counted for a day and for the total only.
     """
 
     completions: int = 0
@@ -70,7 +70,7 @@ class Totals:
         return Decimal(self.tokens) / max(whole.tokens, 1)
 
     def without(self, parts: Iterable[Totals]) -> Totals:
-        """Return what is left of these sums when *parts* of them are taken away; nobody knows of how many people."""
+        """Return the sums without these *parts*; of how many users they are is unknown, and stays 0."""
         taken = list(parts)
         return Totals(**{name: getattr(self, name) - sum(getattr(each, name) for each in taken) for name in SUMS})
 

@@ -1,0 +1,1 @@
+"""Record of readings, and the search in the content of all conversations."""

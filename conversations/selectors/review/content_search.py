@@ -1,4 +1,4 @@
-"""In which conversations words stand: where and how often, never what stands around them."""
+"""Search in the content of all conversations: where and how often words occur, never the text around them."""
 
 from __future__ import annotations
 

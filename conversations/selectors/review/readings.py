@@ -1,4 +1,4 @@
-"""Who has read what, when and why."""
+"""Readings: who has read which conversation, when and why."""
 
 from __future__ import annotations
 
@@ -80,5 +80,5 @@ def _readings_about(**whose: Any) -> QuerySet[Reading]:
 
 
 def newest_reading(conversation: Conversation) -> Reading | None:
-    """Return when somebody else last read *conversation* or found it, where the site shows its owner; else nothing."""
+    """Return the last reading or search that found *conversation*, if the site shows them to owners."""
     return _readings_about(conversation=conversation).first() if settings.READINGS_SHOWN_TO_OWNERS else None

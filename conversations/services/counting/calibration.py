@@ -15,7 +15,7 @@ from decimal import Decimal
 from conversations.core.window.calibration import believable_limit, learned_ratio
 from conversations.models import Calibration
 from conversations.providers.catalog.language_models import ConfiguredModel, language_models
-from conversations.selectors.figures.calibration import reported_prompts, teaching_pairs
+from conversations.selectors.figures.reported_prompts import reported_prompts, teaching_pairs
 
 KNOWN_FOR_SECONDS = 5.0
 LEARN_SECONDS = 5.0

@@ -23,7 +23,7 @@ from chatsite.accounts.forms import DeleteAccountForm
 from conversations.core.text.zip_stream import zip_pieces
 from conversations.live.database_threads import in_thread
 from conversations.models import ExportLease
-from conversations.selectors.figures.account_contents import belongings_of
+from conversations.selectors.figures.account_contents import count_account_contents
 from conversations.services.portability.delete_account import delete_account as delete_for_good
 from conversations.services.portability.export_account import exported_files
 from conversations.services.portability.export_lease import give_lease_back, prolong_lease, take_lease
@@ -84,7 +84,7 @@ def delete_account(request: PersonRequest) -> HttpResponse:
             return _deleted(request)
         except ValidationError as refusal:
             form.add_error(None, refusal)
-    context = {"form": form, "belongings": belongings_of(request.user)}
+    context = {"form": form, "contents": count_account_contents(request.user)}
     return render(request, "account/delete.html", context, status=400 if form.errors else 200)
 
 

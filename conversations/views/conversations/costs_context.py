@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conversations.models import Conversation
-from conversations.selectors.figures.usage import totals_of_conversation
+from conversations.selectors.figures.own_usage import totals_of_conversation
 
 
 def costs_context(conversation: Conversation) -> dict[str, Any]:

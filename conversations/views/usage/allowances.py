@@ -1,6 +1,6 @@
-"""What is left of a person's money, line by line: their own in amounts, everybody's only as a share.
+"""The lines of a user's allowances: their own money in amounts, the site's only as a share.
 
-What the others have spent is nobody's business, but that replies may be refused because of it is.
+What other users have spent is private, but a user must know that replies may be refused because of it.
 """
 
 from __future__ import annotations

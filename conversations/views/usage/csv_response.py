@@ -1,4 +1,4 @@
-"""A CSV file as an answer.
+"""Responses with a CSV file, or with another file that is written as a whole before it is sent.
 
 It is written as a whole before the first of it is sent: who reads slowly holds no connection to the database, and what
 goes wrong is an error page, not a file that ends early. A long one waits on the disk.

@@ -1,4 +1,4 @@
-"""Money in words: what is left of a person's, and what a draft may cost. Nothing is said where nothing is limited.
+"""Sentences about money: what is left of a user's allowance, what a draft may cost. None where nothing is limited.
 
 Amounts are US dollars. What is left is rounded down and what may be spent is rounded up, so that neither promises more.
 """
@@ -22,7 +22,7 @@ def money_in_words(estimated: DraftEstimate, reader: Reader) -> dict[str, str]:
 
 
 def left_in_words(allowances: Iterable[Allowance], reader: Reader) -> str:
-    """Return what is left of the person's day, or of the month if that is no more. The site's is nobody's."""
+    """Return what is left of the person's day, or of the month if that is no more. The site's is not theirs."""
     own = [each for each in allowances if each.whose == "person" and each.limit_usd]
     if not own:
         return ""

@@ -1,7 +1,7 @@
 """The days that a page of figures shows: chosen by name or by first and last day in the query, in the viewer's zone.
 
-Whatever stands there, a period comes out of it: days the wrong way round are turned, days to come are left out, and of
-too many days the last are taken. What could not be taken as it was asked for is said.
+Any query gives a period: days the wrong way round are swapped, days to come are left out, and of too many days the last
+are taken. A notice says what could not be taken as it was asked for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from conversations.selectors.figures.period import Period
 from conversations.views.http import parameters
 
 Days = tuple[dt.date, dt.date]
-EARLIEST = dt.date(2000, 1, 1)  # nobody asked a language model before
+EARLIEST = dt.date(2000, 1, 1)  # there were no language models to ask before
 MOST_DAYS = 366
 USUAL = "30-days"
 
@@ -86,7 +86,7 @@ class ChosenPeriod:
 
 
 def read_period(request: HttpRequest) -> ChosenPeriod:
-    """Return the period that the query asks for, in the zone of whoever looks."""
+    """Return the period that the query asks for, in the viewer's zone."""
     zone = parameters.time_zone(request)
     return choose_period(request.GET, today=timezone.now().astimezone(zone).date(), zone=zone)
 

@@ -1,4 +1,4 @@
-"""Bars for a chart that the page itself draws: stacked, one for each day, measured in hundredths of the chart.
+"""Stacked bars of the usage page, drawn as SVG: one for each day, measured in hundredths of the chart.
 
 They are written as text with a point, as SVG reads numbers in every language.
 """

@@ -1,4 +1,4 @@
-"""A person's own usage and what it cost: a page, and its tables as files."""
+"""Views of a user's own usage and its cost: a page, and its tables as files."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ TOKEN_KINDS: dict[str, Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class DayChart:
-    """*top* is what the whole height stands for, *summary* what the chart shows to whoever can't see it."""
+    """*top* is what the whole height stands for, *summary* the chart in one sentence for people who can't see it."""
 
     name: Promise
     bars: list[Bar]

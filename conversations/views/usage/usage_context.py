@@ -1,4 +1,4 @@
-"""What the page of a person's own usage is given."""
+"""The context of the page of a user's own usage."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from django.utils.translation import gettext
 from chatsite.accounts.limits import effective_limits
 from conversations.models.completion import Purpose
 from conversations.selectors.figures.figures import Figures, read_figures
+from conversations.selectors.figures.own_usage import OwnConversations, own_filters, usage_by_conversation
 from conversations.selectors.figures.totals import Totals
-from conversations.selectors.figures.usage import OwnConversations, own_filters, usage_by_conversation
 from conversations.services.limits.message_checks import user_allowances
 from conversations.templatetags.figures import factor, others, share
 from conversations.views.http.requests import PersonRequest
@@ -49,7 +49,7 @@ def usage_context(request: PersonRequest, chosen: ChosenPeriod) -> dict[str, Any
         "chosen": chosen,
         "total": total,
         "cached_share": share(total.cache_share) if total.cached_input_tokens else "",
-        "memory": memory_in_words(total),
+        "memory": cost_of_context_sentence(total),
         "charts": day_charts(figures),
         "by_day": [
             row(formats.date_format(each.day), each.totals)
@@ -93,8 +93,8 @@ def _language_models(figures: Figures, row: _RowMaker) -> Iterator[UsageRow]:
         yield row(others(table.rest_count), table.rest, is_rest=True)
 
 
-def memory_in_words(total: Totals) -> str:
-    """Return what it cost that the model was reminded of the conversation, or nothing where that is not known."""
+def cost_of_context_sentence(total: Totals) -> str:
+    """Return a sentence about the cost of context, or nothing where it is unknown."""
     if total.context_cost_factor is None:
         return ""
     amounts = {"factor": factor(total.context_cost_factor), "money": rounded_usd(total.context_cost_usd, ROUND_HALF_UP)}

@@ -1,4 +1,4 @@
-"""The tables of a person's usage as rows of files: the names of columns are the same in every language."""
+"""The tables of a user's usage as rows of files. The names of columns are the same in every language."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from django.utils.translation import gettext, gettext_lazy
 
 from chatsite.accounts.models import User
 from conversations.selectors.figures.figures import By, all_rows
+from conversations.selectors.figures.own_usage import all_usage_by_conversation, own_filters
 from conversations.selectors.figures.period import Period
 from conversations.selectors.figures.totals import Totals
-from conversations.selectors.figures.usage import all_usage_by_conversation, own_filters
 
 FIGURES_IN_FILES = (
     *("cost_usd", "unknown_costs", "replies", "completions", "input_tokens", "cached_input_tokens"),

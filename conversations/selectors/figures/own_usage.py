@@ -1,4 +1,4 @@
-"""A person's own usage by conversation, with the titles that are theirs to read, and that of one conversation."""
+"""A user's own usage by conversation, with titles, and the usage of one conversation."""
 
 from __future__ import annotations
 
