@@ -19,7 +19,7 @@ from chatsite.accounts.models import AccountChange, Invitation, User
 
 
 def send_deletion_email(request: HttpRequest, email: str) -> None:
-    """Say that the account is deleted, so that its owner learns of it if somebody else did it."""
+    """Say that the account is deleted, so that its owner learns of it if another person did it."""
     if settings.SMTP_URL:
         get_adapter(request).send_mail("account/email/account_deleted", email, {})
 

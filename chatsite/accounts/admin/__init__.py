@@ -22,5 +22,5 @@ __all__ = ["UserAdmin", "account_change", "gate", "invitation", "limits", "user"
 
 admin.site.unregister(EmailAddress)  # an address is changed with its user, here or by themselves
 admin.site.unregister(Group)  # the role says it all
-admin.site.unregister(Authenticator)  # the keys of second factors are nobody's to read
+admin.site.unregister(Authenticator)  # no admin may read the keys of second factors
 admin.site.unregister([SocialAccount, SocialApp, SocialToken])  # single sign-on is set up by settings

@@ -38,14 +38,14 @@ def _answer(request: HttpRequest, form: TokenForm) -> HttpResponse:
         return _page(request, form=form, status=404)
     if not found.is_open:
         return _page(request, found=found, status=410)
-    invitations.accept(request.session, found)
+    invitations.hold_invitation(request.session, found)
     return redirect("account_signup")
 
 
 @require_POST
 def decline(request: HttpRequest) -> HttpResponse:
     """Go on without the invitation: with another address, where the site's policy allows that."""
-    invitations.decline(request.session)
+    invitations.drop_invitation(request.session)
     return redirect("account_signup")
 
 

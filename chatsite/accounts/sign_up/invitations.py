@@ -64,12 +64,12 @@ def find_by_token(token: str) -> Invitation | None:
     return Invitation.objects.filter(token_hash=hash_token(token)).first()
 
 
-def accept(session: SessionBase, invitation: Invitation) -> None:
+def hold_invitation(session: SessionBase, invitation: Invitation) -> None:
     """Store in the session that its user came by the link."""
     session[GRANT] = invitation.token_hash
 
 
-def decline(session: SessionBase) -> None:
+def drop_invitation(session: SessionBase) -> None:
     session.pop(GRANT, None)
 
 
@@ -91,7 +91,7 @@ def use(session: SessionBase, user: User) -> bool:
         return False
     held.used_at, held.used_by = timezone.now(), user
     held.save(update_fields=["used_at", "used_by"])
-    decline(session)
+    drop_invitation(session)
     return True
 
 
