@@ -59,7 +59,7 @@ def test_a_forgotten_password_is_replaced_by_mail(visit, email, mails):
     page.get_by_label("Email").fill(email)
     page.get_by_role("button", name="Send the link").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Check your email")
-    page.goto(mails.link_for(email, about="Password Reset"))
+    page.goto(mails.link_for(email, about="Reset your password"))
     for field in password_fields(page):
         field.fill(NEW_PASSWORD)
     page.get_by_role("button", name="Save password").click()
