@@ -43,5 +43,5 @@ def test_it_needs_nothing_prepared_and_says_what_to_ask(run):
 
 def test_it_may_be_run_again_and_taken_back(run):
     assert run() == run()
-    assert run("--remove") == "“Conference guide” is gone. Its conversations stay.\n"
+    assert run("--remove") == "“Conference guide” has been removed. Its conversations are kept.\n"
     assert run("--remove") == "There is no “Conference guide”.\n"

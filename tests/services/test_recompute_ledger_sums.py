@@ -31,14 +31,14 @@ def recompute(**options):
 
 
 def test_nothing_differs_while_nobody_changes_anything(completion):
-    assert recompute() == "All sums are what the ledger says.\n"
+    assert recompute() == "All sums match the ledger.\n"
 
 
 def test_a_sum_that_is_not_there_is_written(completion):
     LedgerSum.objects.all().delete()
     said = recompute()
     assert f"user {completion.user_id}, " in said
-    assert "UTC, letters, reply: completions 0 → 1, cost 0 → 0.2500000000\n1 mended.\n" in said
+    assert "UTC, letters, reply: completions 0 → 1, cost 0 → 0.2500000000\n1 corrected.\n" in said
     assert LedgerSum.objects.get().cost_usd == Decimal("0.25")
 
 
@@ -70,7 +70,7 @@ def test_a_sum_of_a_closed_day_is_mended_too(completion):
     said = recompute()
     changed = "completions 5 → 1, cost 0.2500000000 → 0.25"
     assert f"rolled up purpose by the day reply, 2026-10-31 00:00 UTC: {changed}" in said
-    assert recompute() == "All sums are what the ledger says.\n"
+    assert recompute() == "All sums match the ledger.\n"
 
 
 def test_what_still_runs_is_in_no_sum():

@@ -116,8 +116,8 @@ def test_what_somebody_changed_by_hand_is_mended_and_said():
     said = recompute()
     assert "the site, day of" in said
     assert "spent 5.0000000000 → 0" in said
-    assert said.endswith("2 mended.\n")
-    assert recompute() == "All sums are what the ledger says.\n"
+    assert said.endswith("2 corrected.\n")
+    assert recompute() == "All sums match the ledger.\n"
 
 
 def test_a_dry_run_changes_nothing():

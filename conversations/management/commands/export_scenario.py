@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("scenario", type=int, help="The scenario's number, as in the address of its page.")
-        parser.add_argument("file", nargs="?", type=Path, help="Where to; standard output if it is left out.")
+        parser.add_argument("file", nargs="?", type=Path, help="File to write; standard output if left out.")
 
     def handle(self, *, scenario: int, file: Path | None, **options: Any) -> None:
         if (found := Scenario.objects.filter(pk=scenario).first()) is None:

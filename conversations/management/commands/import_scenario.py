@@ -20,10 +20,10 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", nargs="?", type=Path, help="Where from; standard input if it is left out.")
+        parser.add_argument("file", nargs="?", type=Path, help="File to read; standard input if left out.")
         who = parser.add_mutually_exclusive_group()
-        who.add_argument("--owner", metavar="EMAIL", help="Whose scenario it becomes; the site's if it is left out.")
-        who.add_argument("--offered", action="store_true", help="Let everyone choose it.")
+        who.add_argument("--owner", metavar="EMAIL", help="Owner of the scenario; the site if left out.")
+        who.add_argument("--offered", action="store_true", help="Offer it to everyone.")
 
     def handle(self, *, file: Path | None, owner: str | None, offered: bool, **options: Any) -> None:
         try:
@@ -50,5 +50,5 @@ def _find(email: str | None) -> User | None:
     if email is None:
         return None
     if (found := User.objects.filter(email__iexact=email).first()) is None:
-        raise CommandError(f"Nobody has the address {email}.")
+        raise CommandError(f"No account has the address {email}.")
     return found

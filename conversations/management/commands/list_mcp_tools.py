@@ -14,7 +14,7 @@ from conversations.tools.mcp_tools import server_tools
 
 
 class Command(BaseCommand):
-    help = "List the tools of an MCP server again, and store the listing."
+    help = "List the tools of an MCP server again and store the list."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="the server's name in the admin")
@@ -29,4 +29,4 @@ class Command(BaseCommand):
         for tool in server_tools(server):
             self.stdout.write(f"{tool.spec.name}  {'asks' if tool.spec.needs_approval else 'runs at once'}")
         for refused in server.refused_tools:
-            self.stdout.write(f"not taken: {refused['name']}  {refused['reason']}")
+            self.stdout.write(f"rejected: {refused['name']}  {refused['reason']}")

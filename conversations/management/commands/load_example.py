@@ -18,7 +18,7 @@ class Command(BaseCommand):
     help = f"Add the scenario “{NAME}”, which answers from the schedule of a made-up conference."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--remove", action="store_true", help="Take it away again; its conversations stay.")
+        parser.add_argument("--remove", action="store_true", help="Remove it; its conversations are kept.")
 
     def handle(self, *, remove: bool, **options: Any) -> None:
         migrate()
@@ -42,4 +42,6 @@ class Command(BaseCommand):
             raise CommandError(
                 f"New conversations start with “{NAME}”. Make another scenario the default in the admin first."
             ) from None
-        self.stdout.write(f"“{NAME}” is gone. Its conversations stay." if removed else f"There is no “{NAME}”.")
+        self.stdout.write(
+            f"“{NAME}” has been removed. Its conversations are kept." if removed else f"There is no “{NAME}”."
+        )

@@ -15,10 +15,10 @@ from conversations.services.ledger.recompute_spending import Difference, recompu
 class Command(BaseCommand):
     """Prints each sum that was wrong and what it is now; the site may go on meanwhile."""
 
-    help = "Compute the sums that limits of money are held against, and those of all figures, again from the ledger."
+    help = "Recompute the sums behind spending limits and figures from the ledger."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="only say what is wrong")
+        parser.add_argument("--dry-run", action="store_true", help="report wrong sums without correcting them")
 
     def handle(self, *, dry_run: bool, **options: Any) -> None:
         lines = [_line_of_spending(each) for each in recompute_spending(mend=not dry_run)]
@@ -26,8 +26,8 @@ class Command(BaseCommand):
         lines += [_line_of_closed(each) for each in recompute_rolled_up_sums(mend=not dry_run)]
         for line in lines:
             self.stdout.write(line)
-        done = "wrong" if dry_run else "mended"
-        self.stdout.write(f"{len(lines)} {done}." if lines else "All sums are what the ledger says.")
+        done = "wrong" if dry_run else "corrected"
+        self.stdout.write(f"{len(lines)} {done}." if lines else "All sums match the ledger.")
 
 
 def _line_of_spending(each: Difference) -> str:

@@ -29,7 +29,7 @@ class Command(BaseCommand):
     help = "Show the window that a message would be sent in, without sending it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("conversation", help="its public id, the beginning of that, or its number")
+        parser.add_argument("conversation", help="its public id, the beginning of it, or its number")
         parser.add_argument("message", help="what would be sent next")
         parser.add_argument("--budget", type=int, metavar="TOKENS", help="most tokens of the prompt")
         parser.add_argument("--policy", help=f"{', '.join(BUILT_IN)}, or the dotted path of a class")
@@ -58,9 +58,9 @@ def _find(wanted: str) -> Conversation:
     there = Conversation.objects.filter(deleted_at=None).select_related("scenario", "head", "owner")
     found = list(there.annotate(spelled=spelled).filter(meant)[:2])
     if not found:
-        raise CommandError(f"No conversation has the id {wanted!r}, or one that begins like that.")
+        raise CommandError(f"No conversation has an id that begins with {wanted!r}.")
     if len(found) > 1:
-        raise CommandError(f"The ids of several conversations begin with {wanted!r}: give more of it.")
+        raise CommandError(f"The ids of several conversations begin with {wanted!r}: give more characters.")
     return found[0]
 
 
