@@ -118,7 +118,7 @@ def test_a_referer_from_elsewhere_leads_nowhere(client):
 def test_an_address_that_nobody_can_have_is_refused_in_the_readers_language(client):
     answer = client.get("/?a=%00", headers={"accept-language": "zh-CN"})
     assert answer.status_code == 400
-    assert "无法理解该请求" in answer.content.decode()
+    assert "无法读取此请求" in answer.content.decode()
 
 
 def test_a_mail_is_in_the_language_of_who_gets_it(client, alice):

@@ -82,7 +82,7 @@ def test_who_has_not_confirmed_the_address_does_that_first(client, ada, sign_in)
     EmailAddress.objects.create(user=ada, email=ada.email, primary=True, verified=False)
     sign_in(client, ada.email)
     page = client.get(TOTP, follow=True).content.decode()
-    assert "confirm your email address" in page
+    assert "Confirm your email address before you set up a second factor." in page
 
 
 def test_the_password_alone_signs_nobody_in_who_has_an_app(half_in):

@@ -56,7 +56,7 @@ def test_a_switched_off_account_gets_in_no_more(client, ada, sign_in):
     ada.is_active = False
     ada.save()
     assert sign_in(client, ada.email).headers["Location"] == "/accounts/inactive/"
-    assert "switched off" in client.get("/accounts/inactive/").content.decode()
+    assert "deactivated" in client.get("/accounts/inactive/").content.decode()
 
 
 def test_switching_an_account_off_ends_its_sessions(client, ada):

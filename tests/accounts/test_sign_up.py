@@ -23,7 +23,7 @@ def test_a_new_person_is_signed_in_and_is_nobody_special(client, sign_up):
 def test_a_mail_is_said_to_be_sent_only_where_it_is(client, settings, sign_up, smtp_url, is_said):
     settings.SMTP_URL = smtp_url
     sign_up(client, "bob@example.org")
-    assert ("We have sent a link to bob@example.org" in client.get(reverse("account")).content.decode()) is is_said
+    assert ("We sent a link to bob@example.org" in client.get(reverse("account")).content.decode()) is is_said
 
 
 def test_a_mail_that_fails_is_not_said_to_be_sent(client, settings, sign_up, unused_tcp_port):

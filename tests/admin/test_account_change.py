@@ -120,7 +120,7 @@ def test_a_changed_address_is_told_to_the_one_before(post, alice, mailoutbox):
     [mail] = mailoutbox
     assert mail.to == ["alice@example.org"]
     assert "ada@example.org" in mail.body
-    assert "it was alice@example.org" in own_page(alice)
+    assert "It was alice@example.org before" in own_page(alice)
 
 
 def test_removed_second_factors_are_told(post, alice, mailoutbox):

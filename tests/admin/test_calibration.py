@@ -66,7 +66,7 @@ def test_without_reports_the_list_says_nothing_of_them(admin_browser, calibratio
 def test_the_page_says_what_is_known_and_how_much_is_missing(admin_browser, calibration):
     page = page_of(admin_browser, calibration)
     assert "7 of the 20 that are needed" in page
-    assert "named a limit of 4,096 tokens, which is lower than the 8,192" in page
+    assert "named a limit of 4,096 tokens, which is lower than the configured 8,192" in page
     assert "No usage has been reported yet" in page
     assert "<canvas" not in page
 
@@ -124,7 +124,7 @@ def test_the_pages_take_the_same_queries_however_much_there_is(queries_for, cali
 def test_the_limit_can_be_forgotten_and_who_did_it_is_written_down(admin_browser, superuser, calibration):
     assert find_calibration("letters").limit_tokens == 4_096
     response = admin_browser.post(url_of(calibration, "forget_limit"), follow=True)
-    assert "Forgot the provider&#x27;s limit of 4,096 tokens." in response.content.decode()
+    assert "The provider&#x27;s limit of 4,096 tokens has been forgotten." in response.content.decode()
     assert find_calibration("letters").limit_tokens is None
     entry = LogEntry.objects.get()
     assert (entry.user, entry.object_id) == (superuser, str(calibration.pk))

@@ -34,7 +34,7 @@ def browser(provider) -> Client:
 def test_it_is_asked_at_the_provider_and_then_the_page_is_there(browser, page):
     asked = browser.get(page).headers["Location"]
     assert asked.startswith(f"{LOGIN}?process=confirm")
-    assert "once more" in browser.get(asked).text
+    assert "again before making this change" in browser.get(asked).text
     assert confirm_there(browser, page).headers["Location"] == page
     assert browser.get(page).status_code == 200
 
