@@ -132,7 +132,7 @@ def test_a_file_that_is_too_large_is_not_sent(page):
     page.on("request", lambda request: sent.append(request.url))
     page.locator('[data-part="shelf"]').evaluate("shelf => { shelf.dataset.mostBytes = 10 }")
     add(page, NOTES)
-    expect(page.locator(".uploads")).to_contain_text("which is the most that a document may be here")
+    expect(page.locator(".uploads")).to_contain_text("the most that a document may be here")
     assert not [url for url in sent if url.endswith("/documents/add/")]
 
 
@@ -233,7 +233,7 @@ def test_a_copy_of_a_scenario_says_that_documents_stay(scenario_page):
     add(page, NOTES)
     expect(row(page, "notes.md")).to_be_visible()
     page.goto("/scenarios/")
-    page.get_by_role("link", name="Copy Guide").click()
+    page.get_by_role("link", name="Duplicate Guide").click()
     expect(page.get_by_text("has 1 document, which stays with it")).to_be_visible()
 
 
