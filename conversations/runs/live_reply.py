@@ -1,4 +1,4 @@
-"""A reply while it is made: its text in memory, and what of it has not been sent or saved yet."""
+"""A reply while it is streamed: its text in memory, and which part of it has not been sent or saved yet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Blocks = list[RenderedBlock]
 
 @dataclass(frozen=True, slots=True)
 class StepText:
-    """The text so far of a reply that is at *position*, where it is only while it is at one step."""
+    """The text so far of the step that a reply is at; *position* is the reply's during this step."""
 
     position: int
     text: str
@@ -35,7 +35,7 @@ class StepLines:
 
 
 class LiveReply:
-    """Collects the text of a reply, step by step. All offsets are code points, and begin anew with each step.
+    """Collects the text of a reply, step by step. All offsets are code points, and start at 0 with each step.
 
     `flush` sends what is new, `unsaved` hands out the whole text if it has grown since `mark_saved`. Of the lines that
     are whole, `render_lines` makes blocks; `send_blocks` sends them.
@@ -60,9 +60,9 @@ class LiveReply:
         return "".join(self._sent) + "".join(self._fresh)
 
     def begin_step(self, step: int, *, position: int, text: str) -> None:
-        """Begin the text anew at the reply's *position* of now, with what is stored of it.
+        """Begin the text of a step at the reply's current *position*, with what is stored of it.
 
-        What came before is with the calls of the step before.
+        The text before it is stored with the calls of the previous step.
         """
         self.flush()
         self._begin(position, text)
@@ -71,12 +71,12 @@ class LiveReply:
             self.show_calls()
 
     def show_calls(self) -> None:
-        """Say that something has become of the calls."""
+        """Tell the pages that the calls of the step have changed."""
         self.flush()
         self._publish(ReplyStep(self._conversation, self.reply_id, self._step))
 
     def record_window(self, record: WindowRecord) -> None:
-        """Take the window that is about to be asked with; nothing has come of an earlier one."""
+        """Tell the pages which window is about to be sent. An earlier one of this step has brought no text."""
         self._blocks = BlockStream(passages=len(record.grounding.included))
         self._publish(
             WindowRecorded(
@@ -89,7 +89,7 @@ class LiveReply:
         )
 
     def append(self, text: str) -> None:
-        """Take a further piece of text. The first one is sent at once: somebody waits for it."""
+        """Take a further piece of text. The first one is sent at once: it is waited for."""
         self._fresh.append(text)
         if not self._sent_length:
             self.flush()

@@ -1,4 +1,4 @@
-"""End what nobody makes any more: replies whose worker is gone, rows of the ledger that were left open."""
+"""The reaper: ends replies whose worker is gone, and settles rows of the ledger that were left open."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONGEST_REQUEST = dt.timedelta(hours=1)
 
 
 def reap_once() -> int:
-    """End every reply whose lease is over: interrupted, or stopped if that was asked, or if nobody allowed its calls.
+    """End every reply whose lease is over: interrupted, or stopped if that was requested or approval has expired.
 
     Returns how many.
     """
@@ -43,7 +43,7 @@ def reap_once() -> int:
 
 
 def tidy_once() -> None:
-    """What is done now and then: sweep what was deleted a while ago, and what is over: sessions, counts, days."""
+    """Sweep what was deleted a while ago or has expired: conversations, sessions, counts; close days of the ledger."""
     sweep_deleted_conversations()
     SessionStore.clear_expired()
     delete_old_attempts()
@@ -52,7 +52,7 @@ def tidy_once() -> None:
 
 
 def _survives(duty: Callable[[Any], bool], row: Any) -> bool:
-    """Do *duty* for one row; a row that can't be ended must not keep the others from it."""
+    """Do *duty* for one row, and log a failure: a row that can't be ended must not keep the others from it."""
     try:
         return duty(row)
     except Exception:
@@ -61,9 +61,9 @@ def _survives(duty: Callable[[Any], bool], row: Any) -> bool:
 
 
 def _reap(run: Run) -> bool:
-    """End what its worker has left, unless that was only slow and has given the run back since."""
+    """End what the worker has left, unless it was only slow and has released the run since."""
     ending = STOPPED if run.stop_requested_at else INTERRUPTED
-    # First the ledger, as always: whoever hears that the reply has ended asks what it cost.
+    # First the ledger, as always: a page that hears that the reply has ended asks what it cost.
     settle_abandoned(run.reply_id, text=run.reply.content, error_code=ending.error_code)
     with transaction.atomic():
         if hold_streaming(run.reply_id) and not _is_still_over(run):
@@ -80,7 +80,7 @@ def _is_still_over(run: Run) -> bool:
 
 
 def _left_open() -> QuerySet[Completion]:
-    """Return the requests that nobody will settle: of replies that ended a while ago, are gone or not in the making.
+    """Return the requests that no worker will settle: of replies that ended a while ago, are gone or are not running.
 
     As long as one of them is open, no day after it is closed.
     """

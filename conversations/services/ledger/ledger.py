@@ -1,4 +1,4 @@
-"""The ledger: a row before each request to a provider, settled once when the request has ended."""
+"""The ledger: a row is opened before each request to a provider, and settled once when the request has ended."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from conversations.services.counting.prices import price_columns, price_list_col
 
 from .reservations import Amount, LoopNotCovered, NotCovered, move_loop_reservation, reserve, settle, why_not_covered
 
-WORDS = ("messages", "input")  # of a request's body: the ledger keeps none
+CONTENT = ("messages", "input")  # of a request's body: the ledger keeps none
 KEPT_ONCE = ("tools",)  # for all requests that share them
 # Whether they are there already or not, `forget_sent` can't delete them until the row of the ledger is stored.
 KEEP_TEXTS = """
@@ -66,9 +66,9 @@ class NewCompletion:
     """A request that is about to leave with the JSON *body*, at the *prices* of now.
 
     *prompt_tokens* is our own count, *most_prompt_tokens* the most that the provider may make of it, and
-    *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays, if anybody but the
-    site. *loop_usd* is what the requests may cost that may follow it in the loop of its reply; None where there is no
-    loop, or an unknown price. A reply and the steps to it have a *record* of the window, and all that belong to a
+    *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays; None is
+    the site. *loop_usd* is what the requests that may follow it in the loop of its reply may cost; None where there is
+    no loop, or an unknown price. A reply and the steps to it have a *record* of the window, and all that belong to a
     conversation name it; its scenario is theirs, unless they name one of their own.
     """
 
@@ -95,9 +95,9 @@ class NewCompletion:
 
 
 def open_completion(new: NewCompletion) -> Completion:
-    """Write the row of a request that is about to leave, and hold back what it may cost: both or neither.
+    """Write the row of a request that is about to leave, and reserve what it may cost: both or neither.
 
-    Raises an `AccessError` if the person's money or the site's does not cover it, or if that can't be known, and
+    Raises an `AccessError` if the user's money or the site's does not cover it, or if that can't be known, and
     `LoopNotCovered` if it does not cover what may follow: then this one may be covered as an answer.
     """
     limits = money_limits(new.user)
@@ -136,7 +136,7 @@ def _row_of(new: NewCompletion) -> Completion:
         attempt=new.attempt,
         language_model=new.language_model,
         window=new.record.to_json() if new.record else None,
-        request={name: value for name, value in new.body.items() if name not in WORDS + KEPT_ONCE},
+        request={name: value for name, value in new.body.items() if name not in CONTENT + KEPT_ONCE},
         messages_digest=digest_of(messages or new.body.get("input", ())),
         estimated_input_tokens=new.prompt_tokens,
         reserved_usd=new.worst_usd,
@@ -173,7 +173,7 @@ def _tool_schemas(body: Mapping[str, Any]) -> str | None:
 
 
 def settle_completion(completion: Completion, outcome: Outcome) -> bool:
-    """Write down how the request ended and what it cost, and give back what was held for it.
+    """Store how the request ended and what it cost, and release its reservation.
 
     Returns False, and changes nothing, if that has been done before.
     """
@@ -213,7 +213,7 @@ def _columns_of_end(outcome: Outcome) -> dict[str, Any]:
 
 
 def settle_abandoned(reply_id: int, *, text: str, error_code: str) -> None:
-    """Settle what a worker that is gone has left open, by our own count."""
+    """Settle the rows that a dead worker has left open, by our own count."""
     for completion in Completion.objects.filter(reply_id=reply_id, ended_at=None):
         settle_completion(completion, Outcome(text=text, error_code=error_code))
 

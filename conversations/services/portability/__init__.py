@@ -1,0 +1,1 @@
+"""Exporting an account, importing a chat history and deleting an account."""

@@ -1,0 +1,1 @@
+"""Readings: recorded access of reviewers to conversations of others."""
