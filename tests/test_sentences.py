@@ -13,7 +13,7 @@ from chatsite.accounts.preferences.reader_time_zone import reader_time_zone
 from conversations.core.errors import ConversationError, MessageTooLong, MoneyUsedUp, ProviderTimedOut
 from conversations.models import Message
 from conversations.services.replies.end_reply import Ending, end_reply
-from conversations.wording.error_sentences import Reader, sentence_of, stored_sentence
+from conversations.wording.error_sentences import ReaderLocale, error_sentence, stored_error_sentence
 from tests.core.test_errors import CLASSES, example
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import Page
@@ -22,7 +22,7 @@ from tests.support.waiting import in_thread
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 EMPTY_IN_CHINESE = "消息是空的，请先输入内容再发送。"
 TIMED_OUT_IN_CHINESE = "语言模型响应超时，请重试。"
-ENGLISH, CHINESE_READER = Reader("en"), Reader("zh-hans")
+ENGLISH, CHINESE_READER = ReaderLocale("en"), ReaderLocale("zh-hans")
 CHINESE_BROWSER = "zh-CN,zh;q=0.9,en;q=0.8"
 
 
@@ -32,16 +32,18 @@ CHINESE_BROWSER = "zh-CN,zh;q=0.9,en;q=0.8"
 @pytest.mark.parametrize("error", CLASSES)
 def test_each_language_has_its_sentence(error):
     raised = example(error)
-    assert sentence_of(raised, ENGLISH) == str(raised)
-    assert CHINESE.search(sentence_of(raised, CHINESE_READER))
+    assert error_sentence(raised, ENGLISH) == str(raised)
+    assert CHINESE.search(error_sentence(raised, CHINESE_READER))
 
 
 def test_figures_are_the_same_in_every_language():
-    assert "31,405" in sentence_of(MessageTooLong(tokens_over=31_405), CHINESE_READER)
+    assert "31,405" in error_sentence(MessageTooLong(tokens_over=31_405), CHINESE_READER)
 
 
 def test_what_another_version_stored_is_said_in_the_readers_language_too():
-    assert stored_sentence("of_another_version", {}, CHINESE_READER) == sentence_of(ConversationError(), CHINESE_READER)
+    assert stored_error_sentence("of_another_version", {}, CHINESE_READER) == error_sentence(
+        ConversationError(), CHINESE_READER
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_what_another_version_stored_is_said_in_the_readers_language_too():
 )
 def test_when_it_opens_again_is_said_by_the_readers_clock(zone, said):
     used_up = MoneyUsedUp(opens_at=dt.datetime(2026, 11, 22, tzinfo=dt.UTC))
-    assert sentence_of(used_up, Reader("en", reader_time_zone({"tz": zone}))).endswith(said)
+    assert error_sentence(used_up, ReaderLocale("en", reader_time_zone({"tz": zone}))).endswith(said)
 
 
 # Over HTTP

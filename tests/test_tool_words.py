@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from conversations.wording.tool_labels import LONGEST_SHORT_CHARACTERS, short_arguments, words_of
+from conversations.wording.tool_labels import LONGEST_SHORT_CHARACTERS, built_in_labels, short_arguments
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,6 @@ def test_a_product_is_written_as_people_do(sum_, line):
 
 
 def test_only_a_built_in_tool_has_words_of_its_own():
-    assert words_of("calculator", "built-in")
-    assert words_of("calculator", "own") is None
-    assert words_of("crm__calculator", "crm (crm.example.org)") is None
+    assert built_in_labels("calculator", "built-in")
+    assert built_in_labels("calculator", "own") is None
+    assert built_in_labels("crm__calculator", "crm (crm.example.org)") is None

@@ -43,7 +43,7 @@ class LinesField(forms.CharField):
         super().__init__(strip=False, **options)
 
     def to_python(self, value: Any) -> str:
-        return super().to_python(value).replace("\r\n", "\n")
+        return (super().to_python(value) or "").replace("\r\n", "\n")
 
 
 class SamplingField(forms.JSONField):

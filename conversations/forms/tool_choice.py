@@ -19,7 +19,7 @@ from conversations.providers.tokens.prompt_tokens import count_tool_schemas
 from conversations.services.counting.model_context import model_context
 from conversations.tools.mcp_tools import all_tools_key
 from conversations.tools.toolbox import OfferedTool, offered_tools, scenario_toolbox
-from conversations.wording.tool_labels import words_of
+from conversations.wording.tool_labels import built_in_labels
 
 GROUPS = {BUILT_IN: _("Built in"), OWN: _("From this site")}
 
@@ -98,7 +98,7 @@ def chosen_tools(scenario: Scenario) -> list[ToolCheckbox]:
 
 def _box(tool: OfferedTool, *, tokens: int) -> ToolCheckbox:
     spec = tool.spec
-    words = words_of(spec.name, spec.source)
+    words = built_in_labels(spec.name, spec.source)
     name, description = (words.name, words.description) if words else (spec.name, _one_line(spec.description))
     return ToolCheckbox(tool.key, str(name), str(description), spec.source, tokens, spec.needs_approval)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from conversations.core.window.window_record import WindowRecord
 from conversations.selectors.conversations.window import WindowView
-from conversations.views.conversations.policy_labels import rules_of
+from conversations.views.conversations.policy_labels import window_rules
 from conversations.wording.window_labels import LEFT_OUT_LABELS, PART_LABELS
 
 HEADINGS = ("KIND", "ROLE", "POSITION", "TOKENS", "WORDS")
@@ -25,7 +25,7 @@ def window_lines(view: WindowView, *, columns: int | None = None) -> Iterator[st
     yield ""
     yield from _not_sent(view, columns)
     yield ""
-    for name, value in rules_of(view.record):
+    for name, value in window_rules(view.record):
         yield f"{name}: {value}"
 
 

@@ -46,7 +46,7 @@ from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.views.conversations.snapshot import conversation_snapshot
-from conversations.wording.error_sentences import reader_of_socket, sentence_of
+from conversations.wording.error_sentences import error_sentence, socket_reader
 
 from .send_buffer import SendBuffer
 from .subscriptions import Subscriptions
@@ -77,7 +77,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         except NOT_ADMITTED:
             await self.close()  # before it is accepted: the handshake answers 403
             return
-        self.reader = reader_of_socket(self.scope, user)
+        self.reader = socket_reader(self.scope, user)
         await self.accept()
         self.buffer.start()
         session_watcher().watch(self.scope["session"].session_key, self._recheck_admission)
@@ -109,7 +109,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             logger.info("a bad frame: %s", error.detail)
         answer = ErrorFrame(
             code=error.code,
-            message=sentence_of(error, self.reader),
+            message=error_sentence(error, self.reader),
             conversation=frame.conversation if frame else None,
             client_id=getattr(frame, "client_id", None),
         )

@@ -1,4 +1,4 @@
-"""How pages write the calls of tools: in words, and what others wrote never as anything but text."""
+"""Template tags for tool calls: labels, and text of others that is never anything but text."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from conversations.core.text.readable_json import readable_json
 from conversations.core.tools.tool_spec import BUILT_IN
 from conversations.selectors.conversations.tool_calls import MOST_SHOWN_CHARACTERS, CallRow
 from conversations.wording import tool_labels
-from conversations.wording.tool_labels import ToolWords
+from conversations.wording.tool_labels import ToolLabels
 
 register = template.Library()
 
 
 @register.simple_tag
-def words_of(tool: str, source: str) -> ToolWords | None:
-    """Return the words of a built-in tool, or nothing."""
-    return tool_labels.words_of(tool, source)
+def built_in_labels(tool: str, source: str) -> ToolLabels | None:
+    """Return the labels of a built-in tool, or None."""
+    return tool_labels.built_in_labels(tool, source)
 
 
 @register.filter
@@ -38,7 +38,7 @@ def readable_arguments(call: CallRow) -> str:
 
 @register.filter
 def visible(text: str) -> SafeString:
-    """Return *text* with the name of each character that nobody would see, in a mark of its own."""
+    """Return *text* with the name of each invisible character, in a mark of its own."""
     return SafeString("".join(map(_marked, visible_pieces(text))))
 
 

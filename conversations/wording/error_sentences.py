@@ -1,6 +1,6 @@
-"""The sentences of errors in the language, and the time, of whoever reads them.
+"""Sentences of errors in the language and time zone of their reader.
 
-Pages are rendered in it already; what a socket sends has no page around it, so it is told whose it is.
+Pages are rendered in these already; what a socket sends has no page around it, so it is given its reader.
 """
 
 from __future__ import annotations
@@ -23,35 +23,35 @@ from conversations.core.errors.stored_errors import sentence_for
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """Whoever reads a page: in which language, and by which clock."""
+class ReaderLocale:
+    """The language and the time zone in which a page is read."""
 
     language_code: str
     zone: dt.tzinfo = dt.UTC
 
     @contextmanager
-    def at_hand(self) -> Iterator[None]:
-        """Render in the reader's language and by their clock."""
+    def activated(self) -> Iterator[None]:
+        """Render in this language and time zone."""
         with override(self.language_code), timezone.override(self.zone):
             yield
 
     def tell(self, moment: dt.datetime) -> str:
-        """Return the moment by the reader's clock; of UTC it is said that it is."""
+        """Return the moment in the reader's time zone; UTC is named."""
         with override(self.language_code):
             written = moment.astimezone(self.zone).strftime(gettext("%Y-%m-%d %H:%M"))
         return f"{written} UTC" if self.zone is dt.UTC else written
 
-    def tell_time(self, moment: dt.datetime) -> str:
+    def format_time(self, moment: dt.datetime) -> str:
         """Return only the time of day: of a moment that is less than a day away."""
         return time_of_day(moment, self.zone)
 
 
-def sentence_of(error: ConversationError, reader: Reader) -> str:
-    """Return what the person reads."""
-    return stored_sentence(error.code, error.params, reader)
+def error_sentence(error: ConversationError, reader: ReaderLocale) -> str:
+    """Return what the reader is told."""
+    return stored_error_sentence(error.code, error.params, reader)
 
 
-def stored_sentence(code: str, params: Mapping[str, object], reader: Reader) -> str:
+def stored_error_sentence(code: str, params: Mapping[str, object], reader: ReaderLocale) -> str:
     """Return the sentence of an error of which only *code* and *params* are stored; nothing where there is no code."""
     if not code:
         return ""
@@ -59,14 +59,14 @@ def stored_sentence(code: str, params: Mapping[str, object], reader: Reader) -> 
         return sentence_for(code, params, translate=gettext, translate_plural=ngettext, tell=reader.tell)
 
 
-def reader_of(request: HttpRequest) -> Reader:
-    return Reader(reader_language(request), reader_time_zone(request.COOKIES))
+def request_reader(request: HttpRequest) -> ReaderLocale:
+    return ReaderLocale(reader_language(request), reader_time_zone(request.COOKIES))
 
 
-def reader_of_socket(scope: Mapping[str, Any], user: User) -> Reader:
-    """Return who reads a socket's page: found in its handshake as in every other request."""
+def socket_reader(scope: Mapping[str, Any], user: User) -> ReaderLocale:
+    """Return the reader of a socket's page, from its handshake as from any other request."""
     handshake = HttpRequest()
     handshake.user = user
     handshake.COOKIES = scope["cookies"]
     handshake.META["HTTP_ACCEPT_LANGUAGE"] = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
-    return reader_of(handshake)
+    return request_reader(handshake)

@@ -1,4 +1,4 @@
-"""Tools and their calls in words that people understand, and the arguments of a call on one line."""
+"""Labels of the built-in tools and of their calls, and the arguments of a call on one line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMES: Final = re.compile(r"(?<!\*)\*(?!\*)")
 
 
 @dataclass(frozen=True, slots=True)
-class ToolWords:
+class ToolLabels:
     """What a built-in tool is called and does, and its call while it runs and once it has succeeded.
 
     *icon* is one of the sheet.
@@ -32,29 +32,29 @@ class ToolWords:
     icon: str
 
 
-WORDS: Final[Mapping[str, ToolWords]] = {
-    "calculator": ToolWords(
+LABELS: Final[Mapping[str, ToolLabels]] = {
+    "calculator": ToolLabels(
         _("Calculator"),
         _("Calculates exactly where language models guess."),
         _("Calculating…"),
         _("Calculated"),
         "calculator",
     ),
-    "current_time": ToolWords(
+    "current_time": ToolLabels(
         _("Date and time"),
         _("Tells the language model the date and time, which it can't know by itself."),
         _("Checking the time…"),
         _("Checked the time"),
         "current_time",
     ),
-    "search_conversation": ToolWords(
+    "search_conversation": ToolLabels(
         _("Conversation search"),
         _("Finds older messages of this conversation, including those that have left the window."),
         _("Searching this conversation…"),
         _("Searched this conversation"),
         "search",
     ),
-    "search_documents": ToolWords(
+    "search_documents": ToolLabels(
         _("Document search"),
         _("Searches the documents again, with the language model's own query."),
         _("Searching your documents…"),
@@ -64,9 +64,9 @@ WORDS: Final[Mapping[str, ToolWords]] = {
 }
 
 
-def words_of(tool: str, source: str) -> ToolWords | None:
-    """Return the words of a built-in tool. Whatever another source calls its tools, it gets none of them."""
-    return WORDS.get(tool) if source == BUILT_IN else None
+def built_in_labels(tool: str, source: str) -> ToolLabels | None:
+    """Return the labels of a built-in tool; a tool of another source gets none, whatever its name."""
+    return LABELS.get(tool) if source == BUILT_IN else None
 
 
 def short_arguments(arguments: str, *, are_sums: bool = False) -> str:

@@ -11,7 +11,7 @@ from chatsite.accounts.gate.passwords import set_password
 from chatsite.accounts.models import GatePassword
 from conversations.models import Conversation, Message
 from conversations.views.conversations.snapshot import conversation_snapshot
-from conversations.wording.error_sentences import Reader
+from conversations.wording.error_sentences import ReaderLocale
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,7 +39,7 @@ def test_a_message_is_dated_by_the_readers_clock(client, conversation, zone, sho
 
 
 def test_a_snapshot_tells_the_same_time_as_the_page(conversation):
-    reader = Reader("en", dt.timezone(dt.timedelta(hours=9)))
+    reader = ReaderLocale("en", dt.timezone(dt.timedelta(hours=9)))
     assert "2 Mar, 07:30" in conversation_snapshot(conversation, 0, reader=reader).messages[0]["html"]
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from conversations.models.tool_call import ToolCallState
-from conversations.selectors.conversations.window_coverage import Sight
+from conversations.selectors.conversations.window_coverage import Coverage
 from conversations.views.conversations import page_context
 from tests.admin.stored import make_record
 from tests.support.people import begin, make_user, post
@@ -72,7 +72,7 @@ def test_the_line_where_the_view_ends_stands_before_the_reply_whose_step_comes_f
     add_call(reply, result="391")
     end_step(reply)
     monkeypatch.setattr(page_context, "last_window", lambda conversation: make_record())
-    monkeypatch.setattr(Sight, "of", lambda record: Sight(first_position=2))
+    monkeypatch.setattr(Coverage, "of", lambda record: Coverage(first_position=2))
     page = page_of(client, reply)
     assert page.index('id="message-') < page.index("data-horizon") < page.index(f'id="message-{reply.pk}"')
     assert not re.search(r"<[^>]*data-horizon[^>]*\shidden", page)

@@ -15,9 +15,9 @@ from conversations.views.documents.document_status import (
     status_text,
     summarize_kinds,
 )
-from conversations.wording.error_sentences import Reader
+from conversations.wording.error_sentences import ReaderLocale
 
-READER = Reader("en")
+READER = ReaderLocale("en")
 OPENS_AT = {"opens_at": "2026-11-22T00:00:00+00:00"}
 
 
@@ -53,7 +53,7 @@ def test_a_document_that_could_not_be_read_says_why():
     failed = listed(state="failed", error_code="document_encrypted")
     assert status_kind(failed) is StatusKind.FAILED
     assert status_text(failed, READER).startswith("This document is protected by a password")
-    assert status_text(failed, Reader("zh-hans")).startswith("此文档有密码保护")
+    assert status_text(failed, ReaderLocale("zh-hans")).startswith("此文档有密码保护")
 
 
 def test_vectors_that_are_coming_are_counted():

@@ -12,7 +12,7 @@ from conversations.selectors.conversations.thread import thread_page
 from conversations.selectors.conversations.window_coverage import EVERYTHING
 from conversations.views.conversations.render_messages import render_messages
 from conversations.views.conversations.sources_summary import SourcesSummary
-from conversations.wording.error_sentences import Reader
+from conversations.wording.error_sentences import ReaderLocale
 from tests.admin.stored import make_completion, make_conversation, say
 from tests.support.people import begin, make_user, post
 from tests.support.tool_steps import add_call, end_step
@@ -27,7 +27,7 @@ def reply():
 
 
 def rendered(conversation):
-    return render_messages(thread_page(conversation).messages, reader=Reader("en"), sight=EVERYTHING)
+    return render_messages(thread_page(conversation).messages, reader=ReaderLocale("en"), coverage=EVERYTHING)
 
 
 def test_the_text_of_a_step_is_rendered_before_its_calls(reply):

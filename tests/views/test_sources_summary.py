@@ -7,9 +7,9 @@ import pytest
 from conversations.core.errors import LookUpTooCostly, ProviderUnavailable
 from conversations.core.window.window_record import GroundingPassage, GroundingRecord, LookUp
 from conversations.views.conversations.sources_summary import SourcesSummary, summarize_sources
-from conversations.wording.error_sentences import Reader
+from conversations.wording.error_sentences import ReaderLocale
 
-READER = Reader("en")
+READER = ReaderLocale("en")
 
 
 def passage(number: int) -> GroundingPassage:

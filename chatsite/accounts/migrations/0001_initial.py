@@ -73,7 +73,7 @@ class Migration(migrations.Migration):
                     "language",
                     models.CharField(
                         blank=True,
-                        choices=[("en", "English"), ("zh-hans", "简体中文")],
+                        choices=chatsite.accounts.models.user.language_choices,
                         help_text="Leave empty for the browser's language.",
                         max_length=10,
                         verbose_name="language",

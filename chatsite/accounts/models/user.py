@@ -14,6 +14,11 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
+def language_choices() -> list[tuple[str, str]]:
+    """Return the languages of the pages. A function, so that another language in the settings needs no migration."""
+    return list(settings.LANGUAGES)
+
+
 class Role(models.TextChoices):
     """Users chat; reviewers also read conversations in the admin; admins also change everything there."""
 
@@ -108,7 +113,7 @@ class User(AbstractBaseUser):
     language = models.CharField(
         _("language"),
         max_length=10,
-        choices=settings.LANGUAGES,
+        choices=language_choices,
         blank=True,
         help_text=_("Leave empty for the browser's language."),
     )

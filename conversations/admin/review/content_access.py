@@ -20,7 +20,7 @@ from conversations.core.text.reading_reason import FEWEST_CHARACTERS, MOST_CHARA
 from conversations.models import Conversation, Reading, ReadWhat
 from conversations.selectors.review.readings import readings_of, reason_given
 from conversations.services.review.readings import log_step, open_reading, require_reading
-from conversations.wording.error_sentences import reader_of, sentence_of
+from conversations.wording.error_sentences import error_sentence, request_reader
 
 MOST_LOGGED = 20
 READ = "conversations_conversation_read"
@@ -92,7 +92,7 @@ def open_reading_by_form(request: HttpRequest, conversation: Conversation) -> Ht
     try:
         open_reading(reviewer_of(request), conversation, request.POST.get("reason", ""))
     except ConversationError as refusal:
-        messages.error(request, sentence_of(refusal, reader_of(request)))
+        messages.error(request, error_sentence(refusal, request_reader(request)))
     return redirect(_page_to_go_on_to(request, conversation))
 
 

@@ -20,7 +20,7 @@ from conversations.models import Reading
 from conversations.selectors.review.content_search import MOST_CONVERSATIONS, conversations_with
 from conversations.selectors.review.readings import search_that_holds, searched_words
 from conversations.services.review.readings import MOST_DETAIL, RIGHT, log_hits, open_search, require_reviewer
-from conversations.wording.error_sentences import reader_of, sentence_of
+from conversations.wording.error_sentences import error_sentence, request_reader
 
 SEARCH = "conversations_reading_search"
 FEWEST_LETTERS = 3
@@ -42,7 +42,7 @@ def _begin(request: HttpRequest) -> HttpResponse:
     try:
         reading = open_search(reviewer_of(request), words, reason)
     except ConversationError as refusal:
-        return _page(request, words=words, reason=reason, error=sentence_of(refusal, reader_of(request)))
+        return _page(request, words=words, reason=reason, error=error_sentence(refusal, request_reader(request)))
     return redirect(reverse(f"admin:{SEARCH}", query={"reading": reading.public_id}))
 
 

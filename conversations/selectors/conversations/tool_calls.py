@@ -160,7 +160,8 @@ def _texts_before_calls(reply_ids: Collection[int]) -> Mapping[int, list[str]]:
     texts: dict[int, list[str]] = defaultdict(list)
     asked = Message.objects.filter(step_of__in=reply_ids, role="assistant").order_by("step_of", "position")
     for reply_id, text in asked.values_list("step_of", "content"):
-        texts[reply_id].append(text)
+        if reply_id is not None:
+            texts[reply_id].append(text)
     return texts
 
 

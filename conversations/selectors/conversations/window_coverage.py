@@ -1,4 +1,4 @@
-"""What the language model sees of a conversation: which of its messages are in a window, and why others are not."""
+"""Window coverage: which messages of a conversation a window holds, and why it does not hold others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Mark = Literal["in", "pinned", "excluded", "out"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Coverage:
     """What one window holds. From *first_position* on everything is in it but *left_out*: message → reason.
 
     Before it only the pins are, if it *has_pins_above*. *pins* are all of them, by id.
@@ -28,7 +28,7 @@ class Sight:
     has_pins_above: bool = False
 
     @classmethod
-    def of(cls, record: WindowRecord) -> Sight:
+    def of(cls, record: WindowRecord) -> Coverage:
         pins = [entry for entry in record.entries if entry.kind == "pin"]
         return cls(
             first_position=record.first_position,
@@ -47,4 +47,4 @@ class Sight:
         return "out" if is_out else "in"
 
 
-EVERYTHING = Sight()
+EVERYTHING = Coverage()

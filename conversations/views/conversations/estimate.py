@@ -15,14 +15,14 @@ from conversations.access import find_conversation
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation
 from conversations.selectors.conversations.window import view_window
-from conversations.selectors.conversations.window_coverage import Sight
+from conversations.selectors.conversations.window_coverage import Coverage
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
 from conversations.tools.toolbox import scenario_toolbox
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.requests import PersonRequest
 from conversations.views.usage.money_left import money_in_words
-from conversations.wording.error_sentences import reader_of, sentence_of
+from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .window_context import window_context, window_summary
 
@@ -38,7 +38,7 @@ def estimate(request: PersonRequest) -> HttpResponse:
             "prompt_tokens": estimated.prompt_tokens,
             "budget_tokens": estimated.budget_tokens,
             "problem": _problem(request, estimated),
-            "money": money_in_words(estimated, reader_of(request)),
+            "money": money_in_words(estimated, request_reader(request)),
             "window": _figures(estimated.window.record) if estimated.window else None,
         }
     )
@@ -54,7 +54,7 @@ def preview(request: PersonRequest) -> HttpResponse:
         "public_id": conversation.public_id if conversation else None,
         "estimate": estimated,
         "problem": _problem(request, estimated),
-        "money": money_in_words(estimated, reader_of(request)),
+        "money": money_in_words(estimated, request_reader(request)),
         **(_window_context(estimated, estimated.window.record) if estimated.window else {}),
     }
     template = "conversations/_preview.html" if request.htmx else "conversations/preview.html"
@@ -77,17 +77,17 @@ def _estimate(request: PersonRequest, conversation: Conversation | None) -> Draf
 
 
 def _problem(request: PersonRequest, estimated: DraftEstimate) -> str:
-    return sentence_of(estimated.error, reader_of(request)) if estimated.error else ""
+    return error_sentence(estimated.error, request_reader(request)) if estimated.error else ""
 
 
 def _figures(record: WindowRecord) -> dict[str, Any]:
     """Return what the meter draws, and which messages are pinned and excluded now: this is the coming window."""
-    sight = Sight.of(record)
+    coverage = Coverage.of(record)
     return {
         **window_summary(record),
         "parts": [*record.parts.items(), ("reserve", record.reply_reserve_tokens)],
-        "pins": sight.pins,
-        "excluded": [message for message, reason in sight.left_out.items() if reason == "excluded"],
+        "pins": coverage.pins,
+        "excluded": [message for message, reason in coverage.left_out.items() if reason == "excluded"],
     }
 
 

@@ -23,7 +23,7 @@ from conversations.services.replies.stop_reply import stop_reply
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.requests import PersonRequest
-from conversations.wording.error_sentences import reader_of, sentence_of
+from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .page_context import new_page_context, page_context
 
@@ -34,7 +34,7 @@ def show_page_with_draft(request: PersonRequest, error: ConversationError, publi
         context = page_context(request, find_conversation(request.user, public_id))
     except ConversationNotFound:
         context = new_page_context(request, public_id, _scenario_of_draft(request))
-    draft = {"draft": parameters.content(request), "error": sentence_of(error, reader_of(request))}
+    draft = {"draft": parameters.content(request), "error": error_sentence(error, request_reader(request))}
     return render(request, "conversations/conversation.html", context | draft)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
 
 from chatsite.accounts.limits import effective_limits
 from conversations.forms.tool_choice import chosen_tools
@@ -20,7 +21,8 @@ from conversations.selectors.conversations.documents import scenario_documents_c
 from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.selectors.conversations.thread import ThreadMessage, thread_page
 from conversations.selectors.conversations.window import last_window
-from conversations.selectors.conversations.window_coverage import EVERYTHING, Sight
+from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
+from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.review.readings import newest_reading
 from conversations.services.counting.model_context import model_context
 from conversations.services.limits.message_checks import user_allowances
@@ -28,17 +30,21 @@ from conversations.views.documents.document_list import Addresses, adding_contex
 from conversations.views.http import parameters
 from conversations.views.http.requests import PersonRequest
 from conversations.views.usage.money_left import left_in_words
-from conversations.wording.error_sentences import reader_of
+from conversations.wording.error_sentences import request_reader
 from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 
-from .costs_context import costs_context
 from .date_groups import group_by_date
 from .render_messages import render_messages
-from .suggestions import suggestions_for
-from .window_context import sight_summary
+from .window_context import coverage_summary
 
 CONVERSATIONS_PER_PAGE = 50
 SOCKET_PATH = "/ws/"
+SUGGESTIONS: Mapping[str, Promise] = {
+    "current_time": gettext_lazy("What time is it?"),
+    "calculator": gettext_lazy("What is 17 × 23?"),
+    "search_conversation": gettext_lazy("What did I say about the invoice?"),
+    "search_documents": gettext_lazy("What do my documents say about prices?"),
+}
 
 
 def list_context(request: PersonRequest, *, current: uuid.UUID | None) -> dict[str, Any]:
@@ -62,31 +68,37 @@ def thread_context(request: PersonRequest, conversation: Conversation, *, before
     And the line above which it no longer sees them.
     """
     record = last_window(conversation)
-    sight = Sight.of(record) if record else EVERYTHING
+    coverage = Coverage.of(record) if record else EVERYTHING
     page = thread_page(conversation, before=before)
     return {
         "conversation": conversation,
         "public_id": conversation.public_id,
-        "messages_shown": render_messages(page.messages, reader=reader_of(request), sight=sight),
+        "messages_shown": render_messages(page.messages, reader=request_reader(request), coverage=coverage),
         "has_older": page.has_older,
         "first_position": page.first_position,
-        "sight": sight,
-        "sight_summary": json.dumps(sight_summary(sight)),
-        "horizon_position": _horizon_position(page.messages, sight),
+        "coverage": coverage,
+        "coverage_summary": json.dumps(coverage_summary(coverage)),
+        "horizon_position": _horizon_position(page.messages, coverage),
         "is_streaming": any(message.state == "streaming" for message in page.messages),
         "is_awaiting_approval": any(message.steps.awaits_approval for message in page.messages),
     }
 
 
-def _horizon_position(messages: Sequence[ThreadMessage], sight: Sight) -> int | None:
+def _horizon_position(messages: Sequence[ThreadMessage], coverage: Coverage) -> int | None:
     """Return the position of the message above which the line stands, if it is on this page.
 
     A window may begin with a step of a reply, which has no place of its own there.
     """
-    first_seen = sight.first_position
+    first_seen = coverage.first_position
     if not first_seen or not messages or messages[0].position > first_seen:
         return None
     return next((message.position for message in messages if message.position >= first_seen), None)
+
+
+def costs_context(conversation: Conversation) -> dict[str, Any]:
+    """*costs* are the sums over all its requests, or None where its owner hides them."""
+    shows = conversation.owner.shows_costs
+    return {"conversation": conversation, "costs": totals_of_conversation(conversation) if shows else None}
 
 
 def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]:
@@ -99,7 +111,7 @@ def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]
         "language_model": model_context(chosen).configured.label,
         "is_demo": demo_is_used(),
         "tools": chosen_tools(chosen),
-        "suggestions": suggestions_for(chosen),
+        "suggestions": [question for tool, question in SUGGESTIONS.items() if tool in chosen.tools],
     }
 
 
@@ -109,15 +121,17 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
         **list_context(request, current=public_id),
         **scenario_context(request, scenario),
         "title": gettext(UNTITLED),
-        "sight": EVERYTHING,
-        "sight_summary": json.dumps(sight_summary(EVERYTHING)),
-        "mark_words": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
+        "coverage": EVERYTHING,
+        "coverage_summary": json.dumps(coverage_summary(EVERYTHING)),
+        "mark_labels": json.dumps({mark: str(words) for mark, words in MARK_LABELS.items()}),
         "parts": PART_LABELS,
         "urls": json.dumps(_urls(public_id)),
         **adding_context(Addresses("conversation", public_id)),
         "scenario_documents": scenario_documents_count(scenario),
         "client_id": uuid.uuid4(),
-        "money_left": left_in_words(user_allowances(request.user, effective_limits(request.user)), reader_of(request)),
+        "money_left": left_in_words(
+            user_allowances(request.user, effective_limits(request.user)), request_reader(request)
+        ),
     }
 
 
@@ -126,7 +140,7 @@ def page_context(request: PersonRequest, conversation: Conversation, *, before: 
     return {
         **new_page_context(request, conversation.public_id, conversation.scenario),
         **thread_context(request, conversation, before=before),
-        **documents_context(conversation, reader_of(request)),
+        **documents_context(conversation, request_reader(request)),
         **costs_context(conversation),
         "newest_reading": newest_reading(conversation),
         "title": conversation.title or gettext(UNTITLED),

@@ -15,7 +15,7 @@ from conversations.services.conversations.conversations import scenario_to_begin
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.requests import PersonRequest
-from conversations.wording.error_sentences import reader_of
+from conversations.wording.error_sentences import request_reader
 
 from .page_context import list_context, new_page_context, page_context, thread_context
 from .snapshot import conversation_snapshot
@@ -63,7 +63,7 @@ def sync(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     """The snapshot frame from a position on, for a page whose socket can't connect."""
     found = find_conversation(request.user, public_id)
     from_position = parameters.position(request, "from") or 0
-    return JsonResponse(conversation_snapshot(found, from_position, reader=reader_of(request)).to_wire())
+    return JsonResponse(conversation_snapshot(found, from_position, reader=request_reader(request)).to_wire())
 
 
 @require_GET

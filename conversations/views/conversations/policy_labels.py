@@ -14,7 +14,7 @@ from conversations.window_policies import policy_choices
 Rule = tuple[str, str]
 
 
-def rules_of(record: WindowRecord) -> list[Rule]:
+def window_rules(record: WindowRecord) -> list[Rule]:
     """Return what held for this window, each as its name and its value; what changed nothing is not among them."""
     name = record.policy["name"]
     return [

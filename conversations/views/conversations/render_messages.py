@@ -13,8 +13,8 @@ from django.utils.safestring import SafeString
 from conversations.rendering import BlockStream, render_markdown
 from conversations.selectors.conversations.thread import ThreadMessage
 from conversations.selectors.conversations.tool_calls import CallRow
-from conversations.selectors.conversations.window_coverage import Mark, Sight
-from conversations.wording.error_sentences import Reader, stored_sentence
+from conversations.selectors.conversations.window_coverage import Coverage, Mark
+from conversations.wording.error_sentences import ReaderLocale, stored_error_sentence
 from conversations.wording.window_labels import MARK_LABELS
 
 from .sources_summary import SourcesSummary, summarize_sources
@@ -64,27 +64,29 @@ class RenderedMessage:
         return MARK_LABELS[self.mark]
 
 
-def render_messages(messages: Iterable[ThreadMessage], *, reader: Reader, sight: Sight) -> list[RenderedMessage]:
-    """Render *messages*, marked by what *sight* covers."""
-    return [_render_message(message, reader, sight) for message in messages]
+def render_messages(
+    messages: Iterable[ThreadMessage], *, reader: ReaderLocale, coverage: Coverage
+) -> list[RenderedMessage]:
+    """Render *messages*, each marked by whether the window holds it."""
+    return [_render_message(message, reader, coverage) for message in messages]
 
 
-def _render_message(message: ThreadMessage, reader: Reader, sight: Sight) -> RenderedMessage:
+def _render_message(message: ThreadMessage, reader: ReaderLocale, coverage: Coverage) -> RenderedMessage:
     html, tail_at = _render_content(message)
     return RenderedMessage(
         message=message,
         html=html,
         tail=message.content[tail_at:],
         tail_at=tail_at,
-        error=stored_sentence(message.error_code, message.error_params, reader),
+        error=stored_error_sentence(message.error_code, message.error_params, reader),
         sources=summarize_sources(message.grounding, reader),
-        mark=sight.mark_of(message),
+        mark=coverage.mark_of(message),
         steps=_render_steps(message, reader),
         calls=_render_calls(message.steps.calls, reader),
     )
 
 
-def _render_steps(message: ThreadMessage, reader: Reader) -> tuple[RenderedStep, ...]:
+def _render_steps(message: ThreadMessage, reader: ReaderLocale) -> tuple[RenderedStep, ...]:
     passages = len(message.grounding.included)
     return tuple(
         RenderedStep(step.number, _render_ended(step.text, passages), _render_calls(step.calls, reader))
@@ -92,8 +94,8 @@ def _render_steps(message: ThreadMessage, reader: Reader) -> tuple[RenderedStep,
     )
 
 
-def _render_calls(calls: Iterable[CallRow], reader: Reader) -> tuple[RenderedCall, ...]:
-    return tuple(RenderedCall(call, stored_sentence(call.error_code, {}, reader)) for call in calls)
+def _render_calls(calls: Iterable[CallRow], reader: ReaderLocale) -> tuple[RenderedCall, ...]:
+    return tuple(RenderedCall(call, stored_error_sentence(call.error_code, {}, reader)) for call in calls)
 
 
 def _render_content(message: ThreadMessage) -> tuple[SafeString, int]:

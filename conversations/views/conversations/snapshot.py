@@ -11,28 +11,30 @@ from conversations.models import Conversation
 from conversations.selectors.conversations.conversation_list import conversations_awaiting_approval
 from conversations.selectors.conversations.thread import thread_from
 from conversations.selectors.conversations.window import last_window
-from conversations.selectors.conversations.window_coverage import EVERYTHING, Sight
-from conversations.wording.error_sentences import Reader
+from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
+from conversations.wording.error_sentences import ReaderLocale
 
-from .costs_context import costs_context
+from .page_context import costs_context
 from .render_messages import RenderedMessage, render_messages
 from .window_context import window_summary
 
 
-def conversation_snapshot(conversation: Conversation, from_position: int, *, reader: Reader) -> ConversationSnapshot:
+def conversation_snapshot(
+    conversation: Conversation, from_position: int, *, reader: ReaderLocale
+) -> ConversationSnapshot:
     """Return what is stored from *from_position* on: each message with the HTML that the page itself would show.
 
     Of very many messages it holds the newest, and says from which position on.
     """
-    with reader.at_hand():
+    with reader.activated():
         return _snapshot(conversation, from_position, reader)
 
 
-def _snapshot(conversation: Conversation, from_position: int, reader: Reader) -> ConversationSnapshot:
+def _snapshot(conversation: Conversation, from_position: int, reader: ReaderLocale) -> ConversationSnapshot:
     record = last_window(conversation)
-    sight = Sight.of(record) if record else EVERYTHING
+    coverage = Coverage.of(record) if record else EVERYTHING
     page = thread_from(conversation, from_position)
-    rendered = render_messages(page.messages, reader=reader, sight=sight)
+    rendered = render_messages(page.messages, reader=reader, coverage=coverage)
     return ConversationSnapshot(
         conversation=conversation.public_id,
         from_position=max(from_position, page.first_position),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from conversations.core.window.window_record import GroundingRecord
-from conversations.wording.error_sentences import Reader, stored_sentence
+from conversations.wording.error_sentences import ReaderLocale, stored_error_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class SourcesSummary:
         return self.left_out > self.included
 
 
-def summarize_sources(record: GroundingRecord, reader: Reader) -> SourcesSummary | None:
+def summarize_sources(record: GroundingRecord, reader: ReaderLocale) -> SourcesSummary | None:
     """Return what the line says, or None where there was nothing to look in."""
     look_up = record.look_up
     if not look_up:
@@ -44,6 +44,6 @@ def summarize_sources(record: GroundingRecord, reader: Reader) -> SourcesSummary
         included=len(record.included),
         documents=look_up.documents,
         unread=look_up.unread,
-        semantic_error="" if lexical_code else stored_sentence(semantic_code, {}, reader),
-        lexical_error=stored_sentence(lexical_code, {}, reader),
+        semantic_error="" if lexical_code else stored_error_sentence(semantic_code, {}, reader),
+        lexical_error=stored_error_sentence(lexical_code, {}, reader),
     )

@@ -16,7 +16,7 @@ from conversations.services.messages.switch_version import switch_version
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, show_refusal, wants_json
 from conversations.views.http.requests import PersonRequest
-from conversations.wording.error_sentences import reader_of, sentence_of
+from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .messages import acknowledgement
 
@@ -33,7 +33,7 @@ def show_form_with_draft(
         message_id=message_id,
         client_id=request.POST.get("client_id"),
         content=parameters.content(request),
-        error=sentence_of(error, reader_of(request)),
+        error=error_sentence(error, request_reader(request)),
     )
 
 

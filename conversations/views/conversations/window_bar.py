@@ -1,4 +1,4 @@
-"""The parts of a window as layers of its picture: what was sent lies at the bottom, the room left is the sky."""
+"""The segments of the window bar: what was sent lies at the bottom, the room left is the sky."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ THINNEST = 2  # what is there can be seen
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
+class Segment:
     """A part of the prompt; *y* and *height* are units of the pane, measured from its top, *percent* of the budget."""
 
     part: Part
@@ -26,16 +26,16 @@ class Stratum:
     height: float
 
 
-def strata_of(record: WindowRecord) -> list[Stratum]:
+def window_segments(record: WindowRecord) -> list[Segment]:
     """Return the parts that have tokens, lowest first."""
-    return list(_stacked(record.parts, budget_tokens=max(1, record.budget_tokens)))
+    return list(_stack(record.parts, budget_tokens=max(1, record.budget_tokens)))
 
 
-def _stacked(tokens_by_part: dict[Part, int], *, budget_tokens: int) -> Iterator[Stratum]:
+def _stack(tokens_by_part: dict[Part, int], *, budget_tokens: int) -> Iterator[Segment]:
     y = float(PANE_HEIGHT)
     for part, label in PART_LABELS.items():
         if tokens := tokens_by_part[part]:
             share = tokens / budget_tokens
             height = max(THINNEST, round(share * PANE_HEIGHT, 1))
             y = round(y - height, 1)
-            yield Stratum(part, label, tokens, 100 * share, y, height)
+            yield Segment(part, label, tokens, 100 * share, y, height)

@@ -6,11 +6,11 @@ from typing import Any
 
 from conversations.core.window.window_record import WindowRecord
 from conversations.selectors.conversations.window import WindowView
-from conversations.selectors.conversations.window_coverage import Sight
+from conversations.selectors.conversations.window_coverage import Coverage
 from conversations.wording.window_labels import LEFT_OUT_LABELS
 
-from .policy_labels import rules_of
-from .window_bar import strata_of
+from .policy_labels import window_rules
+from .window_bar import window_segments
 
 
 def window_context(window: WindowView) -> dict[str, Any]:
@@ -20,9 +20,9 @@ def window_context(window: WindowView) -> dict[str, Any]:
         "window": window,
         "record": record,
         "left_out": [(LEFT_OUT_LABELS[row.message.reason], row) for row in window.left_out],
-        "strata": strata_of(record),
+        "segments": window_segments(record),
         "free_tokens": record.parts["free"],
-        "rules": rules_of(record),
+        "rules": window_rules(record),
         "most_tokens": max(record.tool_schema_tokens, *(row.entry.tokens for row in window.rows), 1),
     }
 
@@ -33,14 +33,14 @@ def window_summary(record: WindowRecord) -> dict[str, Any]:
         "language_model": record.language_model,
         "prompt_tokens": record.prompt_tokens,
         "budget_tokens": record.budget_tokens,
-        **sight_summary(Sight.of(record)),
+        **coverage_summary(Coverage.of(record)),
     }
 
 
-def sight_summary(sight: Sight) -> dict[str, Any]:
+def coverage_summary(coverage: Coverage) -> dict[str, Any]:
     """Return what a window holds of the conversation; *left_out* says why not, message → words."""
     return {
-        "first_position": sight.first_position,
-        "has_pins_above": sight.has_pins_above,
-        "left_out": {message: str(LEFT_OUT_LABELS[reason]) for message, reason in sight.left_out.items()},
+        "first_position": coverage.first_position,
+        "has_pins_above": coverage.has_pins_above,
+        "left_out": {message: str(LEFT_OUT_LABELS[reason]) for message, reason in coverage.left_out.items()},
     }

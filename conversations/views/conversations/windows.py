@@ -15,7 +15,7 @@ from conversations.selectors.conversations.window import SentWindow, sent_window
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.requests import PersonRequest
-from conversations.wording.error_sentences import reader_of
+from conversations.wording.error_sentences import request_reader
 
 from .sources_summary import summarize_sources
 from .window_context import window_context
@@ -33,7 +33,7 @@ def window(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpR
         "sent": sent,
         "completion": sent.completion,
         "is_exact": sent_request(sent.completion).is_exact,
-        "summary": summarize_sources(sent.view.record.grounding, reader_of(request)),
+        "summary": summarize_sources(sent.view.record.grounding, request_reader(request)),
         **window_context(sent.view),
     }
     return render(request, "conversations/_sent_window.html" if request.htmx else "conversations/window.html", context)
@@ -58,7 +58,7 @@ def sources(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> Http
     """The passages that were looked up for a reply: those it was sent, what was cut of them, and those left out."""
     reply = find_reply(find_conversation(request.user, public_id), reply_id)
     found = sources_of_reply(reply)
-    summary = summarize_sources(found.record, reader_of(request))
+    summary = summarize_sources(found.record, request_reader(request))
     context = {"public_id": public_id, "sources": found, "summary": summary}
     return render(request, "conversations/_passages.html" if request.htmx else "conversations/sources.html", context)
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from conversations.models import Conversation, Document, Scenario
 from conversations.selectors.conversations.documents import ListedDocument, list_documents
 from conversations.services.documents.documents import Place, largest_file_bytes
-from conversations.wording.error_sentences import Reader
+from conversations.wording.error_sentences import ReaderLocale
 
 from .document_status import (
     StatusKind,
@@ -57,7 +57,7 @@ class DocumentRow:
 
     listed: ListedDocument
     addresses: Addresses
-    reader: Reader
+    reader: ReaderLocale
 
     @property
     def kind(self) -> StatusKind:
@@ -92,7 +92,7 @@ class DocumentRow:
         return self.addresses.of_document("read_again", self.listed.document)
 
 
-def documents_context(place: Place, reader: Reader) -> dict[str, Any]:
+def documents_context(place: Place, reader: ReaderLocale) -> dict[str, Any]:
     """The list of documents of *place*. *is_moving*: it will look different soon."""
     addresses = Addresses.of(place)
     rows = [DocumentRow(listed, addresses, reader) for listed in list_documents(place)]

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, ngettext
 from conversations.models import Document
 from conversations.models.document import DocumentState
 from conversations.selectors.conversations.documents import ListedDocument
-from conversations.wording.error_sentences import Reader, stored_sentence
+from conversations.wording.error_sentences import ReaderLocale, stored_error_sentence
 
 KILOBYTE = 1_000
 MEGABYTE = 1_000_000
@@ -35,12 +35,12 @@ def status_kind(listed: ListedDocument) -> StatusKind:
     return StatusKind.MOVING if listed.is_moving else StatusKind.READY
 
 
-def status_text(listed: ListedDocument, reader: Reader) -> str:
+def status_text(listed: ListedDocument, reader: ReaderLocale) -> str:
     """Return how far it has come, or what is wrong with it."""
     document = listed.document
     match document.state:
         case DocumentState.FAILED:
-            return stored_sentence(document.error_code, document.error_params, reader)
+            return stored_error_sentence(document.error_code, document.error_params, reader)
         case DocumentState.READING:
             return gettext("Reading %(percent)s %%") % {"percent": document.percent}
         case DocumentState.WAITING:
@@ -62,7 +62,7 @@ def _together(words: str) -> str:
     return words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def status_note(listed: ListedDocument, reader: Reader) -> str:
+def status_note(listed: ListedDocument, reader: ReaderLocale) -> str:
     """Return what else there is to know: how it is found, and which parts of it are not read."""
     return " · ".join(filter(None, (_missing_vectors_text(listed, reader), _unread_text(listed.document))))
 
@@ -79,12 +79,12 @@ def _unread_text(document: Document) -> str:
     return gettext("Not read: %(parts)s") % {"parts": ", ".join(parts)} if document.is_ready and parts else ""
 
 
-def _missing_vectors_text(listed: ListedDocument, reader: Reader) -> str:
+def _missing_vectors_text(listed: ListedDocument, reader: ReaderLocale) -> str:
     """Return why it is found by its words only, where that is about this document and not about the site."""
     document = listed.document
     match listed.missing_vectors:
         case "failed":
-            reason = stored_sentence(document.embedding_error_code, document.error_params, reader)
+            reason = stored_error_sentence(document.embedding_error_code, document.error_params, reader)
             return gettext("Found by words only. %(reason)s") % {"reason": reason}
         case "coming":
             figures = {

@@ -40,12 +40,13 @@ from conversations.services.documents.documents import (
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, show_refusal, status_of, wants_json
 from conversations.views.http.requests import PersonRequest
-from conversations.wording.error_sentences import reader_of, sentence_of
+from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .document_list import Addresses, documents_context
-from .inert import INERT
 
 PIECE_BYTES = 2**20
+# Content-Security-Policy of downloads: even if a browser renders one, nothing in it runs or loads.
+INERT = "default-src 'none'; sandbox"
 
 
 def show_missing(request: HttpRequest, error: ConversationError, **address: object) -> HttpResponse:
@@ -70,7 +71,7 @@ def documents(request: PersonRequest, **address: Any) -> HttpResponse:
 
 def _list(request: PersonRequest, place: Place, **beside: object) -> HttpResponse:
     template = "conversations/_documents.html" if request.htmx else "conversations/documents.html"
-    context = documents_context(place, reader_of(request)) | {"folded": "folded" in request.GET}
+    context = documents_context(place, request_reader(request)) | {"folded": "folded" in request.GET}
     return render(request, template, context | beside)
 
 
@@ -124,7 +125,7 @@ def _for_scripts(request: PersonRequest, sent: list[SentFile]) -> JsonResponse:
 def _told(request: PersonRequest, file: SentFile) -> dict[str, Any]:
     if file.added is None:
         error = file.refusal or FileMissing()
-        return {"name": file.name, "error": error.code, "message": sentence_of(error, reader_of(request))}
+        return {"name": file.name, "error": error.code, "message": error_sentence(error, request_reader(request))}
     document = file.added.document
     return {"name": document.name, "document": str(document.public_id), "created": file.added.created}
 

@@ -45,7 +45,7 @@ from conversations.core.errors import (
     TooManyFiles,
     UploadTooLarge,
 )
-from conversations.wording.error_sentences import reader_of, sentence_of
+from conversations.wording.error_sentences import error_sentence, request_reader
 
 # The first class that fits decides.
 STATUSES: dict[type[ConversationError], int] = {
@@ -146,7 +146,7 @@ def _for_scripts(request: HttpRequest, error: ConversationError) -> dict[str, st
 
 
 def _sentence(request: HttpRequest, error: ConversationError) -> str:
-    return sentence_of(error, reader_of(request))
+    return error_sentence(error, request_reader(request))
 
 
 def _to_the_door(request: HttpRequest, error: ConversationError, kwargs: Mapping[str, object]) -> HttpResponse:

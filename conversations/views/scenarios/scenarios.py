@@ -33,7 +33,7 @@ from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, show_refusal, status_of
 from conversations.views.http.requests import PersonRequest
 from conversations.window_policies import policy_choices
-from conversations.wording.error_sentences import reader_of, sentence_of
+from conversations.wording.error_sentences import error_sentence, request_reader
 
 NAME_CHARACTERS = 80  # of the one copied, so that there is room to say so
 
@@ -140,7 +140,7 @@ def export(request: PersonRequest, scenario_id: int) -> HttpResponse:
 def show_refused_file(request: HttpRequest, error: ConversationError) -> HttpResponse:
     """The file is not looked at, and text that was typed beside it stays."""
     form = ScenarioFileForm(initial={"text": request.POST.get("text", "")})
-    return _file_page(request, form, refusal=sentence_of(error, reader_of(request)), status=status_of(error))
+    return _file_page(request, form, refusal=error_sentence(error, request_reader(request)), status=status_of(error))
 
 
 @require_http_methods(["GET", "POST"])

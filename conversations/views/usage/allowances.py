@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from conversations.core.money.allowance import Allowance, Period, Whose
 from conversations.templatetags.figures import share
-from conversations.wording.error_sentences import Reader
+from conversations.wording.error_sentences import ReaderLocale
 from conversations.wording.money_amounts import rounded_usd
 
 from .money_left import left_of, opens_in_words
@@ -38,14 +38,14 @@ class AllowanceLine:
     used_width: str
 
 
-def allowance_lines(allowances: Iterable[Allowance], reader: Reader) -> list[AllowanceLine]:
+def allowance_lines(allowances: Iterable[Allowance], reader: ReaderLocale) -> list[AllowanceLine]:
     return [
         AllowanceLine(NAMES[each.whose, each.period], _left(each, reader), _held_back(each), f"{_used(each):.2f}%")
         for each in allowances
     ]
 
 
-def _left(allowance: Allowance, reader: Reader) -> str:
+def _left(allowance: Allowance, reader: ReaderLocale) -> str:
     if not allowance.limit_usd:
         return gettext("No spending allowed.")
     if allowance.whose == "person":

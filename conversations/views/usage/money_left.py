@@ -12,16 +12,16 @@ from django.utils.translation import gettext
 
 from conversations.core.money.allowance import Allowance
 from conversations.services.messages.estimate_draft import DraftEstimate
-from conversations.wording.error_sentences import Reader
+from conversations.wording.error_sentences import ReaderLocale
 from conversations.wording.money_amounts import rounded_usd
 
 
-def money_in_words(estimated: DraftEstimate, reader: Reader) -> dict[str, str]:
+def money_in_words(estimated: DraftEstimate, reader: ReaderLocale) -> dict[str, str]:
     """Return what the meter says: *left* and *most*, each blank if there is nothing to say."""
     return {"left": left_in_words(estimated.allowances, reader), "most": _most_in_words(estimated)}
 
 
-def left_in_words(allowances: Iterable[Allowance], reader: Reader) -> str:
+def left_in_words(allowances: Iterable[Allowance], reader: ReaderLocale) -> str:
     """Return what is left of the person's day, or of the month if that is no more. The site's is not theirs."""
     own = [each for each in allowances if each.whose == "person" and each.limit_usd]
     if not own:
@@ -29,7 +29,7 @@ def left_in_words(allowances: Iterable[Allowance], reader: Reader) -> str:
     return left_of(min(own, key=lambda each: (each.left_usd, each.period == "day")), reader)
 
 
-def left_of(allowance: Allowance, reader: Reader) -> str:
+def left_of(allowance: Allowance, reader: ReaderLocale) -> str:
     """Return how much is left of a person's money, and until when."""
     return gettext("%(left)s of %(limit)s left until %(opens_at)s") % {
         "left": rounded_usd(allowance.left_usd, ROUND_FLOOR),
@@ -38,9 +38,9 @@ def left_of(allowance: Allowance, reader: Reader) -> str:
     }
 
 
-def opens_in_words(allowance: Allowance, reader: Reader) -> str:
+def opens_in_words(allowance: Allowance, reader: ReaderLocale) -> str:
     """Return when the next day or month begins; of a day the time says it all."""
-    tell = reader.tell_time if allowance.period == "day" else reader.tell
+    tell = reader.format_time if allowance.period == "day" else reader.tell
     return tell(allowance.opens_at)
 
 

@@ -19,7 +19,7 @@ from conversations.selectors.figures.totals import Totals
 from conversations.services.limits.message_checks import user_allowances
 from conversations.templatetags.figures import factor, others, share
 from conversations.views.http.requests import PersonRequest
-from conversations.wording.error_sentences import reader_of
+from conversations.wording.error_sentences import request_reader
 from conversations.wording.money_amounts import rounded_usd
 
 from .allowances import allowance_lines
@@ -60,7 +60,7 @@ def usage_context(request: PersonRequest, chosen: ChosenPeriod) -> dict[str, Any
         "by_language_model": list(_language_models(figures, row)),
         "by_purpose": [row(str(Purpose(each.purpose).label), each.totals) for each in figures.by_purpose.rows],
         "allowances": allowance_lines(
-            user_allowances(request.user, effective_limits(request.user)), reader_of(request)
+            user_allowances(request.user, effective_limits(request.user)), request_reader(request)
         ),
         "exports": [(name, file.label) for name, file in FILES.items()],
     }

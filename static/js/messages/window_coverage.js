@@ -21,7 +21,7 @@ export class WindowCoverage {
     /** @type {Record<Mark, string>} */
     this.words = JSON.parse(dataOf(list, "markWords"));
     /** @type {{first_position: number, has_pins_above: boolean, left_out: Record<string, string>}} */
-    this.window = JSON.parse(dataOf(list, "sight"));
+    this.window = JSON.parse(dataOf(list, "coverage"));
   }
 
   /**

@@ -12,7 +12,7 @@ from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.history import HistoryMessage
 from conversations.models import Message
-from conversations.selectors.conversations.window_coverage import EVERYTHING, Mark, Sight
+from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage, Mark
 from conversations.wording.window_labels import MARK_LABELS
 
 MODEL = LanguageModel("tiny", 100, 20, "characters", ChatFormat(0, 0, 0, 0, 0))
@@ -23,35 +23,35 @@ def stored(position, tokens=10, *, excluded=False):
     return HistoryMessage(position, PromptMessage(role, "x" * tokens), tokens, id=100 + position, excluded=excluded)
 
 
-def sight_of(older, *, pins=(), **policy):
+def coverage_from(older, *, pins=(), **policy):
     turn = Turn(stored(10), pins=pins)
     window = compute_window(turn, older, language_model=MODEL, policy=SlidingWindow(**policy), count_text=len)
-    return Sight.of(window.record)
+    return Coverage.of(window.record)
 
 
-def mark(sight, position, **decided):
-    return sight.mark_of(Message(pk=100 + position, position=position, **decided))
+def mark(coverage, position, **decided):
+    return coverage.mark_of(Message(pk=100 + position, position=position, **decided))
 
 
 def test_what_lies_before_the_window_is_out_of_view_and_the_rest_is_in_it():
-    sight = sight_of([stored(position) for position in range(9, -1, -1)], low_water_share=1.0)
-    assert [mark(sight, position) for position in (0, sight.first_position - 1)] == ["out", "out"]
-    assert [mark(sight, position) for position in (sight.first_position, 10, 11)] == ["in", "in", "in"]
+    coverage = coverage_from([stored(position) for position in range(9, -1, -1)], low_water_share=1.0)
+    assert [mark(coverage, position) for position in (0, coverage.first_position - 1)] == ["out", "out"]
+    assert [mark(coverage, position) for position in (coverage.first_position, 10, 11)] == ["in", "in", "in"]
 
 
 @pytest.mark.parametrize(
     ("left_out", "policy"), [({"excluded": True}, {}), ({"tokens": 90}, {"skip_oversized": True}), ({"tokens": 0}, {})]
 )
 def test_what_is_left_out_after_the_beginning_is_out_of_view_too(left_out, policy):
-    sight = sight_of([stored(9), stored(8, **left_out), stored(7)], **policy)
-    assert (sight.first_position, mark(sight, 8), mark(sight, 7)) == (7, "out", "in")
+    coverage = coverage_from([stored(9), stored(8, **left_out), stored(7)], **policy)
+    assert (coverage.first_position, mark(coverage, 8), mark(coverage, 7)) == (7, "out", "in")
 
 
 def test_pins_are_known_wherever_they_stand():
     older = [stored(position) for position in range(9, -1, -1)]
-    above = sight_of(older, pins=[stored(0)], low_water_share=1.0)
+    above = coverage_from(older, pins=[stored(0)], low_water_share=1.0)
     assert (above.pins, above.has_pins_above) == ((100,), True)
-    assert not sight_of(older, pins=[stored(9)], low_water_share=1.0).has_pins_above
+    assert not coverage_from(older, pins=[stored(9)], low_water_share=1.0).has_pins_above
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_pins_are_known_wherever_they_stand():
     [({"pinned": True}, "pinned"), ({"excluded": True}, "excluded"), ({"pinned": True, "excluded": True}, "excluded")],
 )
 def test_what_a_person_has_decided_goes_before_what_the_window_says(decided, expected):
-    assert mark(Sight(first_position=5), 0, **decided) == expected
+    assert mark(Coverage(first_position=5), 0, **decided) == expected
 
 
 def test_before_anything_was_sent_everything_is_in_view():
@@ -80,12 +80,12 @@ def tool_turn(position, tokens):
 @pytest.mark.parametrize("tokens", [5, 90])
 def test_a_reply_is_in_view_with_or_without_what_its_tools_have_said(tokens):
     answer, result, call = tool_turn(7, tokens)
-    sight = sight_of([answer, result, call, stored(6)])
-    assert (sight.first_position, mark(sight, 6), mark(sight, 9)) == (6, "in", "in")
+    coverage = coverage_from([answer, result, call, stored(6)])
+    assert (coverage.first_position, mark(coverage, 6), mark(coverage, 9)) == (6, "in", "in")
 
 
 def test_a_reply_before_the_window_is_out_of_view_with_its_steps():
     answer, result, call = tool_turn(3, 5)
     older = [*(stored(position) for position in (9, 8, 7, 6)), answer, result, call, stored(2, 30)]
-    sight = sight_of(older, low_water_share=0.6)
-    assert (sight.first_position, mark(sight, 5)) == (6, "out")
+    coverage = coverage_from(older, low_water_share=0.6)
+    assert (coverage.first_position, mark(coverage, 5)) == (6, "out")

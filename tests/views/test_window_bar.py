@@ -8,7 +8,7 @@ from conversations.core.window.budget import ChatFormat, LanguageModel
 from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.history import HistoryMessage
-from conversations.views.conversations.window_bar import PANE_HEIGHT, strata_of
+from conversations.views.conversations.window_bar import PANE_HEIGHT, window_segments
 
 TINY = LanguageModel("tiny", 2_000, 100, "characters", ChatFormat())
 
@@ -24,13 +24,13 @@ def record():
 
 
 def test_the_layers_hold_every_token_of_the_prompt():
-    strata = strata_of(record())
-    assert [stratum.part for stratum in strata] == ["system", "older", "grounding", "newest"]
-    assert sum(stratum.tokens for stratum in strata) == record().prompt_tokens
+    segments = window_segments(record())
+    assert [segment.part for segment in segments] == ["system", "older", "grounding", "newest"]
+    assert sum(segment.tokens for segment in segments) == record().prompt_tokens
 
 
 def test_the_layers_lie_on_each_other_without_a_gap():
-    strata = strata_of(record())
-    assert abs(strata[0].y + strata[0].height - PANE_HEIGHT) < 0.1
-    for lower, upper in pairwise(strata):
+    segments = window_segments(record())
+    assert abs(segments[0].y + segments[0].height - PANE_HEIGHT) < 0.1
+    for lower, upper in pairwise(segments):
         assert abs(upper.y + upper.height - lower.y) < 0.1
