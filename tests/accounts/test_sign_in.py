@@ -52,7 +52,7 @@ def test_a_request_without_its_token_is_refused_in_our_look(ada):
     assert "open for too long" in response.content.decode()
 
 
-def test_a_switched_off_account_gets_in_no_more(client, ada, sign_in):
+def test_a_deactivated_account_can_not_sign_in(client, ada, sign_in):
     ada.is_active = False
     ada.save()
     assert sign_in(client, ada.email).headers["Location"] == "/accounts/inactive/"
