@@ -227,7 +227,7 @@ def test_the_chart_has_a_bar_for_every_day_and_marks_those_with_unknown_costs(cl
     money, tokens = context_of(client, period="7-days")["charts"]
     assert [bool(bar.parts) for bar in money.bars] == [False] * 6 + [True]
     assert [bar.has_unknown for bar in money.bars] == [False] * 6 + [True]
-    assert [segment.kind for segment in tokens.bars[-1].segments] == ["cached", "input", "output"]
+    assert [part.kind for part in tokens.bars[-1].parts] == ["cached", "input", "output"]
     assert money.top == "$0.05"
 
 
