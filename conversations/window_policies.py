@@ -35,7 +35,7 @@ def policy_class(name: str) -> type[WindowPolicy]:
         return BUILT_IN[name]
     try:
         found = import_string(name)
-    except Exception as error:  # whatever the module does when it is imported
+    except Exception as error:  # a module may raise anything when it is imported
         raise PolicyFailed(detail=f"the window policy {name!r} can't be loaded: {error!r}") from error
     if not (isinstance(found, type) and issubclass(found, WindowPolicy)):
         raise PolicyFailed(detail=f"{name!r} is not a subclass of WindowPolicy")

@@ -1,0 +1,1 @@
+"""Splitting documents into passages, and fusing the rankings of several searches."""

@@ -1,0 +1,1 @@
+"""Prices, costs and allowances. Begin with `unit_prices`."""

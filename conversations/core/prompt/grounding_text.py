@@ -1,4 +1,4 @@
-"""The words that a prompt adds to people's own: how grounding is shown to the language model.
+"""The text of grounding in a prompt: how passages are shown to the language model, before the question.
 
 What is counted is what is rendered here, so this is the one place that knows the form. Documents come from anywhere, so
 a passage can't pass for another one, nor for the question: blank lines part the blocks and there are none inside one,
@@ -22,7 +22,7 @@ QUOTED = "> "
 LIKE_OURS = re.compile(
     r"[\W_]*?(?:\[\s*\d+\s*\]|question\b|passages\s+looked\s+up\b|\(\s*\d+\s+more\s+passage)", re.IGNORECASE
 )
-# Without a shape: they part words for us and for nobody else.
+# Without a shape: they part words for a program and not for a reader.
 INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]"
 )
@@ -54,7 +54,7 @@ def _quoted(line: str) -> str:
 
 
 def as_read(line: str) -> str:
-    """Return *line* as a reader takes it: wide and ornate letters as ordinary ones, and nothing unseen."""
+    """Return *line* as a reader takes it: wide and ornate letters as ordinary ones, and nothing invisible."""
     return line if line.isascii() else unicodedata.normalize("NFKC", INVISIBLE.sub("", line))
 
 

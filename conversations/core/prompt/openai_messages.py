@@ -1,7 +1,7 @@
-"""Messages in OpenAI's chat format, read as a history: what a provider would refuse is refused here, in words.
+"""Messages in OpenAI's chat format, read as a history: what a provider would refuse is refused here, with a reason.
 
-A history begins, if at all, with its one system message. Each tool call is followed by its one result before anybody
-else speaks. NUL and lone surrogates are taken out, as everywhere.
+A history begins, if at all, with its one system message. Each tool call is followed by its one result before another
+message. NUL and lone surrogates are taken out, as everywhere.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _read_message(given: Any) -> PromptMessage:
 
 def _content(given: Mapping[str, Any], calls: Sequence[PromptToolCall]) -> str:
     content = given.get("content")
-    if content is None and calls:  # whoever calls tools need not say anything
+    if content is None and calls:  # a message that calls tools need not say anything
         return ""
     if not isinstance(content, str):
         raise InvalidHistory(reason="the content of a message is not text")

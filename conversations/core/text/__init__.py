@@ -1,0 +1,1 @@
+"""Helpers for text: what can be stored, shown, named, exported."""

@@ -1,4 +1,4 @@
-"""The fingerprint of what was sent, by which it can be shown again and proved to be the same."""
+"""Digests (SHA-256) of what was sent: they prove that what is shown again is the same."""
 
 from __future__ import annotations
 

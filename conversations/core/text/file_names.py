@@ -1,4 +1,4 @@
-"""The names of files that people send, made fit to be stored, shown and downloaded under."""
+"""Clean the names of uploaded files, so that they can be stored, shown and downloaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST_NAME = 255
 LONGEST_ENDING = 20
 NAMELESS = "document"
 # Controls, lone surrogates and what ends a line; and what makes text run the other way, so that `gpj.exe` looks
-# like a picture; and what nobody sees.
+# like a picture; and invisible characters.
 UNFIT = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufff9-\ufffb"
     "\u00ad\u115f\u1160\u180e\u200b\u2060-\u2065\u2800\u3164\uffa0\U000e0000-\U000e007f]"

@@ -1,4 +1,4 @@
-"""Characters that nobody sees, or that turn around what is seen: made visible where people decide by what they read."""
+"""Invisible characters, and those that reverse the direction of text: shown where people decide by what they read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _named(characters: str) -> Iterator[Piece]:
 
 
 def is_invisible(character: str) -> bool:
-    """Tell whether nobody would see *character*, or see others out of their order for it."""
+    """Tell whether *character* is invisible, or shows others out of their order."""
     if not NOT_PLAIN.match(character):
         return False
     return unicodedata.category(character) in INVISIBLE_CATEGORIES or bool(SHAPELESS.match(character))

@@ -1,4 +1,4 @@
-"""JSON text laid out to be read by somebody who has to decide about it: nothing is added and nothing left out.
+"""Indent JSON text for a person who has to decide about it: nothing is added and nothing left out.
 
 Numbers stay as they were written and a key that comes twice is shown twice, because it is not known whose parser will
 read them.

@@ -1,4 +1,4 @@
-"""Why somebody wants to read what others wrote: a line that says something."""
+"""The reason that a reviewer gives for reading others' content: cleaned, and long enough to say something."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEEN = ("L", "N", "P", "S")  # of Unicode's categories: letters, numbers, punctu
 
 
 def clean_reason(raw: str) -> str:
-    """Return *raw* on one line, without what nobody sees.
+    """Return *raw* on one line, without invisible characters.
 
     Raises `ReasonInvalid` if fewer than `FEWEST_CHARACTERS` are left to be seen, or more than `MOST_CHARACTERS` in all.
     """

@@ -1,4 +1,4 @@
-"""Text made fit to be stored: PostgreSQL and UTF-8 refuse NUL and lone surrogates."""
+"""Remove from text what can't be stored: PostgreSQL and UTF-8 refuse NUL and lone surrogates."""
 
 from __future__ import annotations
 

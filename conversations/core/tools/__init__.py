@@ -1,0 +1,1 @@
+"""Tool specifications and their schemas, without any tool."""

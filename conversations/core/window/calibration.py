@@ -1,4 +1,4 @@
-"""What reported usage and refusals teach about our counting of a language model's tokens.
+"""Calibration: how far our token counts are from a provider's, learned from reported usage and from refusals.
 
     ratio = 0.95 quantile of reported ÷ estimated input tokens over the newest pairs, rounded up, from 1 to 2
     tightening = counted ÷ estimated tokens of a refused prompt · margin ÷ calibration, never below 1
@@ -21,7 +21,7 @@ FEWEST_PAIRS = 20  # the fewest of which the quantile leaves one out: no single 
 DIGITS = Decimal("0.0001")
 
 # The encodings we count with are at most about twice as dense as other tokenizers on what people write. Some providers
-# count cached tokens twice: that must not take more than half of everybody's window.
+# count cached tokens twice: that must not take more than half of a window.
 LARGEST_RATIO = Decimal(2)
 
 # A chat template adds up to some thirty tokens that we don't know of, much of a short prompt and nothing of a long one.

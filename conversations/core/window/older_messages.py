@@ -21,7 +21,7 @@ from .history import HistoryMessage, LeftOutReason, Unit, group_into_units
 from .policy import Room, WindowPolicy
 from .window_record import LeftOutMessage
 
-MOST_NAMED = 200  # somebody may exclude thousands, and the record is kept with every request
+MOST_NAMED = 200  # thousands may be excluded, and the record is kept with every request
 MOST_TOKENS_OVER = 100_000  # to say that a conversation is far too long, not all of it has to be read
 TOOL_TURN_SHARE = Fraction(1, 4)
 

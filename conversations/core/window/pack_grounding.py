@@ -1,4 +1,4 @@
-"""Which passages fit: whole ones by rank, the last one cut where that helps.
+"""Choose the passages that fit: whole ones by rank, the last one truncated where that helps.
 
 Counting the joined text can differ by a few tokens from the sum of its parts, so a first choice is made on the parts
 and every accepted text is counted as it will be sent.

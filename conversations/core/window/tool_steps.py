@@ -1,6 +1,6 @@
-"""The calls and results of the turn that is being answered: results are cut where they are too large, calls never.
+"""The calls and results of the turn that is being answered: large results are truncated, calls never.
 
-    smallest = calls whole, of each result only the mark that it was cut
+    smallest = calls whole, of each result only the mark that it was truncated
     room for results = RESULTS_SHARE × what is left once all that must fit, steps at their smallest, has its place
 
 Results share that room fairly: what is smaller than an equal part is sent whole, and what it leaves goes to the rest.

@@ -1,4 +1,4 @@
-"""Cut a text to a number of tokens, and say so where it was cut."""
+"""Truncate a text to a number of tokens, and mark where it was truncated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FIRST_GUESS_CHARACTERS_PER_TOKEN = 4
 
 
 def truncate_text(text: str, characters: int | None) -> str:
-    """Return the first *characters* of *text* with a mark where it was cut; None is all of it."""
+    """Return the first *characters* of *text* with a mark behind them; None is all of it."""
     if characters is None:
         return text
     beginning = text[:characters].rstrip()
@@ -17,7 +17,7 @@ def truncate_text(text: str, characters: int | None) -> str:
 
 
 def characters_that_fit(text: str, *, limit_tokens: int, count_text: CountText) -> int | None:
-    """Return how many characters of *text*, cut and marked, take at most *limit_tokens*; None if all of it does.
+    """Return how many characters of *text*, truncated and marked, take at most *limit_tokens*; None if all of it does.
 
     0 leaves only the mark, whatever that takes. The texts that are tried grow from the limit, so ten megabytes are
     never counted as a whole and cost no more than the tokens that are wanted.

@@ -1,0 +1,1 @@
+"""Start, rename, delete and restore conversations."""

@@ -1,4 +1,4 @@
-"""A conversation as JSON, written while it is read: it may be longer than the memory is large."""
+"""A conversation as JSON, written in pieces while it is read: it may not fit into memory."""
 
 from __future__ import annotations
 

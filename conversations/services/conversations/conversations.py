@@ -1,4 +1,4 @@
-"""Begin, set up, name, take away and bring back a conversation."""
+"""Start, rename, delete and restore a conversation, and choose its scenario."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def default_scenario() -> Scenario:
         with transaction.atomic():
             Scenario.objects.create(name=WITH_TOOLS, offered=True, tools=list(BUILT_IN_TOOLS))
             return Scenario.objects.create(name=PLAIN, offered=True, is_default=True)
-    except IntegrityError:  # somebody else was first
+    except IntegrityError:  # another request was first
         return Scenario.objects.get(is_default=True)
 
 
@@ -108,7 +108,7 @@ def delete_conversation(conversation: Conversation) -> None:
 
 
 def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
-    """Bring a deleted conversation back. Raises `ConversationNotFound` if it is gone for good."""
+    """Bring a deleted conversation back. Raises `ConversationNotFound` if it has been swept."""
     mine = Conversation.objects.filter(public_id=public_id, owner_id=user.pk)
     mine.update(deleted_at=None)
     if (conversation := mine.first()) is None:
@@ -117,7 +117,7 @@ def restore_conversation(*, user: User, public_id: uuid.UUID) -> Conversation:
 
 
 def sweep_deleted_conversations() -> int:
-    """Delete for good what was taken away long enough ago; the ledger keeps its amounts. Returns how many."""
+    """Delete the rows of what was deleted long enough ago; the ledger keeps its amounts. Returns how many."""
     over = Conversation.objects.filter(deleted_at__lt=timezone.now() - KEPT_AFTER_DELETION)
     return sum(_sweep(over, pk) for pk in over.values_list("pk", flat=True)[:SWEPT_AT_ONCE])
 

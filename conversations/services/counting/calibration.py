@@ -1,4 +1,4 @@
-"""What usage has taught about counting a language model's tokens: at hand for every window, learned as replies end.
+"""The calibration of each language model: kept in memory for every window, learned as replies end.
 
 The rows are read at most once in `KNOWN_FOR_SECONDS`: every estimate of a draft asks for them. The ledger is compared
 at most once in `LEARN_SECONDS` for each language model. Both are per process.
@@ -76,7 +76,7 @@ def find_calibration(language_model: str) -> Calibrated:
 def learn(language_model: str) -> None:
     """Compare the newest reports with our estimates, unless that was done a moment ago.
 
-    It is called while a reply ends, so whatever goes wrong here is only logged.
+    It is called while a reply ends, so all errors here are only logged.
     """
     try:
         configured = language_models().get(language_model)

@@ -1,7 +1,7 @@
 """Which unit prices hold for a language model at a moment, and which a completion was made at.
 
 The newest price that an admin set with a day (UTC) not after the moment's; else what the settings say beside the
-model's name; else the price list that ships with the app, as of that moment; else nobody knows, which is None.
+model's name; else the price list that ships with the app, as of that moment; else it is unknown, which is None.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""What users do with messages: post, edit, pin, exclude, switch versions. Begin with `post_message`."""

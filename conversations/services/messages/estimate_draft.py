@@ -1,4 +1,4 @@
-"""The window that a draft would be sent in if it were sent now. Nothing is stored."""
+"""Estimate a draft: the window and the cost of sending it now, and what forbids it. Nothing is stored."""
 
 from __future__ import annotations
 

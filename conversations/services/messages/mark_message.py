@@ -15,7 +15,7 @@ from conversations.services.counting.model_context import model_context
 from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import check_it_fits, draft_message, stored_message
 
-SHORTEST = "."  # whoever pins wants to go on writing
+SHORTEST = "."  # there must be room to go on writing after a pin
 
 
 def pin_message(*, conversation: Conversation, message_id: int, pinned: bool) -> Message:

@@ -1,4 +1,4 @@
-"""Show another version of a message, and with it all that was said after that one."""
+"""Show another version of a message, with the messages after that one."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Build windows from the database, and lock and change the active path."""

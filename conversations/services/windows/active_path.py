@@ -23,12 +23,12 @@ MOVE_HEAD = "UPDATE conversations_conversation SET head_id = %s, last_active_at 
 
 
 def lock_conversation(conversation: Conversation) -> Conversation:
-    """Lock the conversation's row until the transaction ends: whoever wants to change the path waits here.
+    """Lock the conversation's row until the transaction ends: all that change the path wait here.
 
     A worker that stores a step of its reply does not: its rows only name the conversation, and it holds the reply.
     """
     locked = LOCKED.first(conversation.pk)
-    if locked is None or _has_lost_its_head(locked):  # whoever was waited for changed what it is joined with
+    if locked is None or _has_lost_its_head(locked):  # the transaction before changed what it is joined with
         locked = LOCKED.first(conversation.pk)
     if locked is None:
         raise ConversationNotFound
@@ -36,7 +36,7 @@ def lock_conversation(conversation: Conversation) -> Conversation:
 
 
 def _has_lost_its_head(conversation: Conversation) -> bool:
-    """Tell whether it was joined as of before the wait: PostgreSQL takes its new row, and looks up no other anew."""
+    """Tell whether it was joined as of before the wait: PostgreSQL takes its new row, and the old joined ones."""
     return conversation.head_id is not None and conversation.head is None
 
 

@@ -23,8 +23,8 @@ from conversations.selectors.conversations.history import History, HistoryRow, r
 from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
 from conversations.tools.toolbox import Toolbox, scenario_toolbox
 
-# A reply may have ended since its row was read: then what was counted here is only the beginning of it. What somebody
-# else has locked is left to the next window, so that two who count the same rows never wait for each other.
+# A reply may have ended since its row was read: then what was counted here is only the beginning of it. What another
+# transaction has locked is left to the next window, so that two who count the same rows never wait for each other.
 STORE_COUNTS = """
 WITH counted AS (
   SELECT * FROM unnest(%(ids)s::bigint[], %(as_read)s::int[], %(read_in)s::text[], %(tokens)s::int[])
