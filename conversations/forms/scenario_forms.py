@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -71,7 +71,7 @@ class SamplingField(forms.JSONField):
             check_sampling(value)
 
 
-class ScenarioForm(forms.ModelForm):
+class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it takes none
     """The settings of a conversation, judged together by `check_scenario`. *instance* has its owner already."""
 
     system_prompt = LinesField(
@@ -144,9 +144,12 @@ class ScenarioForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "language_model" in self.fields:  # without the right to change there are no fields
-            self.fields["language_model"].choices = language_model_choices(self._stored("language_model"))
-            self.fields["policy_name"].choices = policy_name_choices(self._stored("policy_name"))
-            self.fields["tools"].offer(self.instance)
+            self._offer("language_model", language_model_choices(self._stored("language_model")))
+            self._offer("policy_name", policy_name_choices(self._stored("policy_name")))
+            cast(ToolsField, self.fields["tools"]).offer(self.instance)
+
+    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
+        cast(forms.ChoiceField, self.fields[name]).choices = choices
 
     def clean_sampling(self) -> dict[str, Any]:
         return self.cleaned_data["sampling"] or {}
@@ -155,7 +158,7 @@ class ScenarioForm(forms.ModelForm):
         return getattr(self.instance, column) if self.instance.pk else ""
 
     def _post_clean(self) -> None:
-        super()._post_clean()
+        super()._post_clean()  # type: ignore[misc]  # Django's stubs leave it out
         if self.errors:
             return
         try:

@@ -57,7 +57,8 @@ class ToolsField(forms.MultipleChoiceField):
 
     def __init__(self, **options: Any) -> None:
         help_text = _("Tools that the language model may call while it replies. Each costs tokens in every request.")
-        super().__init__(**{"label": _("Tools"), "required": False, "help_text": help_text} | options)
+        defaults: dict[str, Any] = {"label": _("Tools"), "required": False, "help_text": help_text}
+        super().__init__(**defaults | options)
 
     def offer(self, scenario: Scenario) -> None:
         """Offer what the scenario's owner may choose, and what is chosen already though it is not there now."""

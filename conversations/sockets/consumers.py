@@ -59,7 +59,7 @@ CLOSE_TRY_AGAIN_LATER = 1013  # to a page that reads too slowly
 NOT_ADMITTED = (SignInRequired, GateClosed)
 
 
-class PageConsumer(AsyncWebsocketConsumer):
+class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
     """One page of one user."""
 
     _rechecking: asyncio.Task[None] | None = None

@@ -29,6 +29,8 @@ class SentRequest:
 
 def sent_request(completion: Completion) -> SentRequest:
     """Return the request of *completion*, whose messages must still be stored."""
+    if completion.window is None:
+        raise ValueError("only completions of replies have a window")
     record = WindowRecord.from_json(completion.window)
     messages = [message.to_wire() for message in _messages(completion, record)]
     return SentRequest(

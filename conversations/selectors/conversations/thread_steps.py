@@ -76,7 +76,7 @@ def _read_cuts(reply_ids: Collection[int]) -> dict[int | None, CutResult]:
     }
 
 
-class _JsonPath(TextField):
+class _JsonPath(TextField):  # type: ignore[type-arg]  # at run time it takes none
     """PostgreSQL's own type; Django has none."""
 
     def db_type(self, connection: object) -> str:

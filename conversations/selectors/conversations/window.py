@@ -123,7 +123,7 @@ def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
         raise ConversationNotFound
     completion, newest = completions[number - 1], reply.answered_message
     system_prompt = completion.system_prompt.text if completion.system_prompt else ""
-    record = WindowRecord.from_json(completion.window)
+    record = _record(completion)
     tools = _tools_of(completion)
     view = view_window(record, system_prompt=system_prompt, grounding=newest.grounding, tools=tools)
     return SentWindow(reply, completion, number, completions, view)
@@ -158,7 +158,13 @@ def view_window(
 def last_window(conversation: Conversation) -> WindowRecord | None:
     """Return what the language model saw for the newest reply, if there is one."""
     completion = latest_completion(conversation)
-    return WindowRecord.from_json(completion.window) if completion else None
+    return _record(completion) if completion else None
+
+
+def _record(completion: Completion) -> WindowRecord:
+    if completion.window is None:
+        raise ValueError("only completions of replies have a window")
+    return WindowRecord.from_json(completion.window)
 
 
 def latest_completion(conversation: Conversation) -> Completion | None:
@@ -168,7 +174,8 @@ def latest_completion(conversation: Conversation) -> Completion | None:
 
 
 def _words(record: WindowRecord) -> dict[int | None, _StoredWords]:
-    named = {piece.message for piece in (*record.entries, *record.left_out) if piece.message is not None}
+    used, unused = (entry.message for entry in record.entries), (left_out.message for left_out in record.left_out)
+    named = {message for message in (*used, *unused) if message is not None}
     beginnings = Message.objects.filter(pk__in=named).annotate(beginning=Left("content", 2 * EXCERPT_CHARACTERS))
     rows = beginnings.values_list("pk", "beginning", "tool_calls", "step_of_id")
     return {

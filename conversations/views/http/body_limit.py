@@ -21,6 +21,7 @@ from weakref import WeakValueDictionary
 from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
+from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponseBase, parse_cookie
 from django.urls import Resolver404, resolve
 from django.utils.decorators import sync_and_async_middleware
@@ -161,22 +162,24 @@ def _person_of(scope: Scope) -> str | None:
 
 
 @sync_and_async_middleware
-def refuse_large_bodies(get_response):
-    """Says what was refused; stands where the visitor and their language are known."""
+def refuse_large_bodies(get_response: Callable[..., Any]) -> Callable[..., Any]:
+    """Answer a request whose body was refused. It stands where the visitor and their language are known."""
 
-    async def answer_async(request: HttpRequest) -> HttpResponseBase:
+    async def answer_async(request: ASGIRequest) -> HttpResponseBase:
         if MARK in request.scope:
             return await sync_to_async(_refusal)(request)
-        return await get_response(request)
+        response: HttpResponseBase = await get_response(request)
+        return response
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        return get_response(request)  # without ASGI, as in tests, nobody marks anything
+        response: HttpResponseBase = get_response(request)  # without ASGI, as in tests, no request is marked
+        return response
 
     return answer_async if iscoroutinefunction(get_response) else answer
 
 
-def _refusal(request: HttpRequest) -> HttpResponseBase:
-    if request.scope[MARK] == "slow":  # type: ignore[attr-defined]
+def _refusal(request: ASGIRequest) -> HttpResponseBase:
+    if request.scope[MARK] == "slow":
         return refused(request, RequestTooSlow())
     if not takes_files(request.path_info):
         return refused(request, RequestTooLarge())
