@@ -1,8 +1,8 @@
 """Who may do what to which object: the one place that pages, sockets and the admin ask.
 
 Who comes in at all is asked at every request and every frame (`require_admitted`), before anything is looked for.
-Someone else's object is not found. Children are fetched through their parent, so whoever holds a conversation that came
-from here may read and write all of it.
+Another user's object is not found. Children are fetched through their parent, so code that has got a conversation from
+here may read and write all of it.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ def require_admitted(user: Person) -> None:
 
 
 def lock_admitted(user: User) -> None:
-    """Let nobody else ask for a reply of this person until the transaction ends: of many each sees those before it.
+    """Lock the user until the transaction ends: of many requests for replies at once, each sees those before it.
 
-    Raises as `require_admitted` does, which gives a seat first to somebody who waits for one.
+    Raises as `require_admitted` does, which first gives a seat to a user on the waiting list.
     """
     _refuse_unless_admitted(lock_admission(user.pk))
 
@@ -114,7 +114,7 @@ def find_call(conversation: Conversation, call_id: int) -> ToolCall:
 def find_scenario_with_documents(user: User, scenario_id: int) -> Scenario:
     """Return a scenario whose documents *user* sees, adds and deletes: their own, for an admin also the site's.
 
-    Whoever may only use a scenario is given passages, never a file. Raises `ScenarioNotFound`.
+    A user who may only use a scenario gets passages, never a file. Raises `ScenarioNotFound`.
     """
     if (found := Scenario.objects.filter(_is_kept_by(user), pk=scenario_id).first()) is None:
         raise ScenarioNotFound

@@ -21,7 +21,7 @@ from conversations.window_policies import make_policy
 
 @register
 def check_language_models(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Refuse to start with language models that nobody can count or limit."""
+    """Refuse to start with language models whose tokens or limits are not known."""
     try:
         language_models()
     except ValueError as error:
@@ -32,7 +32,7 @@ def check_language_models(app_configs: Sequence[AppConfig] | None, **kwargs: Any
 
 @register
 def check_embedding_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Refuse to start with an embeddings model that can't be read or asked; warn of one that nobody will ask."""
+    """Refuse to start with an embeddings model that can't be read or asked; warn of one that is never asked."""
     if not settings.OPENAI_EMBEDDING_MODEL:
         return _check_lonely_endpoint()
     hint = "OPENAI_EMBEDDING_MODEL=text-embedding-3-small, or a name with words: nomic-embed-text context_window=2048"

@@ -15,7 +15,7 @@ from conversations.models import Completion
 from conversations.providers.catalog.language_models import language_models
 
 Lookups = list[tuple[str, str]]
-STOPPED = "stopped"  # the finish reason of a reply that its person stopped
+STOPPED = "stopped"  # the finish reason of a reply that its owner stopped
 
 
 class SiteScenarioFilter(RelatedFieldListFilter):

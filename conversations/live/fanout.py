@@ -1,4 +1,4 @@
-"""Frames on their way to the pages that follow a conversation, or that are one person's.
+"""Fan-out (publish and subscribe) of frames to open pages: those of one conversation, or those of one user.
 
     publish(topic, frame) → every subscriber of this process, directly
                           → Redis, if configured → every subscriber of the other processes
@@ -32,7 +32,7 @@ Deliver = Callable[[str], None]
 
 
 class Subscriber:
-    """Somebody who wants the payloads of a topic. *deliver* is called in the loop that was running at subscription."""
+    """A receiver of a topic's payloads. *deliver* is called in the loop that was running at subscription."""
 
     def __init__(self, deliver: Deliver) -> None:
         self._deliver = deliver

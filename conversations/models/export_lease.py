@@ -7,7 +7,7 @@ from django.db import models
 
 
 class ExportLease(models.Model):
-    """That a person's export is being made: by whoever holds the *token*, until *ends_at* by the database's clock."""
+    """The lease of a user's export: of the request that has the *token*, until *ends_at* by the database's clock."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="+")
     token = models.UUIDField(default=uuid.uuid4)

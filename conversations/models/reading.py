@@ -9,7 +9,7 @@ from django.utils.translation import pgettext_lazy
 
 
 class Reading(models.Model):
-    """A reviewer's reason to read somebody's words, and for how long it holds.
+    """A reviewer's reason to read another user's content, and for how long it holds.
 
     Of one conversation, or of none where all were searched for words. Never edited, never deleted: the database sees to
     it. Who was read, and by whom, is kept as text where the account or the conversation is gone.

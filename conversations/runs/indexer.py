@@ -2,7 +2,7 @@
 tools of MCP servers listed.
 
 All of it stands behind replies: one child process that reads, one request for vectors, and a thread of their own for
-the database, so that whoever is waiting for a reply does not wait for them.
+the database, so that users who wait for a reply do not wait for them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 POLL_SECONDS = 2.0  # without a word from `fanout` a waiting document is found this late
 KEEP_SECONDS = 2.0
 PASSAGES_AT_ONCE = 25
-BREATH_SECONDS = 0.02  # between two batches, for whoever else needs the process; longer, if those take longer
+BREATH_SECONDS = 0.02  # between two batches, for other work in the process; longer, if those take longer
 REMEMBERED_PEOPLE = 1_000
 LAST_WORDS_SECONDS = 5.0
 
@@ -84,7 +84,7 @@ class Indexer:
         ]
 
     async def drain(self) -> None:
-        """Stop at once, and let others begin anew with what is half done: nobody waits for it as for a reply."""
+        """Stop at once; other workers start over with what is half done: no user waits for it as for a reply."""
         if self._subscriber:
             unsubscribe(DOCUMENTS, self._subscriber)
         for duty in self._duties:
@@ -148,7 +148,7 @@ async def _read(held: HeldDocument) -> None:
             await in_indexer_thread(index_document.release_document)(held)
         raise
     except (OperationalError, InterfaceError):
-        raise  # the database is away: the lease runs out, and it is read anew
+        raise  # the database is away: the lease runs out, and it is parsed again
     except DocumentError as error:
         await _fail(held, error)
     except Exception:

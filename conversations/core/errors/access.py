@@ -1,4 +1,4 @@
-"""Errors of access: not signed in, not admitted, over a limit, without money, or somebody else's object."""
+"""Errors of access: not signed in, not admitted, over a limit, without money, or another user's object."""
 
 from __future__ import annotations
 

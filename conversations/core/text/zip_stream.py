@@ -43,7 +43,7 @@ def zip_pieces(entries: Entries, *, written_at: dt.datetime) -> Iterator[bytes]:
         for name, chunks in entries:
             entry = ZipInfo(name, date_time=written_at.timetuple()[:6])
             entry.compress_type = ZIP_DEFLATED
-            with archive.open(entry, "w", force_zip64=True) as file:  # nobody knows yet how large it will be
+            with archive.open(entry, "w", force_zip64=True) as file:  # its size is not known yet
                 for chunk in chunks:
                     file.write(chunk)
                     packed_bytes += len(chunk)

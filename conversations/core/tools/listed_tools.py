@@ -1,6 +1,6 @@
-"""What an MCP server says of its tools, and what is kept of it.
+"""Tool listings of MCP servers: read with bounds and without trust, and which parts of them are kept.
 
-Nothing in it is believed: names are made such that no provider refuses them and none can be taken for another tool's,
+Nothing in one is trusted: names are made such that no provider refuses them and none can be taken for another tool's,
 texts lose what people can't see, and a schema is taken or not, each by itself.
 """
 
@@ -102,7 +102,7 @@ def cleaned(tool: ListedTool) -> ListedTool:
 
 
 def clean(text: str) -> str:
-    """Return *text* without control characters and what else nobody sees, except line breaks and tabs."""
+    """Return *text* without control characters and other invisible ones, except line breaks and tabs."""
     return text.translate(dict.fromkeys(ord(each) for each in set(text) if is_invisible(each)))
 
 

@@ -1,4 +1,4 @@
-"""Tools: functions that a language model may ask for, what is told of them, and what comes of a call.
+"""Tool specifications: the functions that a language model may call, as it is given them, and the result of a call.
 
 schema = {"type": "function", "function": {"name", "description", "parameters"}}      as OpenAI's wire format has it
 """
@@ -21,7 +21,7 @@ MOST_CALLS_AT_ONCE: Final = 16  # of one step; more get an error for a result
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as a language model is told of it. *name* is the one that it calls, *source* who offers it.
+    """A tool as it is described to a language model. *name* is the one that it calls, *source* who offers it.
 
     *address* is where its calls go if they leave this site. *parameters* is a JSON schema of an object. A tool that
     *needs_approval* may change something: the owner approves each call, seeing the exact arguments.
@@ -47,7 +47,7 @@ class ToolSpec:
 
 
 class ToolResult(NamedTuple):
-    """What came of a call: the text that the language model gets. *error_code* is blank for one that succeeded."""
+    """The result of a call: the text that the language model gets. *error_code* is blank for one that succeeded."""
 
     text: str
     error_code: str = ""

@@ -1,15 +1,15 @@
 """The window policies that a scenario can name.
 
 `sliding` moves in steps: its beginning is an anchor that stays where it is while all from there on fits, so that a
-provider's prefix cache keeps hitting. When it overflows, the window is filled anew, newest first, only up to the
-low-water mark, and begins there from then on. Two rules keep that from costing memory:
+provider's prefix cache keeps hitting. When it overflows, the window is refilled, newest first, only up to the low-water
+mark, and begins there from then on. Two rules keep that from costing memory:
 
-- If it has come to hold less than half of the mark while there is more before the anchor, it is filled anew, as after a
+- If it has come to hold less than half of the mark while there is more before the anchor, it is refilled, as after a
   large grounding that was sent once, or for a larger language model.
 - If the mark would hold less than half of itself, because the next message is so large, all of the room is filled: the
-  last answer must not be lost to save room for what nobody has said yet.
+  last answer must not be lost to save room for messages to come.
 
-With the mark at 100 % every request is filled anew: the naive window.
+With the mark at 100 % every window is refilled: the naive window.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SlidingWindow(WindowPolicy):
         return self._filled(units, room.tokens, oversized_above=mark_tokens)
 
     def _kept(self, older: Iterable[Unit], room: Room, mark_tokens: int) -> list[Unit] | None:
-        """Return what there is from the anchor on, or None if the window has to be filled anew."""
+        """Return what there is from the anchor on, or None if the window has to be refilled."""
         kept: list[Unit] = []
         tokens = skipped = 0
         for unit in older:

@@ -99,7 +99,7 @@ class _ConnectionWorker:
         serving.cancel()
 
     def _abandon(self) -> None:
-        """The parent no longer waits: begin nothing, and stop what is being done, which the server is told of."""
+        """The parent no longer waits: begin nothing, and cancel what is running, with a notification to the server."""
         while not self._orders.empty():
             self._orders.get_nowait()
         self._orders.put_nowait({})

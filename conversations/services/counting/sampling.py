@@ -24,8 +24,8 @@ RESERVED = {
     "tools",
     "user",
 }
-# How tokens are chosen, and how much is thought. Other fields can name dearer language models, buy searches, or add to
-# the prompt what nobody counts or cut what must be in it: they are for the site's own scenarios.
+# How tokens are chosen, and how much is thought. Other fields can name more expensive language models, buy searches, or
+# add to the prompt what is not counted or cut what must be in it: they are for the site's own scenarios.
 FOR_PEOPLE = {
     "enable_thinking",
     "frequency_penalty",
@@ -74,7 +74,7 @@ def check_it_is_for_people(value: Mapping[str, Any], *, kept: Mapping[str, Any])
 
 
 def check_levels(value: Any) -> None:
-    """Raise a `ValidationError` if parsed JSON is nested so deeply that nobody means it, and writing it may fail."""
+    """Raise a `ValidationError` if parsed JSON is nested too deeply to be meant; writing it may fail."""
     if not _has_at_most([value], MOST_LEVELS):
         raise ValidationError(_("This is nested too deeply."))
 

@@ -1,6 +1,6 @@
-"""Documents come and go: what may be kept of them, and reading one again that could not be read.
+"""Add and delete documents within their limits, and retry parsing or embedding one that failed.
 
-Whoever adds is locked first and then the place, so that of many files sent at once none slips past a limit.
+The user who adds is locked first and then the place, so that of many files sent at once none slips past a limit.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class AddedDocument:
 
 
 def largest_file_bytes() -> int:
-    """Return how large a document may be; whoever reads a file need not read more than one byte beyond that."""
+    """Return how large a document may be; a file that is read need not be read more than one byte beyond that."""
     return settings.DOCUMENT_MEGABYTES * BYTES_PER_MEGABYTE
 
 
@@ -129,7 +129,7 @@ def delete_document(document: Document) -> None:
 
 
 def read_again(document: Document) -> None:
-    """Try again where that may help; where it can't, or somebody else was first, nothing changes."""
+    """Try again where that may help; where it can't, or another request was first, nothing changes."""
     if not document.can_be_read_again:
         return
     as_it_was = {"state": document.state, "embedding_error_code": document.embedding_error_code}

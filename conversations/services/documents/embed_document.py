@@ -31,7 +31,7 @@ SHORTEST_PAUSE_SECONDS = 10.0
 LONGEST_PAUSE_SECONDS = 900.0
 MOST_DOUBLINGS = 10
 
-# Each batch is claimed anew, so people with documents take turns: *served* as where documents are read.
+# Each batch is claimed separately, so users with documents take turns: *served* as in `index_document`.
 CLAIM = f"""
 WITH next AS (
   SELECT id FROM conversations_document AS candidate
@@ -98,7 +98,7 @@ def _forget_vectors(document: Document, label: str) -> None:
 
 
 def store_vectors(batch: Batch, vectors: Sequence[Vector]) -> None:
-    """Store the vectors of *batch* and let the document go; if that is gone, or somebody else's, do nothing.
+    """Store the vectors of *batch* and let the document go; if that is gone, or another worker's, do nothing.
 
     Raises `EmbeddingsChanged` if those that it has are of another length.
     """
@@ -121,7 +121,7 @@ def _count(batch: Batch) -> None:
 
 
 def postpone(batch: Batch, error: ConversationError) -> None:
-    """Leave the document alone for a while, and say why. Vectors of a length that nobody makes any more are no use."""
+    """Leave the document alone for a while, and say why. Vectors of a length that is no longer in use are no use."""
     attempt = min(batch.document.attempt + 1, MOST_DOUBLINGS)
     pause = dt.timedelta(seconds=_pause_seconds(attempt))
     told = {"embedding_error_code": error.code, "error_params": error.params}
@@ -139,7 +139,7 @@ def _pause_seconds(attempt: int) -> float:
 
 
 def release_batch(batch: Batch) -> None:
-    """Let somebody else ask for it at once: this process ends."""
+    """Let another worker ask for it at once: this process ends."""
     _update(batch, _LET_GO)
 
 

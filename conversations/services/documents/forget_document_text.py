@@ -1,10 +1,10 @@
-"""A document's words leave every message that they were looked up for, however the document goes.
+"""Remove a deleted document's text from the grounding of every message, however the document came to be deleted.
 
 It may be deleted by itself, with its conversation, its scenario or its owner. A look-up holds the documents whose words
 it stores, by a lock on their rows; this lock waits for it, and takes out what it has stored. A look-up that comes later
-finds no document. Locks are taken in one order: documents, then messages. Whoever stores passages takes the document's
-row first, too, so none are stored behind the back of a deletion. What a reply, or the result of a tool, has quoted of
-the document stays: that is said in the conversation.
+finds no document. Locks are taken in one order: documents, then messages. Storing passages locks the document's row
+first, too, so none are stored behind the back of a deletion. What a reply, or the result of a tool, has quoted of the
+document stays: that is said in the conversation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A document from its file to its passages, step by step, as whoever holds it by a lease writes it down.
+"""Index a document: its file becomes passages, step by step, each stored by the worker that holds its lease.
 
 Every step takes the document's row first, and finds out by that whether it is still held: a document that was deleted
-meanwhile, or given to somebody else, raises `DocumentLost` and nothing is written.
+meanwhile, or given to another worker, raises `DocumentLost` and nothing is written.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ IS_WANTED = """NOT EXISTS (
     SELECT FROM conversations_conversation AS conversation
     WHERE conversation.id = candidate.conversation_id AND conversation.deleted_at IS NOT NULL
 )"""
-# *served* are the people whose documents were read last, the latest at the end: nobody's hundred files hold up the one
-# of somebody else. Locked rows are being claimed by another worker, or deleted.
+# *served* are the users whose documents were parsed last, the latest at the end: one user's hundred files do not hold
+# up the one file of another. Locked rows are being claimed by another worker, or deleted.
 CLAIM = f"""
 WITH next AS (
   SELECT id FROM conversations_document AS candidate
@@ -49,7 +49,7 @@ RETURNING document.id, coalesce(document.uploader_id, 0), document.attempt
 
 
 class DocumentLost(Exception):
-    """The document was deleted, or somebody else holds it by now."""
+    """The document was deleted, or another worker holds it by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ def fail_document(held: HeldDocument, error: DocumentError) -> None:
 
 
 def release_document(held: HeldDocument) -> None:
-    """Let somebody else begin anew at once: this process ends. It was no attempt. Raises `DocumentLost`."""
+    """Let another worker start over at once: this process ends. It was no attempt. Raises `DocumentLost`."""
     _update(held, {**_LET_GO, "state": DocumentState.WAITING, "percent": 0, "attempt": F("attempt") - 1})
 
 

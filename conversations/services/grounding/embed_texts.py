@@ -57,7 +57,7 @@ async def embed_texts(
     """Return the vector of each of *texts*, all of one length; *user* pays, or the site.
 
     Raises a `CompletionError` if the endpoint fails, an `AccessError` if the money does not cover a request. Look at
-    `embedding_model` first: without one there is nobody to ask.
+    `embedding_model` first: without one there is no endpoint to ask.
     """
     model = embedding_model()
     if model is None:
@@ -158,7 +158,7 @@ def _open(request: EmbeddingRequest, payer: Payer, attempt: int) -> Completion:
 
 
 def _kept(row: M | None) -> M | None:
-    """Return *row*, which nobody can delete before the transaction ends; None if it is gone already.
+    """Return *row*, locked against deletion until the transaction ends; None if it is gone already.
 
     Documents are read and embedded long after they were sent, and what they belonged to may be gone by then.
     """

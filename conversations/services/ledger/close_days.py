@@ -41,7 +41,7 @@ def close_days(*, at_most: int = DAYS_AT_ONCE, now: dt.datetime | None = None) -
 
 
 def fill(cursor: CursorWrapper, *, at_most: int, now: dt.datetime | None = None) -> int:
-    """Do it, for whoever keeps deletions out."""
+    """Do it, for callers that keep deletions out."""
     cursor.execute(NEXT, {"days": at_most, "now": now})
     begin, end = cursor.fetchone()
     if begin is None or begin >= end:

@@ -12,7 +12,7 @@ from conversations.selectors.figures.totals import SUMS
 
 from .ledger_sums import ADD_TO_LEDGER_SUMS, AS_LEDGER_SUMS, KEY_COLUMNS, SUM_COLUMNS, SUMS_ADDED_UP
 
-# Whoever settles a request waits here, and then adds to what is right.
+# Settling a request waits for this lock, and then adds to sums that are right.
 LOCK = "LOCK TABLE conversations_ledgersum IN SHARE ROW EXCLUSIVE MODE"
 RIGHT_SUMS = f"""
 SELECT {KEY_COLUMNS}, {SUMS_ADDED_UP}
@@ -64,7 +64,7 @@ class LedgerSumDifference:
 
 
 def recompute_ledger_sums(*, mend: bool = True) -> list[LedgerSumDifference]:
-    """Return what differed; nothing does unless somebody has changed rows by hand. All sums are written anew then."""
+    """Return what differed; nothing does unless rows were changed by hand. All sums are rewritten then."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(LOCK)
         cursor.execute(DIFFERENCES)

@@ -78,7 +78,7 @@ class RolledUpDifference:
 
 
 def recompute_rolled_up_sums(*, mend: bool = True) -> list[RolledUpDifference]:
-    """Return what differed. All of it is written anew then: so is what has been closed before it was over."""
+    """Return what differed. All of it is rewritten then, also a day or month that was closed before it was over."""
     found: list[RolledUpDifference] = []
     with transaction.atomic(), connection.cursor() as cursor:
         wait_for_other_deletions()

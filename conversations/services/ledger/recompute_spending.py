@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from .reservations import HAS_SUM, SUMS
 
-# Whoever opens or settles a request, or ends a run, waits here, and then adds to what is right.
+# Opening or settling a request, or ending a run, waits for this lock, and then adds to sums that are right.
 LOCK = "LOCK TABLE conversations_spending IN SHARE ROW EXCLUSIVE MODE"
 
 DIFFERENCES = f"""
@@ -60,7 +60,7 @@ class Difference:
 
 
 def recompute_spending(*, mend: bool = True) -> list[Difference]:
-    """Return what differed; nothing does unless somebody has changed rows by hand. Sums are mended at once."""
+    """Return what differed; nothing does unless rows were changed by hand. Sums are mended at once."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(LOCK)
         cursor.execute(DIFFERENCES)

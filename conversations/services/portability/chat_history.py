@@ -62,7 +62,7 @@ class ChatHistory:
         return cls(conversation)
 
     def messages(self, *, with_partial: bool = False) -> list[PromptMessage]:
-        """Return what was said, oldest first; *with_partial* also what came of replies that are not whole."""
+        """Return the messages, oldest first; *with_partial* also the text so far of replies that are not complete."""
         rows = self._rows() if with_partial else self._rows().filter(state="complete")
         return [prompt_message(row) for row in rows if row.content or row.tool_calls or row.role == "tool"]
 

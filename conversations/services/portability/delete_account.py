@@ -1,4 +1,4 @@
-"""Delete an account for good: with all its words, and without its amounts, which the ledger keeps as nobody's."""
+"""Delete an account and all its content at once. Its amounts stay in the ledger, without a user."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TRIES = 5
 def delete_account(user: User) -> None:
     """Delete the person with their conversations, documents and scenarios, all of it or nothing.
 
-    Replies that are being made are stopped; what they have used is still settled, as nobody's. Conversations of others
-    that use a scenario of theirs go on with the site's default. Raises a `ValidationError` for the last admin.
+    Replies that are being made are stopped; what they have used is still settled, without a user. Conversations of
+    others that use a scenario of theirs go on with the site's default. Raises a `ValidationError` for the last admin.
     """
     with transaction.atomic():
         _check_an_admin_stays(user)
@@ -42,8 +42,7 @@ def delete_account(user: User) -> None:
 def _delete(user: User) -> None:
     """Delete everything in one transaction.
 
-    Whoever settles a request takes the ledger's row first and asks for the person's then, so it goes in that order
-    here.
+    Settling a request locks the ledger's row first and the user's after it, so the locks are taken in that order here.
     """
     wait_for_other_deletions()
     _check_an_admin_stays(user)
@@ -57,7 +56,7 @@ def _delete(user: User) -> None:
 
 
 def _hold_what_is_theirs(user: User) -> None:
-    """Wait for whoever is at work on something of the person, in the order in which everybody takes locks.
+    """Wait for all work on rows of the user, by locking them in the order in which all code takes locks.
 
     Person, conversations, replies, runs: who has one of them may still take the next, and store rows that name them
     all, as a step that is stored or a call that is decided does. With the last lock, on the person's row again, nothing

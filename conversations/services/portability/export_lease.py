@@ -1,6 +1,6 @@
-"""That a person's export is made once at a time: it is read from the database for as long as its reader takes.
+"""The lease of an account's export: one export of a user at a time, as each reads the database while it is sent.
 
-The lease is a row, so it holds for all processes. An export that nobody reads any more loses it after a while.
+The lease is a row, so it holds for all processes. An export that is no longer being downloaded loses it after a while.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HELD_FOR = dt.timedelta(seconds=60)
 
 
 class LeaseLost(Exception):
-    """An export that was not read for too long breaks off in the middle, so that nobody takes it for whole."""
+    """An export that was not read for too long breaks off in the middle, so that it can't be taken for whole."""
 
 
 def take_lease(user: User) -> ExportLease | None:
@@ -35,7 +35,7 @@ def prolong_lease(lease: ExportLease) -> None:
 
 
 def give_lease_back(lease: ExportLease) -> None:
-    """Let another begin. Given back twice, it takes nothing from whoever has begun since."""
+    """Let another export begin. Given back twice, it takes nothing from an export that has begun since."""
     _held(lease).delete()
 
 

@@ -13,7 +13,7 @@ from conversations.services.replies.tool_calls import LONGEST_NAME_CHARACTERS
 def take_as_steps(rows: Sequence[Message]) -> list[ToolCall]:
     """Make what stands in *rows* between a question and its reply the steps of that reply; nothing is stored yet.
 
-    Returns their calls, to be stored after them. Their tools are nobody's here, so they have no source.
+    Returns their calls, to be stored after them. Their tools are unknown to this site, so they have no source.
     """
     calls: list[ToolCall] = []
     question: Message | None = None

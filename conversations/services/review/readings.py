@@ -4,7 +4,7 @@ A *reading* is of one conversation, or a search of all for words, which shows nu
 hour, for the reviewer who opened it. Nothing edits or deletes one: the database refuses it.
 
 What stays when accounts go: the reviewer's address as it was then, the reason, the times and the conversation's public
-id. Of the owner nothing stays but that: a deleted person's readings are nobody's.
+id. Of the owner nothing stays but that: readings of a deleted user name no owner.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def require_reading(reviewer: User, conversation: Conversation) -> Reading | Non
 
 
 def require_reviewer(reviewer: User) -> None:
-    """Raise `ReadingRefused` unless *reviewer* may read what others wrote; `ReadingDisabled` if nobody may."""
+    """Raise `ReadingRefused` unless *reviewer* may read what others wrote; `ReadingDisabled` if the site has none."""
     if settings.CONVERSATION_READING == "off":
         raise ReadingDisabled
     if not reviewer.has_perm(RIGHT):
@@ -101,7 +101,7 @@ def log_hits(reading: Reading, hits: Iterable[Hits]) -> None:
 
 
 def _held(model: type[Model], keys: Collection[int]) -> dict[int, int]:
-    """Return those *keys* whose rows are there, each by itself, and let nobody delete them in this transaction.
+    """Return those *keys* whose rows are there, each by itself, locked against deletion until the transaction ends.
 
     Django has no name for the lock: the one of a foreign key, for which nothing but a deletion waits.
     """

@@ -20,7 +20,7 @@ from conversations.tools.mcp_listings import connection_to, store_listing, store
 from conversations.tools.mcp_tools import SEPARATOR
 
 LISTING_HOLDS = dt.timedelta(minutes=10)
-LISTING_SECONDS = 15.0  # that somebody waits for in front of a page
+LISTING_SECONDS = 15.0  # an admin waits for it in front of a page
 CHECK_SECONDS = 60.0
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def list_tools(server: McpServer) -> None:
 
 
 async def keep_tools_listed() -> None:
-    """List the tools of servers that are in use anew from time to time, for ever, one server after the other."""
+    """Refresh the listings of servers that are in use from time to time, for ever, one server after the other."""
     while True:
         await asyncio.sleep(CHECK_SECONDS)
         try:

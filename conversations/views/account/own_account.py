@@ -51,7 +51,7 @@ def export_account(request: PersonRequest) -> HttpResponseBase:
 
 
 class _ExportStream:
-    """The file, piece by piece as it is made. Whoever goes away in the middle may begin anew at once."""
+    """The file, piece by piece as it is made. A user who goes away in the middle may start over at once."""
 
     def __init__(self, pieces: Iterator[bytes], lease: ExportLease) -> None:
         self._pieces = pieces
@@ -69,7 +69,7 @@ class _ExportStream:
         return next(self._pieces, None)
 
     def close(self) -> None:
-        """Django's, at the end of a response, also of one that nobody has read."""
+        """Called by Django at the end of a response, also of one that was never read."""
         give_lease_back(self._lease)
 
 
@@ -77,7 +77,7 @@ class _ExportStream:
 @login_required
 @require_reauthentication
 def delete_account(request: PersonRequest) -> HttpResponse:
-    """Say what goes and what stays, and delete the account of who has typed its address. The gate keeps nobody here."""
+    """Say what goes and what stays, and delete the account if its address was typed. The gate does not apply here."""
     form = DeleteAccountForm(request.POST or None, email=request.user.email)
     if request.method == "POST" and form.is_valid():
         try:

@@ -55,7 +55,7 @@ def rename(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
 
 
 def _renamed(request: PersonRequest, public_id: uuid.UUID, title: str) -> HttpResponse:
-    """Draw the list anew, and tell the page the title, for it may be its own."""
+    """Render the list again, and send the page the title, for it may be its own."""
     if not request.htmx:
         return redirect("conversations:conversation", public_id)
     current = parameters.optional_unique_id(request, "current")
@@ -67,7 +67,7 @@ def _renamed(request: PersonRequest, public_id: uuid.UUID, title: str) -> HttpRe
 @require_POST
 @answers_errors()
 def delete(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
-    """Take the conversation away and offer to bring it back. Whoever is looking at it goes to a new one."""
+    """Take the conversation away and offer to bring it back. A page that shows it goes to a new one."""
     conversation = find_conversation(request.user, public_id)
     delete_conversation(conversation)
     text = gettext("“%(title)s” is deleted.") % {"title": conversation.title or gettext(UNTITLED)}

@@ -1,6 +1,6 @@
 """What would be sent if the draft were sent now: as figures for the composer's meter, and in full.
 
-Django runs these views in threads of its own, so counting a long draft holds up nobody else.
+Django runs these views in threads of its own, so counting a long draft holds up no other user.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tool calls of a reply: allowing one that asks, or not, and what came of one, whole."""
+"""Views of a reply's tool calls: allow or refuse one that awaits approval, and show a result in full."""
 
 from __future__ import annotations
 

@@ -3,9 +3,9 @@
     BodyLimit (ASGI)  ── by Content-Length, or by counting what has none ──▶ an empty body, and a mark in the scope
     refuse_large_bodies (Django middleware)  ── the mark ──▶ 413 or 408, in words or as JSON, as every other refusal
 
-Files may come in larger requests, to the few addresses that take them, from whoever is signed in, and only so many at
-once: the others wait, unread, so what lies on the disk is bounded. Nobody keeps them waiting by sending many at once,
-or by sending hardly anything.
+Files may come in larger requests, to the few addresses that take them, from users who are signed in, and only so many
+at once: the others wait, unread, so what lies on the disk is bounded. No user keeps them waiting by sending many at
+once, or by sending hardly anything.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LARGE_BODIES_OF_ONE_PERSON = 2
 SLOWEST_BYTES_PER_SECOND = 20_000  # of a large body as a whole, after
 SHORTEST_SECONDS = 30.0
 MARK = "windowseat.body_refused"
-# Whoever is cut off while sending may never read why, so for a moment what comes is thrown away.
+# A client that is cut off while sending may never read why, so for a moment what comes is thrown away.
 LINGER_SECONDS = 3.0
 END: Message = {"type": "http.request", "body": b"", "more_body": False}
 

@@ -9,7 +9,7 @@ from chatsite.accounts.models import User
 
 
 class PersonRequest(HttpRequest):
-    """A request of somebody who is signed in, as `answers_errors` lets it through to a view."""
+    """A request of a user who is signed in, as `answers_errors` lets it through to a view."""
 
     user: User
     htmx: HtmxDetails

@@ -39,7 +39,7 @@ NAME_CHARACTERS = 80  # of the one copied, so that there is room to say so
 
 
 def show_missing(request: HttpRequest, error: ConversationError, **kwargs: object) -> HttpResponse:
-    """Somebody else's scenario is not found; neither is one of the site's where only one's own can be."""
+    """Another user's scenario is not found; neither is one of the site's where only one's own can be."""
     if isinstance(error, ScenarioNotFound):
         raise Http404 from error
     return show_refusal(request, error, **kwargs)
