@@ -1,6 +1,6 @@
-"""Who may do what to which object: the one place that pages, sockets and the admin ask.
+"""Permissions: who may do what to which object. The one place that pages, sockets and the admin ask.
 
-Who comes in at all is asked at every request and every frame (`require_admitted`), before anything is looked for.
+Admission is checked at every request and every frame (`require_admitted`), before any object is looked for.
 Another user's object is not found. Children are fetched through their parent, so code that has got a conversation from
 here may read and write all of it.
 """

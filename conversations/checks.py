@@ -1,4 +1,4 @@
-"""What is wrong with the configuration, said before anything is served."""
+"""System checks of settings: language models, embeddings, search language, window policies, tools, processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The addresses of conversations."""
+"""URLs of the pages and forms of conversations, scenarios, documents, usage and the account's content."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Ids in the addresses and forms of the admin, where any text may stand."""
+"""Parse object ids in URLs and forms of the admin, where any text may stand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ready example: what a scenario "Conference guide" says, and the made-up schedule that it answers from.
+"""The example scenario “Conference guide”: its texts, and the made-up schedule that it answers from.
 
 Everything in it was written for this example; no talk, person or place of it exists.
 """

@@ -1,4 +1,4 @@
-"""What people fill in: a scenario, as its owner and the admin edit it, and the file of one."""
+"""Forms of scenarios: one as its owner and the admin edit it, and the upload of a scenario file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls into the database from the event loop, each in a thread whose connection goes back to the pool afterwards.
+"""Threads for database calls from the event loop, each with a connection that goes back to the pool afterwards.
 
 Sockets share the loop's own threads. The run worker has a crew of its own: when every other thread waits for the
 database, replies must still be saved and leases prolonged. And so has what renders many messages at once: one user's

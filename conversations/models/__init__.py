@@ -1,4 +1,4 @@
-"""What is stored: one noun per file."""
+"""Django models of conversations: one noun per file."""
 
 from .calibration import Calibration
 from .completion import Completion

@@ -1,7 +1,6 @@
-"""The indexer, beside the run worker: it reads documents, one at a time, gets vectors for their passages, and keeps the
-tools of MCP servers listed.
+"""The indexer, beside the run worker: parses and embeds documents, and keeps the tools of MCP servers listed.
 
-All of it stands behind replies: one child process that reads, one request for vectors, and a thread of their own for
+All of it stands behind replies: one child process that parses, one request for vectors, and a thread of their own for
 the database, so that users who wait for a reply do not wait for them.
 """
 

@@ -1,0 +1,1 @@
+"""Queries that change nothing: what pages, services and the admin read from the database, by subject."""

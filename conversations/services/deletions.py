@@ -1,4 +1,4 @@
-"""What is forgotten when rows are deleted, however that comes about: Django's signals, in the order written here."""
+"""Signal receivers for deleted rows: what is removed with them, however they are deleted, in the order written here."""
 
 from __future__ import annotations
 

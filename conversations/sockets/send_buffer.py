@@ -1,4 +1,4 @@
-"""What waits to be sent to one page, and the task that sends it."""
+"""The send buffer of a socket: the frames that wait to be sent to one page, and the task that sends them."""
 
 from __future__ import annotations
 

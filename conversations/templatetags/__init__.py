@@ -1,0 +1,1 @@
+"""Template tags and filters: figures, tool calls, and scripts as ES modules."""

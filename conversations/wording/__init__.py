@@ -1,0 +1,1 @@
+"""Sentences and labels for readers, in their language: errors, amounts, tool calls, windows."""

@@ -1,4 +1,4 @@
-"""The address of the first page: which days and which filters. Links can be kept, as all that is chosen is in them."""
+"""The query parameters of the first page: days and filters. Links can be kept, as all that is chosen is in them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Schemas of tools that others wrote, and which of them are taken.
+"""Check JSON schemas of tools that others wrote, and accept or refuse each.
 
-One that is not could fill the prompt, make a provider refuse it whole, or cost more than is given for checking
+A refused one could fill the prompt, make a provider refuse the whole request, or cost more than is given for checking
 arguments against it.
 """
 

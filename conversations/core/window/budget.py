@@ -1,10 +1,10 @@
-"""How many tokens a prompt may have, and how many a message takes.
+"""Token budget: how many tokens a prompt may have, and how many a message takes.
 
     budget = min(context window − reply reserve, policy's own cap) ÷ calibration
     message = overhead per message + 1 for its role + content (+ name) (+ tool calls)
     prompt = priming + tool schemas + sum of its messages
 
-A token is whatever *count_text* says that it is; in the tests one character is one token.
+*count_text* defines what a token is; in the tests one character is one token.
 """
 
 from __future__ import annotations

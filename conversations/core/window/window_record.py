@@ -1,4 +1,4 @@
-"""The window record: how a prompt was chosen, token by token. Numbers of messages and tokens, never their words."""
+"""The window record: how a prompt was chosen, token by token. Numbers of messages and tokens, never their content."""
 
 from __future__ import annotations
 

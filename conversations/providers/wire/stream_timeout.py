@@ -1,4 +1,4 @@
-"""Timeouts of a stream: how long to wait for a provider."""
+"""Timeouts of a completion's stream: how long to wait for a provider."""
 
 from __future__ import annotations
 

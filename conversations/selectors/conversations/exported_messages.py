@@ -1,4 +1,4 @@
-"""All messages of a conversation, of every branch, as plain values for a file: read a few hundred at a time."""
+"""Messages for exports: all of a conversation, of every version, as plain values, read a few hundred at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON body of a request, exactly as it was sent: put together again from what is stored.
+"""Rebuild the JSON body of a request exactly as it was sent, from what is stored.
 
 The record says which messages were in it, what was cut and where; their words are in the messages, which never change,
 the system prompt's and the tools' schemas are kept by their digest, and everything else is with the ledger's row.

@@ -1,4 +1,4 @@
-"""“What the model saw”: a window record, with the beginning of each message's words beside its tokens."""
+"""“What the model saw”: a window record, with the beginning of each message's content beside its tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people choose to see of costs."""
+"""The setting by which users show or hide costs on their pages."""
 
 from __future__ import annotations
 

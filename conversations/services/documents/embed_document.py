@@ -1,4 +1,4 @@
-"""Vectors for the passages of documents that are ready, a batch at a time.
+"""Embed documents: vectors for the passages of documents that are ready, a batch at a time.
 
     document without all its vectors of the configured model ─▶ next passages without one ─▶ embed_texts ─▶ stored
 

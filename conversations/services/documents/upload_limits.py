@@ -1,4 +1,4 @@
-"""Files that people send: how large and how many in a day (UTC) each of them may."""
+"""Upload limits: how large a file may be, and how many a user may send in a day (UTC)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep with a question what was looked up for it."""
+"""Store retrieved passages with the question that they were looked up for."""
 
 from __future__ import annotations
 

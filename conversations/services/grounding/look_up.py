@@ -1,4 +1,4 @@
-"""Look up what answers the question of a reply, and keep it with the question."""
+"""Look up grounding: retrieve passages for the question of a reply, and store them with the question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that is checked before a message is stored or a reply is made again, in this order:
+"""Checks of limits, rate, length, window and money before a message is stored or a reply made again, in this order:
 
     1. allowed            no limit of the user's is 0                                       MessagesForbidden
     2. rate               replies asked for within a minute                                 MessageRateReached

@@ -1,4 +1,4 @@
-"""Everything that is a person's own, as files to keep.
+"""Export an account: all content and usage of a user, as the files of one ZIP.
 
     README.txt  account.json  conversations/… .json  documents/…  documents.csv  scenarios/… .json  usage.csv
     readings.csv, where the site shows people who has read their conversations

@@ -1,4 +1,4 @@
-"""What the file of everything says of itself."""
+"""The README in an account's export, which says what each file is."""
 
 from __future__ import annotations
 

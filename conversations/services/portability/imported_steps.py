@@ -1,4 +1,4 @@
-"""Tool turns of an imported history become steps of the reply that they led to, as if it had been made here."""
+"""Import tool turns of a history as steps of the reply that they led to, as if it had been made here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading what other people wrote: with a reason, for a while, and each page of it on record.
+"""Readings: a reviewer opens another user's conversation, with a reason, for a while, each page on record.
 
 A *reading* is of one conversation, or a search of all for words, which shows numbers and no words. It holds for half an
 hour, for the reviewer who opened it. Nothing edits or deletes one: the database refuses it.

@@ -1,4 +1,4 @@
-"""The ready example of this site: a scenario for everyone, with a document that it answers from."""
+"""Load the example scenario: offered to all users, with a document that it answers from."""
 
 from __future__ import annotations
 

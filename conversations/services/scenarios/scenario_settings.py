@@ -1,7 +1,7 @@
-"""What a scenario may say, judged as a whole: one rule for people's pages, the admin and files.
+"""Validate the settings of a scenario as a whole: one rule for users' pages, the admin and files.
 
-What a single column may hold says the model. Here it is seen together with the language models and window policies of
-this site: settings in which no message would fit are refused when they are made, not when a user writes.
+The model validates single columns. Here they are seen together with the language models and window policies of this
+site: settings in which no message would fit are refused when they are made, not when a user writes.
 """
 
 from __future__ import annotations

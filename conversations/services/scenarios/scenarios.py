@@ -1,4 +1,4 @@
-"""The scenarios of one's own: begun from another, stored, and taken away without leaving a conversation behind."""
+"""Copy, store and delete a user's own scenarios. Deleting one leaves no conversation without a scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person does with all that is theirs: take it along, or have it deleted with the account."""
+"""Views that export and delete a user's own account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who has read a person's conversations: their own page of the log."""
+"""The page on which users see which reviewers have read their conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Setting up and renaming a conversation, taking it away, and bringing it back."""
+"""Views that set up, rename, delete and restore a conversation."""
 
 from __future__ import annotations
 

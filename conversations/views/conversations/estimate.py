@@ -1,4 +1,4 @@
-"""What would be sent if the draft were sent now: as figures for the composer's meter, and in full.
+"""Views that estimate a draft: what would be sent now, as figures for the composer's meter and in full.
 
 Django runs these views in threads of its own, so counting a long draft holds up no other user.
 """

@@ -1,4 +1,4 @@
-"""Sending, stopping and trying again over plain HTTP: by a form, or by a page without a socket."""
+"""Views that post a message, stop a reply and regenerate one, over HTTP: by a form, or by a page without a socket."""
 
 from __future__ import annotations
 

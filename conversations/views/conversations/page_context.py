@@ -1,4 +1,4 @@
-"""What the templates of a conversation's page are given."""
+"""The template context of a conversation's page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pinning and excluding messages: by a form, or by the page's script. The other pages hear of it by a frame."""
+"""Views that pin and exclude messages: by a form, or by the page's script. The other pages are updated by a frame."""
 
 from __future__ import annotations
 

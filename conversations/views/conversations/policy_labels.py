@@ -1,4 +1,4 @@
-"""The rules that a window was filled by, in words."""
+"""The rules of a window for pages: its policy, limits and calibration, each as a name and a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stored truth of a conversation from a position on, as pages and sockets get it."""
+"""Snapshots: the stored messages of a conversation from a position on, as pages and sockets get them."""
 
 from __future__ import annotations
 

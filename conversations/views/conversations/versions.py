@@ -1,4 +1,4 @@
-"""New versions of messages, and going through them: by forms, or by the page's script."""
+"""Views that edit a message and switch between versions: by forms, or by the page's script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The segments of the window bar: what was sent lies at the bottom, the room left is the sky."""
+"""The segments of the window bar: what was sent lies at the bottom, the room that is left above it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages are given of a window: the panel “What the model saw”, and the figures of the composer's meter."""
+"""The template context of a window: the panel “What the model saw”, and the figures of the composer's meter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""“What the model saw”: the window of a reply, and the request itself as it was sent."""
+"""Views of “What the model saw”: the window of a reply, its sources, and the request itself as it was sent."""
 
 from __future__ import annotations
 

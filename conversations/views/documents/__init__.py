@@ -1,0 +1,1 @@
+"""Views of documents of conversations and scenarios. Begin with `documents`."""

@@ -1,4 +1,4 @@
-"""The documents of a conversation and of a scenario: their list, adding, downloading, deleting, reading them again.
+"""Views that list, add, download, delete and retry the documents of a conversation or a scenario.
 
 Each view answers two addresses, which differ in what they name: *public_id* of the conversation, or *scenario_id*.
 """

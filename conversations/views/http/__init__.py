@@ -1,0 +1,1 @@
+"""What all views share: typed requests and parameters, body limits and error responses."""

@@ -1,4 +1,4 @@
-"""How much of a request is read. What is larger is refused before Django writes it to its disk.
+"""Limit the size of request bodies: larger ones are refused before Django writes them to its disk.
 
     BodyLimit (ASGI)  ── by Content-Length, or by counting what has none ──▶ an empty body, and a mark in the scope
     refuse_large_bodies (Django middleware)  ── the mark ──▶ 413 or 408, in words or as JSON, as every other refusal

@@ -1,4 +1,4 @@
-"""What a refusal looks like over HTTP: JSON for our scripts, a page for everyone else."""
+"""Error responses: JSON for our scripts, a page for every other client."""
 
 from __future__ import annotations
 

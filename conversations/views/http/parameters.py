@@ -1,4 +1,4 @@
-"""What a request says, read as what it should be. What is not that is refused."""
+"""Request parameters parsed into typed values. A malformed one is refused."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Views of a user's own scenarios."""

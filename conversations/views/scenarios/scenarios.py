@@ -1,4 +1,4 @@
-"""The scenarios of one's own: a list, a form, and their files. Those of the site can be copied, not edited."""
+"""Views of a user's own scenarios: a list, a form, and their files. Those of the site can be copied, not edited."""
 
 from __future__ import annotations
 

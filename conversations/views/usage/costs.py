@@ -1,4 +1,4 @@
-"""Whether a person sees what replies cost: one switch for all of their pages."""
+"""The view that shows or hides costs: one switch for all pages of a user."""
 
 from __future__ import annotations
 
