@@ -155,7 +155,7 @@ def test_a_call_is_allowed_by_keyboard_alone_and_the_focus_stays_with_it(with_to
 
 def test_that_a_call_asks_is_announced(with_tools):
     ask_to_write_down(with_tools)
-    expect(with_tools.locator('[data-part="announcer"]')).to_contain_text("asks whether the tool write_down may be run")
+    expect(with_tools.locator('[data-part="announcer"]')).to_contain_text("asks to run the tool write_down")
 
 
 def test_a_decision_in_one_tab_is_seen_in_the_other(with_tools):
