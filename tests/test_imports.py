@@ -7,12 +7,13 @@ parted by `|` may not. The packages of others that one file hides are named at t
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
-from tests.support.source import imports, module_name, python_files
+from tests.support.source import imports, module_name, python_files, top_level_names
 
 FLOORS = """
 chatsite
@@ -190,6 +191,25 @@ def test_every_folder_inside_has_its_floor():
 def test_no_arrow_points_upwards():
     wrong = [f"{path}:{line} imports {name}" for path, line, name in arrows() if is_wrong(module_name(path), name)]
     assert not wrong, "\n".join(wrong)
+
+
+# What each view or child program calls its own: they are only named with their module.
+NAMED_WITH_THEIR_MODULE = ("conversations/views/", "conversations/management/commands/")
+
+
+def public_names() -> dict[str, set[str]]:
+    """Return public class or function → the files that define it."""
+    defined: dict[str, set[str]] = defaultdict(set)
+    for path in FILES:
+        if not str(path).startswith(NAMED_WITH_THEIR_MODULE) and "migrations" not in path.parts:
+            for name in top_level_names(path):
+                defined[name].add(str(path))
+    return defined
+
+
+def test_no_two_modules_give_one_public_name_to_different_things():
+    twice = {name: places for name, places in public_names().items() if len(places) > 1 and name != "main"}
+    assert not twice
 
 
 @pytest.mark.parametrize(("package", "home"), HIDDEN_IN.items())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conversations.core.errors import MessageTooLong, MessageTooLongForScenario, SystemPromptTooLong
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.truncation import TRUNCATION_MARK
@@ -70,15 +70,19 @@ def test_jetchatai_sliding_is_recomputed_after_a_functions_result():
 
 def test_jetchatai_deduplicated_sends_grounding_only_with_the_current_message():
     first = message(0, "how far?")
-    grounded = window(Turn(first, grounding=[Passage("It is far.")]))
-    later = window(Turn(message(2, "how long?"), grounding=[Passage("It is long.")]), [first, message(1, "far")])
+    grounded = window(Turn(first, grounding=[PromptPassage("It is far.")]))
+    later = window(Turn(message(2, "how long?"), grounding=[PromptPassage("It is long.")]), [first, message(1, "far")])
     assert "It is far." in contents(grounded)[0]
     assert contents(later)[:2] == ["how far?", "far"]
     assert "It is far." not in str(later.prompt)
 
 
 def test_jetchatai_deduplicated_cuts_grounding_that_is_too_large():
-    passages = [Passage("It is far. " * 20), Passage("It is very far. " * 20), Passage("Nobody knows.")]
+    passages = [
+        PromptPassage("It is far. " * 20),
+        PromptPassage("It is very far. " * 20),
+        PromptPassage("Nobody knows."),
+    ]
     chosen = window(Turn(message(0, "how far?"), grounding=passages))
     included = chosen.record.grounding.included
     assert [(passage.number, passage.truncated_to is None) for passage in included] == [(1, True), (2, False)]
@@ -88,13 +92,13 @@ def test_jetchatai_deduplicated_cuts_grounding_that_is_too_large():
 
 def test_jetchatai_deduplicated_never_loses_the_question_to_its_own_grounding():
     question = "how far? " * 95
-    chosen = window(Turn(message(0, question), grounding=[Passage("It is far. " * 500)]))
+    chosen = window(Turn(message(0, question), grounding=[PromptPassage("It is far. " * 500)]))
     assert contents(chosen)[-1].endswith(question)
 
 
 def test_jetchatai_deduplicated_logs_each_decision():
     older = [message(0, "x" * 900), message(1, "never", excluded=True), message(2, "kept")]
-    record = window(Turn(message(3, "newest"), grounding=[Passage("It is far. " * 500)]), older).record
+    record = window(Turn(message(3, "newest"), grounding=[PromptPassage("It is far. " * 500)]), older).record
     assert [(entry.kind, entry.position) for entry in record.entries] == [("older", 2), ("newest", 3)]
     assert [(left.position, left.reason) for left in record.left_out] == [(1, "excluded"), (0, "does_not_fit")]
     assert record.grounding.included[0].truncated_to

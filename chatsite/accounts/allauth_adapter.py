@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import is_site_language
-from chatsite.accounts.sign_up.policy import is_sign_up_open
+from chatsite.accounts.sign_up.sign_up_policy import is_sign_up_open
 
 log = logging.getLogger(__name__)
 MAIL_SENT = "account/messages/email_confirmation_sent.txt"

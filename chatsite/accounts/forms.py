@@ -21,7 +21,7 @@ from django.utils.translation import pgettext_lazy
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sign_up import first_admin
-from chatsite.accounts.sign_up.policy import complete_sign_up, refusal_sentence
+from chatsite.accounts.sign_up.sign_up_policy import complete_sign_up, refusal_sentence
 
 
 class _AddressByPolicy:

@@ -23,7 +23,7 @@ from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.second_factors.factors import must_set_up_second_factor
 from chatsite.accounts.sign_up.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
 from chatsite.accounts.sign_up.invitations import held_invitation
-from chatsite.accounts.sign_up.policy import SignUpRefused, policy_sentence, usable_invitation
+from chatsite.accounts.sign_up.sign_up_policy import SignUpRefused, policy_sentence, usable_invitation
 
 
 class SignUpView(SignupView):

@@ -13,7 +13,7 @@ from .price import Price
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .run import Run
 from .scenario import Scenario
-from .spending import Period, Spending
+from .spending import Spending, SpendingPeriod
 from .sums import ConversationSum, LedgerSum, RolledUpSum, RunningSum
 from .tool_call import ToolCall
 from .upload_count import UploadCount
@@ -31,7 +31,6 @@ __all__ = [
     "McpServer",
     "Message",
     "Passage",
-    "Period",
     "Price",
     "ReadWhat",
     "Reading",
@@ -42,6 +41,7 @@ __all__ = [
     "Scenario",
     "SearchHit",
     "Spending",
+    "SpendingPeriod",
     "ToolCall",
     "UploadCount",
 ]

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 
 
-class Period(models.TextChoices):
+class SpendingPeriod(models.TextChoices):
     DAY = "day"
     MONTH = "month"
 
@@ -19,7 +19,7 @@ class Spending(models.Model):
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="spendings")
-    period = models.CharField(max_length=5, choices=Period)
+    period = models.CharField(max_length=5, choices=SpendingPeriod)
     begins_on = models.DateField()
     # Wider than any cost, so that no provider's nonsense makes a sum that can't be stored.
     spent_usd = models.DecimalField(max_digits=30, decimal_places=10, default=Decimal(0))

@@ -164,8 +164,8 @@ async def _read_all(held: HeldDocument) -> None:
     """Store all passages of the document, while its lease is kept. Raises `DocumentLost` or a `DocumentError`."""
     content = await in_indexer_thread(index_document.read_file)(held)
     limits = ParsingLimits(seconds=settings.DOCUMENT_SECONDS, memory_megabytes=settings.DOCUMENT_MEMORY_MEGABYTES)
-    reading = Reading(held, parse_document(content, name=held.name, encoding=held.encoding, limits=limits))
-    storing, keeping = asyncio.create_task(reading.store()), asyncio.create_task(reading.keep())
+    parsing = Parsing(held, parse_document(content, name=held.name, encoding=held.encoding, limits=limits))
+    storing, keeping = asyncio.create_task(parsing.store()), asyncio.create_task(parsing.keep())
     try:
         await asyncio.wait({storing, keeping}, return_when=asyncio.FIRST_COMPLETED)
         if keeping.done():  # it only ends by an error
@@ -177,7 +177,7 @@ async def _read_all(held: HeldDocument) -> None:
         await asyncio.gather(storing, keeping, return_exceptions=True)
 
 
-class Reading:
+class Parsing:
     """A document on its way from the child process into the database."""
 
     def __init__(self, held: HeldDocument, parsed: AsyncGenerator[Parsed]) -> None:

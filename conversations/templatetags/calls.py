@@ -16,8 +16,8 @@ from conversations.wording.tool_labels import ToolLabels
 register = template.Library()
 
 
-@register.simple_tag
-def built_in_labels(tool: str, source: str) -> ToolLabels | None:
+@register.simple_tag(name="built_in_labels")
+def labels_of_built_in_tool(tool: str, source: str) -> ToolLabels | None:
     """Return the labels of a built-in tool, or None."""
     return tool_labels.built_in_labels(tool, source)
 

@@ -7,7 +7,7 @@ from django.core import mail
 from django.test import Client
 
 from chatsite.accounts.models import User
-from chatsite.accounts.sign_up.policy import may_sign_up
+from chatsite.accounts.sign_up.sign_up_policy import may_sign_up
 from tests.accounts.conftest import PASSWORD
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import LanguageModel
 from conversations.core.window.built_in_policies import SlidingWindow
@@ -94,7 +94,7 @@ def make_record() -> WindowRecord:
     turn = Turn(
         newest=message(9, "user", "n" * 20),
         system_prompt="s" * 10,
-        grounding=[Passage("g" * 10, "near.md", 0.9), Passage("h. " * 40, "far.md", 0.5)],
+        grounding=[PromptPassage("g" * 10, "near.md", 0.9), PromptPassage("h. " * 40, "far.md", 0.5)],
         pins=[message(1, "user", "p" * 6)],
     )
     older = [

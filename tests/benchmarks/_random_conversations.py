@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.history import HistoryMessage
@@ -69,12 +69,12 @@ class RandomConversation:
         most_tokens = self.budget_tokens * self.randomly.choice((0.05, 0.3, 0.3, 1, 3))
         return self._message(0, PromptMessage("user", self._text(most_tokens)))
 
-    def passages(self) -> tuple[Passage, ...]:
+    def passages(self) -> tuple[PromptPassage, ...]:
         if self.randomly.random() < 0.6:
             return ()
         most_tokens = self.budget_tokens * self.randomly.choice((0.05, 0.2, 1, 2))
         count = self.randomly.randint(1, 6)
-        return tuple(Passage(self._text(most_tokens), self._text(8), 0.5) for _ in range(count))
+        return tuple(PromptPassage(self._text(most_tokens), self._text(8), 0.5) for _ in range(count))
 
     def tool_turn(self, offset: int) -> list[HistoryMessage]:
         """Return calls of tools with all their results, beginning *offset* behind the history's end."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from conversations.core.errors import PromptError
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import LanguageModel
 from conversations.core.window.compute_window import Turn, Window, compute_window
@@ -58,7 +58,7 @@ def replay(conversations: Iterable[Conversation], policy: WindowPolicy, *, block
 
 
 def windows(
-    conversation: Conversation, policy: WindowPolicy, groundings: Iterator[Sequence[Passage]]
+    conversation: Conversation, policy: WindowPolicy, groundings: Iterator[Sequence[PromptPassage]]
 ) -> Iterator[Window | None]:
     """Yield the window of every request, each beginning where the last one says; None where it can't be sent."""
     history = stored(conversation)
@@ -90,9 +90,9 @@ def stored(conversation: Conversation) -> list[HistoryMessage]:
     ]
 
 
-def blocks(tokens: int, *, seed: int) -> Iterator[Sequence[Passage]]:
+def blocks(tokens: int, *, seed: int) -> Iterator[Sequence[PromptPassage]]:
     """Yield for every request what was looked up for it, never the same twice; nothing if there are no *tokens*."""
     randomly = random.Random(seed)
     words = int((tokens - BLOCK_FRAME_TOKENS) * SENTENCE_WORDS / (SENTENCE_WORDS + 1))  # a sentence has a full stop
     while True:
-        yield [Passage(text_of(words, randomly), "a document")] if words > 0 else []
+        yield [PromptPassage(text_of(words, randomly), "a document")] if words > 0 else []

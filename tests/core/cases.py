@@ -15,7 +15,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.budget import ChatFormat, CountText, LanguageModel
 from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
 from conversations.core.window.compute_window import Turn, Window, compute_window
@@ -68,7 +68,7 @@ class Case:
     count_text: CountText = by_character
     system_prompt: str = ""
     tool_schema_tokens: int = 0
-    passages: tuple[Passage, ...] = ()
+    passages: tuple[PromptPassage, ...] = ()
     steps: tuple[HistoryMessage, ...] = ()
     anchor: int | None = None
     calibration: Decimal = Decimal(1)
@@ -209,9 +209,9 @@ def _policy(choices: Choices) -> WindowPolicy:
     )
 
 
-def _passage(choices: Choices, number: int) -> Passage:
+def _passage(choices: Choices, number: int) -> PromptPassage:
     content = text(f"passage {number}", choices.below(120)).rstrip()
-    return Passage(content, source=choices.one_of(("", "a.txt")), score=0.5)
+    return PromptPassage(content, source=choices.one_of(("", "a.txt")), score=0.5)
 
 
 def _with_history(case: Case, choices: Choices, newest_length: int) -> Case:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
@@ -33,7 +33,7 @@ class Dialogue:
 
     def window(self, length: int, *, grounding_length: int = 0, steps: tuple[HistoryMessage, ...] = ()) -> Window:
         """Return the window with which a question of *length* would be sent now."""
-        grounding = [Passage("x" * grounding_length)] if grounding_length else []
+        grounding = [PromptPassage("x" * grounding_length)] if grounding_length else []
         return compute_window(
             Turn(self._next(length), SYSTEM_PROMPT, grounding, steps=steps),
             reversed(self.stored),

@@ -10,7 +10,7 @@ from conversations.core.errors import (
     SystemPromptTooLong,
     ToolSchemasTooLong,
 )
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.budget import ChatFormat
 from conversations.core.window.built_in_policies import SlidingWindow
 
@@ -177,7 +177,7 @@ def test_a_window_of_one_message_begins_with_it():
 
 
 def test_the_record_holds_no_words():
-    older, passages = [message(0, "secret")], [Passage("secret", source="a.txt")]
+    older, passages = [message(0, "secret")], [PromptPassage("secret", source="a.txt")]
     chosen = window(message(1, "secret"), older, system_prompt="secret", grounding=passages, budget_tokens=500)
     assert "secret" in str(chosen.prompt)
     assert "secret" not in str(chosen.record.to_json())

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations.core.errors import ConversationTooLong
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
 from conversations.core.window.truncation import TRUNCATION_MARK
 from tests.support.hypothesis_profile import count_cases
@@ -121,7 +121,7 @@ def test_what_was_left_out_stays_out_while_the_beginning_stands(turns, grounding
     stored, sent = [], []
     for lengths, grounding in zip(turns, groundings, strict=False):
         question = message(len(stored), "asked", role="user")
-        passages = [Passage("g" * grounding)] if grounding else []
+        passages = [PromptPassage("g" * grounding)] if grounding else []
         anchor = sent[-1].record.first_position if sent else None
         policy = SlidingWindow(low_water_share=share, grounding_share=1)
         sent.append(window(question, stored, budget_tokens=250, policy=policy, anchor=anchor, grounding=passages))

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.prompt.grounding_text import Passage, render_question
+from conversations.core.prompt.grounding_text import PromptPassage, render_question
 from conversations.core.window.pack_grounding import pack_grounding
 from conversations.core.window.truncation import TRUNCATION_MARK
 from tests.support.hypothesis_profile import count_cases
@@ -10,8 +10,8 @@ from tests.support.hypothesis_profile import count_cases
 from .languages import by_character, by_piece, by_quarter
 
 QUESTION = "How far is it?"
-SENTENCES = Passage("It is far. Very far indeed! Or is it? Nobody knows.", "a.txt")
-WORDS = Passage("far " * 20)
+SENTENCES = PromptPassage("It is far. Very far indeed! Or is it? Nobody knows.", "a.txt")
+WORDS = PromptPassage("far " * 20)
 
 
 def pack(*passages, limit_tokens, count_text=by_character):
@@ -41,14 +41,15 @@ def test_one_token_less_cuts_the_last_passage_at_a_sentence():
 
 
 def test_a_cut_is_at_the_last_sentence_that_fits():
-    shorter = Passage(f"It is far. {TRUNCATION_MARK}", "a.txt")
+    shorter = PromptPassage(f"It is far. {TRUNCATION_MARK}", "a.txt")
     packed = pack(SENTENCES, limit_tokens=tokens_of(shorter))
     assert packed.included == (shorter,)
 
 
 def test_chinese_sentences_are_sentences():
     packed = pack(
-        Passage("很远。非常远。没有人知道有多远。"), limit_tokens=tokens_of(Passage(f"很远。 {TRUNCATION_MARK}"))
+        PromptPassage("很远。非常远。没有人知道有多远。"),
+        limit_tokens=tokens_of(PromptPassage(f"很远。 {TRUNCATION_MARK}")),
     )
     assert packed.included[0].text == f"很远。 {TRUNCATION_MARK}"
 
@@ -66,17 +67,17 @@ def test_a_cut_between_words_is_not_worth_it_beside_a_whole_passage():
 
 
 def test_a_passage_that_cannot_be_cut_is_left_out():
-    packed = pack(Passage("x" * 500), limit_tokens=300)
+    packed = pack(PromptPassage("x" * 500), limit_tokens=300)
     assert (packed.text, packed.included) == (QUESTION, ())
 
 
 def test_the_mark_alone_is_no_grounding():
-    packed = pack(Passage(" \n" + "x" * 500), limit_tokens=300)
+    packed = pack(PromptPassage(" \n" + "x" * 500), limit_tokens=300)
     assert (packed.text, packed.included) == (QUESTION, ())
 
 
 def test_a_large_passage_is_not_passed_over_for_a_worse_one():
-    large = Passage("x" * 500)
+    large = PromptPassage("x" * 500)
     assert pack(large, SENTENCES, limit_tokens=300).included == ()
 
 
@@ -97,7 +98,7 @@ def test_no_room_is_no_grounding(limit_tokens):
     assert pack(SENTENCES, limit_tokens=limit_tokens).tokens == 0
 
 
-PASSAGES = st.lists(st.builds(Passage, st.text("ab .\n!?。", max_size=80)), max_size=5)
+PASSAGES = st.lists(st.builds(PromptPassage, st.text("ab .\n!?。", max_size=80)), max_size=5)
 
 
 @settings(max_examples=count_cases(1_000))
@@ -118,7 +119,7 @@ def test_packing_counts_little_more_than_it_sends():
         counted.append(len(text))
         return len(text)
 
-    passages = [Passage("It is far. " * 150, f"{number}.txt") for number in range(50)]
+    passages = [PromptPassage("It is far. " * 150, f"{number}.txt") for number in range(50)]
     packed = pack(*passages, limit_tokens=20 * 1_650, count_text=count_text)
     assert len(packed.included) == 20
     assert sum(counted) < 15 * len(packed.text)

@@ -3,7 +3,7 @@
 import pytest
 
 from conversations.core.errors import ConversationTooLong, ToolStepsTooLong
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
 from conversations.core.window.truncation import TRUNCATION_MARK
 
@@ -89,12 +89,12 @@ def test_a_tool_turn_without_a_result_is_left_out():
 
 
 def test_grounding_comes_before_the_question():
-    chosen = window(message(0, "how far?"), grounding=[Passage("It is far.")], budget_tokens=1_000)
+    chosen = window(message(0, "how far?"), grounding=[PromptPassage("It is far.")], budget_tokens=1_000)
     assert chosen.prompt[0].content.index("It is far.") < chosen.prompt[0].content.index("how far?")
 
 
 def test_grounding_never_takes_more_than_its_share():
-    passages = [Passage("So far. " * 100), Passage("Too far.")]
+    passages = [PromptPassage("So far. " * 100), PromptPassage("Too far.")]
     chosen = window(
         message(0, "how far?"), grounding=passages, budget_tokens=800, policy=SlidingWindow(grounding_share=0.5)
     )
@@ -103,13 +103,13 @@ def test_grounding_never_takes_more_than_its_share():
 
 
 def test_grounding_gives_way_to_the_question():
-    chosen = window(message(0, "x" * 100), grounding=[Passage("It is far.")])
+    chosen = window(message(0, "x" * 100), grounding=[PromptPassage("It is far.")])
     assert contents(chosen) == ["x" * 100]
     assert [passage.number for passage in chosen.record.grounding.left_out] == [1]
 
 
 def test_older_messages_give_way_to_grounding():
-    older, passages = exchange(10, length=50), [Passage("It is far. " * 30)]
+    older, passages = exchange(10, length=50), [PromptPassage("It is far. " * 30)]
     without = window(message(10, "how far?"), older, budget_tokens=600)
     grounded = window(message(10, "how far?"), older, budget_tokens=600, grounding=passages)
     assert len(grounded.prompt) < len(without.prompt)
@@ -117,7 +117,7 @@ def test_older_messages_give_way_to_grounding():
 
 
 def test_full_takes_older_messages_before_grounding():
-    older, passages = exchange(10, length=50), [Passage("It is far. " * 30)]
+    older, passages = exchange(10, length=50), [PromptPassage("It is far. " * 30)]
     grounded = window(message(10, "how far?"), older, budget_tokens=600, grounding=passages, policy=WholeConversation())
     assert grounded.record.parts["older"] == 500
     assert grounded.record.grounding.limit_tokens == 600 - 500 - len("how far?")
@@ -143,7 +143,7 @@ def test_a_result_too_large_is_cut_and_marked():
 
 def test_older_messages_and_grounding_give_way_to_steps():
     steps = [tool_call(1_000), tool_result(1_001, "found " * 100)]
-    chosen = window(message(30, "newest"), exchange(30), steps=steps, grounding=[Passage("It is far.")])
+    chosen = window(message(30, "newest"), exchange(30), steps=steps, grounding=[PromptPassage("It is far.")])
     parts = chosen.record.parts
     assert parts["tool_steps"] > 3 * (parts["older"] + parts["grounding"])
 

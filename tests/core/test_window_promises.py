@@ -15,7 +15,7 @@ from conversations.core.errors import (
     SystemPromptTooLong,
     ToolStepsTooLong,
 )
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.built_in_policies import SlidingWindow, WholeConversation
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.truncation import TRUNCATION_MARK
@@ -173,7 +173,7 @@ def test_a_grounding_is_sent_with_its_own_question_and_never_again(context_windo
     stored = []
     for number, (grounding_length, content_length) in enumerate(turns):
         question = message(2 * number, text("asked", content_length))
-        passage = Passage(f"looked up for {number}: " + text("found", grounding_length))
+        passage = PromptPassage(f"looked up for {number}: " + text("found", grounding_length))
         prompt = window_of(question, stored, passage, context_window_tokens).prompt
         earlier = {kept.message for kept in stored}
         assert set(prompt[:-1]) <= earlier

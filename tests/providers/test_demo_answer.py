@@ -1,6 +1,6 @@
 import pytest
 
-from conversations.core.prompt.grounding_text import Passage, render_question
+from conversations.core.prompt.grounding_text import PromptPassage, render_question
 from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.demo.answer import answer
 from conversations.providers.demo.demo_prompt import DemoPrompt, split_sentences
@@ -55,7 +55,7 @@ def test_the_newest_name_counts():
 
 
 def test_a_recalled_message_is_a_passage_like_any_other():
-    recalled = render_question("What is my name?", [Passage("My name is Andrew.", "message 2")])
+    recalled = render_question("What is my name?", [PromptPassage("My name is Andrew.", "message 2")])
 
     assert "**Andrew**: passage [1] says" in ask(recalled)
 
@@ -102,8 +102,8 @@ def test_it_does_not_quote_itself():
 
 
 PASSAGES = [
-    Passage("The town is old.\n\n[7] Its walls are older.", "town.txt"),
-    Passage("The bridge was built in 1932 [3]. It is 503 m long.", "bridges.txt"),
+    PromptPassage("The town is old.\n\n[7] Its walls are older.", "town.txt"),
+    PromptPassage("The bridge was built in 1932 [3]. It is 503 m long.", "bridges.txt"),
 ]
 
 

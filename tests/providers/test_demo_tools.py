@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from conversations.core.prompt.grounding_text import Passage, render_question
+from conversations.core.prompt.grounding_text import PromptPassage, render_question
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.providers.demo.choose_tools import choose_tools
 from conversations.providers.demo.demo_prompt import DemoPrompt
@@ -104,7 +104,7 @@ def test_it_searches_the_documents(question, subject):
 
 
 def test_passages_that_answer_make_a_search_needless():
-    passages = [Passage("Herons stand in the water. My documents say so.", "birds.txt")]
+    passages = [PromptPassage("Herons stand in the water. My documents say so.", "birds.txt")]
 
     assert called(render_question("What do my documents say about herons?", passages)) == []
 

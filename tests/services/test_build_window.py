@@ -6,7 +6,7 @@ import pytest
 from django.db import connection, transaction
 
 from conversations.core.errors import ConversationTooLong, MessageTooLong, PolicyFailed, SystemPromptTooLong
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.policy import WindowPolicy
 from conversations.models import Calibration, Message, Scenario
 from conversations.services.counting.calibration import known
@@ -90,7 +90,7 @@ def test_grounding_of_older_messages_is_never_sent_again(conversation):
 def test_the_newest_stored_message_is_sent_with_its_grounding(conversation):
     message = post(conversation, "one", grounding=[{"text": "CANARY", "source": "book", "score": 1}]).message
     newest = stored_message(message, model_context(conversation.scenario))
-    window = build_window(conversation, newest, grounding=[Passage("CANARY", "book", 1)])
+    window = build_window(conversation, newest, grounding=[PromptPassage("CANARY", "book", 1)])
     assert "[1] book\nCANARY" in window.prompt[-1].content
     assert window.prompt[-1].content.endswith("Question:\none")
 

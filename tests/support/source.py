@@ -41,3 +41,11 @@ def _origin(node: ast.ImportFrom, path: Path) -> str:
         return node.module or ""
     package = path.parent.parts[: len(path.parent.parts) - node.level + 1]
     return ".".join(filter(None, [*package, node.module]))
+
+
+@cache
+def top_level_names(path: Path) -> frozenset[str]:
+    """Return the public classes and functions that the file defines at its top level."""
+    tree = ast.parse((PROJECT / path).read_text(encoding="utf-8"), filename=str(path))
+    definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    return frozenset(node.name for node in tree.body if isinstance(node, definitions) and not node.name.startswith("_"))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import ChatFormat, LanguageModel
 from conversations.core.window.built_in_policies import SlidingWindow
@@ -18,7 +18,7 @@ def message(position, role, content):
 
 
 def record():
-    turn = Turn(message(2, "user", "q" * 50), system_prompt="s" * 40, grounding=[Passage("g" * 300, "a source")])
+    turn = Turn(message(2, "user", "q" * 50), system_prompt="s" * 40, grounding=[PromptPassage("g" * 300, "a source")])
     older = [message(1, "assistant", "a" * 200), message(0, "user", "u" * 100)]
     return compute_window(turn, older, language_model=TINY, policy=SlidingWindow(), count_text=len).record
 

@@ -29,7 +29,7 @@ from chatsite.accounts.openid_connect.provider_reauthentication import (
     provider_reauthentication_url,
     record_reauthentication,
 )
-from chatsite.accounts.sign_up.policy import complete_sign_up, is_sign_up_open, may_sign_up
+from chatsite.accounts.sign_up.sign_up_policy import complete_sign_up, is_sign_up_open, may_sign_up
 
 log = logging.getLogger(__name__)
 

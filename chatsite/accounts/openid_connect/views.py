@@ -16,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from chatsite.accounts.openid_connect.provider import ProviderClient
-from chatsite.accounts.sign_up.policy import SignUpRefused
+from chatsite.accounts.sign_up.sign_up_policy import SignUpRefused
 
 
 class CallbackView(OAuth2CallbackView):

@@ -1,6 +1,6 @@
 """Invitations: made and revoked by admins, opened with their link, used up by one account.
 
-What an invitation allows is decided in `chatsite.accounts.sign_up.policy`.
+What an invitation allows is decided in `chatsite.accounts.sign_up.sign_up_policy`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from unfold.decorators import display
 from conversations.admin.base_admin import LargeListAdmin
 from conversations.admin.filters import LanguageModelFilter
 from conversations.admin.object_ids import id_in
-from conversations.admin.scenarios.scenario_form import ScenarioForm
+from conversations.admin.scenarios.scenario_form import AdminScenarioForm
 from conversations.admin.state_labels import LINK_CLASS
 from conversations.models import Scenario
 from conversations.templatetags import figures
@@ -40,7 +40,7 @@ class OwnerWidget(AutocompleteSelect):
 
 @admin.register(Scenario)
 class ScenarioAdmin(LargeListAdmin):
-    form = ScenarioForm
+    form = AdminScenarioForm
     list_display = ["shown_name", "shown_language_model", "policy_name", "offered", "is_default", "owner", "created_at"]
     list_filter = ["offered", "is_default", "policy_name", LanguageModelFilter, ("owner", admin.EmptyFieldListFilter)]
     search_fields = ["owner__email"]

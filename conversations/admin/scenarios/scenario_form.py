@@ -8,16 +8,16 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
-from conversations.forms import scenario_forms as people
+from conversations.forms import scenario_forms
 
 
-class ScenarioForm(people.ScenarioForm):
-    system_prompt = people.LinesField(
+class AdminScenarioForm(scenario_forms.ScenarioForm):
+    system_prompt = scenario_forms.LinesField(
         label=_("System prompt"), required=False, widget=UnfoldAdminTextareaWidget({"rows": 10})
     )
     language_model = forms.ChoiceField(label=_("Language model"), required=False, widget=UnfoldAdminSelectWidget)
     policy_name = forms.ChoiceField(label=_("Window policy"), widget=UnfoldAdminSelectWidget)
-    sampling = people.SamplingField(
+    sampling = scenario_forms.SamplingField(
         label=_("Model parameters (JSON)"),
         required=False,
         initial=dict,
@@ -26,9 +26,12 @@ class ScenarioForm(people.ScenarioForm):
         widget=UnfoldAdminTextareaWidget({"rows": 3}),
     )
 
-    class Meta(people.ScenarioForm.Meta):
-        fields = (*people.ScenarioForm.Meta.fields, "offered", "is_default", "owner")
-        labels = people.ScenarioForm.Meta.labels | {"offered": _("Offered to everyone"), "is_default": _("Default")}
+    class Meta(scenario_forms.ScenarioForm.Meta):
+        fields = (*scenario_forms.ScenarioForm.Meta.fields, "offered", "is_default", "owner")
+        labels = scenario_forms.ScenarioForm.Meta.labels | {
+            "offered": _("Offered to everyone"),
+            "is_default": _("Default"),
+        }
         widgets = {}  # the theme's own
 
     def clean(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from .error_messages import Translate, TranslatePlural, fill, in_english, number_in
+from .error_messages import Translate, TranslatePlural, fill_template, in_english, number_in
 
 
 class ConversationError(Exception):
@@ -19,7 +19,7 @@ class ConversationError(Exception):
 
     def __init__(self, **params: object) -> None:
         self.params = params
-        super().__init__(fill(self.template_for(params), params))
+        super().__init__(fill_template(self.template_for(params), params))
 
     @classmethod
     def template_for(

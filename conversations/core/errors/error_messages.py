@@ -29,7 +29,7 @@ def number_in(value: object) -> int:
     return int(str(value).replace(",", ""))
 
 
-def fill(
+def fill_template(
     template: str,
     params: Mapping[str, object],
     *,

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterator, Mapping
 
 from . import ConversationError
-from .error_messages import Translate, TranslatePlural, fill, in_english, in_utc
+from .error_messages import Translate, TranslatePlural, fill_template, in_english, in_utc
 
 
 def sentence_for(
@@ -25,7 +25,7 @@ def sentence_for(
     try:
         params = params or {}
         template = _ERRORS[code].template_for(params, translate=translate, translate_plural=translate_plural)
-        return fill(template, params, translate=translate, tell=tell)
+        return fill_template(template, params, translate=translate, tell=tell)
     except (KeyError, TypeError, ValueError):  # stored by another version
         return translate(ConversationError.template)
 

@@ -31,12 +31,12 @@ from .unit_prices import UnitPrices, cost_usd
 from .usage import Usage
 
 Whose = Literal["person", "site"]
-Period = Literal["day", "month"]
+LimitPeriod = Literal["day", "month"]
 Refusal = Literal["reserved", "used_up", "too_expensive"]
 
-PERIODS: tuple[Period, ...] = ("day", "month")
+PERIODS: tuple[LimitPeriod, ...] = ("day", "month")
 BY_URGENCY: tuple[Refusal, ...] = ("reserved", "used_up", "too_expensive")
-USED_UP: dict[tuple[Whose, Period], type[MoneyUsedUp]] = {
+USED_UP: dict[tuple[Whose, LimitPeriod], type[MoneyUsedUp]] = {
     ("person", "day"): MoneyUsedUp,
     ("person", "month"): MonthlyMoneyUsedUp,
     ("site", "day"): SiteMoneyUsedUp,
@@ -49,7 +49,7 @@ class Allowance:
     """What one user, or all users of the site together, may spend in one day or month, where that is limited."""
 
     whose: Whose
-    period: Period
+    period: LimitPeriod
     begins_on: dt.date
     limit_usd: Decimal
     spent_usd: Decimal = Decimal(0)

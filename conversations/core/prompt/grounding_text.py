@@ -29,7 +29,7 @@ INVISIBLE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PromptPassage:
     """A piece of grounding: *text* from *source*, with the *score* it was found by (higher is better).
 
     *number* is the one under which it is stored with its message, from 1; without one it is its place among those that
@@ -42,7 +42,7 @@ class Passage:
     number: int | None = None
 
 
-def render_passage(number: int, passage: Passage) -> str:
+def render_passage(number: int, passage: PromptPassage) -> str:
     """Return the block of one passage; *number*, from 1, is what the reply cites."""
     source = " ".join(passage.source.split())
     lines = (line for line in passage.text.splitlines() if line.strip())
@@ -58,7 +58,7 @@ def as_read(line: str) -> str:
     return line if line.isascii() else unicodedata.normalize("NFKC", INVISIBLE.sub("", line))
 
 
-def render_question(content: str, passages: Sequence[Passage], *, left_out: int = 0) -> str:
+def render_question(content: str, passages: Sequence[PromptPassage], *, left_out: int = 0) -> str:
     """Return the newest user message as it is sent: its grounding, then its content."""
     if not passages:
         return content

@@ -31,7 +31,7 @@ from conversations.core.errors import (
     ToolSchemasTooLong,
     ToolStepsTooLong,
 )
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import Prompt, PromptMessage
 
 from .budget import CountText, LanguageModel
@@ -53,7 +53,7 @@ class Turn:
 
     newest: HistoryMessage
     system_prompt: str = ""
-    grounding: Sequence[Passage] = ()
+    grounding: Sequence[PromptPassage] = ()
     pins: Sequence[HistoryMessage] = ()
     steps: Sequence[HistoryMessage] = ()
     tool_schema_tokens: int = 0

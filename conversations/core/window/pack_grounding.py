@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from conversations.core.prompt.grounding_text import Passage, render_passage, render_question
+from conversations.core.prompt.grounding_text import PromptPassage, render_passage, render_question
 
 from .budget import CountText
 from .truncation import truncate_text
@@ -30,20 +30,20 @@ class PackedGrounding:
     text: str
     tokens: int
     limit_tokens: int
-    included: tuple[Passage, ...] = ()
-    left_out: tuple[Passage, ...] = ()
+    included: tuple[PromptPassage, ...] = ()
+    left_out: tuple[PromptPassage, ...] = ()
     last_truncated_to: int | None = None
 
 
 def pack_grounding(
-    content: str, passages: Sequence[Passage], *, limit_tokens: int, count_text: CountText
+    content: str, passages: Sequence[PromptPassage], *, limit_tokens: int, count_text: CountText
 ) -> PackedGrounding:
     """Return as many of *passages*, best first, as add at most *limit_tokens* to *content*."""
     if not passages:  # the content's tokens are known: it is not counted again
         return PackedGrounding(content, 0, limit_tokens)
     bare_tokens = count_text(content)
 
-    def packed(included: Sequence[Passage], *, truncated_to: int | None = None) -> PackedGrounding:
+    def packed(included: Sequence[PromptPassage], *, truncated_to: int | None = None) -> PackedGrounding:
         left_out = passages[len(included) :]
         text = render_question(content, included, left_out=len(left_out))
         tokens = count_text(text) - bare_tokens
@@ -59,10 +59,10 @@ def pack_grounding(
 
 
 def _most_whole_passages(
-    passages: Sequence[Passage],
+    passages: Sequence[PromptPassage],
     limit_tokens: int,
     count_text: CountText,
-    packed: Callable[[Sequence[Passage]], PackedGrounding],
+    packed: Callable[[Sequence[PromptPassage]], PackedGrounding],
     fits: Callable[[PackedGrounding], bool],
 ) -> PackedGrounding:
     count = _estimate_how_many(passages, limit_tokens, count_text)
@@ -73,7 +73,7 @@ def _most_whole_passages(
     return packed(passages[:count])
 
 
-def _estimate_how_many(passages: Sequence[Passage], limit_tokens: int, count_text: CountText) -> int:
+def _estimate_how_many(passages: Sequence[PromptPassage], limit_tokens: int, count_text: CountText) -> int:
     total = 0
     for index, passage in enumerate(passages):
         total += count_text(render_passage(index + 1, passage))

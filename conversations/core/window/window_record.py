@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal, NamedTuple
 
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 
 from .history import HistoryMessage, LeftOutReason
 from .pack_grounding import PackedGrounding
@@ -230,7 +230,7 @@ def record_left_out_steps(
 
 
 def record_grounding(
-    candidates: Sequence[Passage], packed: PackedGrounding, *, look_up: LookUp | None = None
+    candidates: Sequence[PromptPassage], packed: PackedGrounding, *, look_up: LookUp | None = None
 ) -> GroundingRecord:
     """Return which of the *candidates*, best first, were included, and how they were looked up."""
     included = len(packed.included)

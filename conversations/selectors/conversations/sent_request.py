@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conversations.core.prompt.grounding_text import Passage, render_question
+from conversations.core.prompt.grounding_text import PromptPassage, render_question
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.text.digest import digest_of
 from conversations.core.window.truncation import truncate_text
@@ -76,6 +76,6 @@ def _with_grounding(content: str, stored: list[dict[str, Any]], record: Groundin
     return render_question(content, included, left_out=len(record.left_out))
 
 
-def passage_of(stored: Mapping[str, Any]) -> Passage:
+def passage_of(stored: Mapping[str, Any]) -> PromptPassage:
     """Return a passage as it is stored with a message."""
-    return Passage(stored["text"], stored.get("source", ""), stored.get("score"))
+    return PromptPassage(stored["text"], stored.get("source", ""), stored.get("score"))

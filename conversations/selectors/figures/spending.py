@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from chatsite.accounts.limits import EffectiveLimits, effective_limits
 from chatsite.accounts.models import SiteBudget, User
-from conversations.core.money.allowance import PERIODS, Allowance, Period, Whose
+from conversations.core.money.allowance import PERIODS, Allowance, LimitPeriod, Whose
 from conversations.models import Spending
 
 
@@ -18,7 +18,7 @@ from conversations.models import Spending
 class MoneyLimits:
     """US dollars by who may spend them and in which period; what is not there is without limit."""
 
-    by_row: dict[tuple[Whose, Period], Decimal]
+    by_row: dict[tuple[Whose, LimitPeriod], Decimal]
 
     def __bool__(self) -> bool:
         return bool(self.by_row)
@@ -56,7 +56,7 @@ def allowances(user: User | None, limits: MoneyLimits, *, at: dt.datetime) -> li
 def spent_now(user: User | None, *, at: dt.datetime) -> list[Spending]:
     """Return the sums of *user*, or of the whole site, for the day and the month of *at*; blank ones are not stored."""
     today = at.astimezone(dt.UTC).date()
-    begins: dict[Period, dt.date] = {"day": today, "month": today.replace(day=1)}
+    begins: dict[LimitPeriod, dt.date] = {"day": today, "month": today.replace(day=1)}
     stored = Spending.objects.filter(user=user, begins_on__in=begins.values())
     found = {(row.period, row.begins_on): row for row in stored}
     return [

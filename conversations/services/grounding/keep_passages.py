@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from conversations.core.documents.fusion import Fused
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.models import Document, Message
 
 
@@ -38,7 +38,7 @@ class Kept:
         return self.numbers[key]
 
 
-def keep_passages(message_id: int, found: Sequence[Fused]) -> tuple[Passage, ...]:
+def keep_passages(message_id: int, found: Sequence[Fused]) -> tuple[PromptPassage, ...]:
     """Add to the message's grounding what is new of *found*, and return all of it by its numbers there.
 
     A document that is deleted meanwhile leaves nothing here: it can't go before the transaction ends, and what was
@@ -60,5 +60,5 @@ def _lock_documents(public_ids: Iterable[str]) -> set[str]:
     return set(map(str, there.values_list("public_id", flat=True)))
 
 
-def _passage(found: Fused, kept: Kept) -> Passage:
-    return Passage(found.candidate.text, found.candidate.source, found.score, kept.number_of(found))
+def _passage(found: Fused, kept: Kept) -> PromptPassage:
+    return PromptPassage(found.candidate.text, found.candidate.source, found.score, kept.number_of(found))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.window_record import GroundingPassage, GroundingRecord, LookUp
 from conversations.grounding.retrieve import Embed, SearchTimeouts, retrieve_passages
 from conversations.live.database_threads import in_worker_thread
@@ -19,7 +19,7 @@ from conversations.services.grounding.keep_passages import keep_passages
 class LookedUp:
     """*passages*, best first, by the numbers under which the question keeps them, and how they were found."""
 
-    passages: tuple[Passage, ...]
+    passages: tuple[PromptPassage, ...]
     look_up: LookUp
 
 
@@ -50,5 +50,5 @@ def looked_up_before(reply_id: int) -> LookedUp | None:
     return LookedUp(tuple(passages), record.look_up)
 
 
-def _as_it_was(entry: Mapping[str, Any], passage: GroundingPassage) -> Passage:
-    return Passage(entry["text"], entry["source"], passage.score, passage.number)
+def _as_it_was(entry: Mapping[str, Any], passage: GroundingPassage) -> PromptPassage:
+    return PromptPassage(entry["text"], entry["source"], passage.score, passage.number)

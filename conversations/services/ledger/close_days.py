@@ -37,10 +37,10 @@ def close_days(*, at_most: int = DAYS_AT_ONCE, now: dt.datetime | None = None) -
     """Close the next days, in their order, and return how many; none while something is being deleted."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(IS_LOCKED)
-        return fill(cursor, at_most=at_most, now=now) if cursor.fetchone()[0] else 0
+        return roll_up_days(cursor, at_most=at_most, now=now) if cursor.fetchone()[0] else 0
 
 
-def fill(cursor: CursorWrapper, *, at_most: int, now: dt.datetime | None = None) -> int:
+def roll_up_days(cursor: CursorWrapper, *, at_most: int, now: dt.datetime | None = None) -> int:
     """Do it, for callers that keep deletions out."""
     cursor.execute(NEXT, {"days": at_most, "now": now})
     begin, end = cursor.fetchone()

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from conversations.selectors.figures.totals import SUMS
 
 from .anonymize_ledger import wait_for_other_deletions
-from .close_days import fill
+from .close_days import roll_up_days
 from .ledger_sums import OF_CONVERSATIONS, ROLLED_UP, ROLLED_UP_KEY, RUNNING
 
 ALL_DAYS = 1_000_000
@@ -88,5 +88,5 @@ def recompute_rolled_up_sums(*, mend: bool = True) -> list[RolledUpDifference]:
         if found and mend:
             for statement in EMPTY:
                 cursor.execute(statement)
-            fill(cursor, at_most=ALL_DAYS)
+            roll_up_days(cursor, at_most=ALL_DAYS)
     return found

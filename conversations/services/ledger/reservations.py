@@ -26,7 +26,7 @@ from django.conf import settings
 from django.db import connection
 
 from conversations.core.errors import AccessError, MoneyReserved, SiteMoneyReserved
-from conversations.core.money.allowance import Period, Whose, allowance_error, worst_case_usd
+from conversations.core.money.allowance import LimitPeriod, Whose, allowance_error, worst_case_usd
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Completion, Run, Scenario
 from conversations.selectors.figures.spending import MoneyLimits, allowances
@@ -88,7 +88,12 @@ WITH completion AS (
 {ADD_TO_LEDGER_SUMS} {AS_LEDGER_SUMS} FROM completion {ON_CONFLICT_ADD}
 """  # noqa: S608  # constants
 
-PLACES: tuple[tuple[Whose, Period], ...] = (("person", "day"), ("person", "month"), ("site", "day"), ("site", "month"))
+PLACES: tuple[tuple[Whose, LimitPeriod], ...] = (
+    ("person", "day"),
+    ("person", "month"),
+    ("site", "day"),
+    ("site", "month"),
+)
 WITHOUT_LIMIT = Decimal("Infinity")
 
 

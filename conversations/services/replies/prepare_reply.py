@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ContextTooLong, PromptError
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.calibration import RefusedPrompt
 from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
@@ -143,7 +143,7 @@ def prepare_answer(refused: PreparedReply) -> PreparedReply:
     )
 
 
-def _candidates(question: Message, looked_up: LookedUp | None) -> list[Passage]:
+def _candidates(question: Message, looked_up: LookedUp | None) -> list[PromptPassage]:
     """Return what may be sent with the question: what it was posted with, then what was looked up, best first.
 
     Read from the message as it is now: of a document that has been deleted since, it has no text any more.

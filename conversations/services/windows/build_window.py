@@ -11,7 +11,7 @@ from decimal import Decimal
 
 from django.db import connection
 
-from conversations.core.prompt.grounding_text import Passage
+from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
@@ -43,7 +43,7 @@ def build_window(
     conversation: Conversation,
     newest: HistoryMessage,
     *,
-    grounding: Sequence[Passage] = (),
+    grounding: Sequence[PromptPassage] = (),
     look_up: LookUp | None = None,
     steps: Sequence[HistoryMessage] = (),
     toolbox: Toolbox | None = None,

@@ -49,7 +49,7 @@ PIECE_BYTES = 2**20
 INERT = "default-src 'none'; sandbox"
 
 
-def show_missing(request: HttpRequest, error: ConversationError, **address: object) -> HttpResponse:
+def show_missing_documents(request: HttpRequest, error: ConversationError, **address: object) -> HttpResponse:
     """A scenario in the address is not found; one that was chosen beside it is refused."""
     if isinstance(error, ScenarioNotFound) and "scenario_id" in address:
         raise Http404 from error
@@ -63,7 +63,7 @@ def _find_place(request: PersonRequest, address: dict[str, Any]) -> Place:
 
 
 @require_GET
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_documents)
 def documents(request: PersonRequest, **address: Any) -> HttpResponse:
     """The list: a page, or a piece of one that asks again while anything moves."""
     return _list(request, _find_place(request, address))
@@ -85,7 +85,7 @@ class SentFile:
 
 
 @require_POST
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_documents)
 def add(request: PersonRequest, **address: Any) -> HttpResponse:
     """Keep each file that can be kept; the first one begins a conversation that is not stored yet."""
     keep = _keeper(request, address)
@@ -153,7 +153,7 @@ def _for_people(request: PersonRequest, sent: list[SentFile], address: dict[str,
 
 
 @require_GET
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_documents)
 def download(request: PersonRequest, document_id: uuid.UUID, **address: Any) -> HttpResponseBase:
     """The file as it was sent, to be saved: no browser shows it as a page of this site."""
     document = find_document(request.user, _find_place(request, address), document_id)
@@ -171,7 +171,7 @@ async def _pieces(document: Document) -> AsyncIterator[bytes]:
 
 
 @require_POST
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_documents)
 def delete(request: PersonRequest, document_id: uuid.UUID, **address: Any) -> HttpResponse:
     place = _find_place(request, address)
     delete_document(find_document(request.user, place, document_id))
@@ -179,7 +179,7 @@ def delete(request: PersonRequest, document_id: uuid.UUID, **address: Any) -> Ht
 
 
 @require_POST
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_documents)
 def again(request: PersonRequest, document_id: uuid.UUID, **address: Any) -> HttpResponse:
     """Read a document again that could not be read, or get the vectors that it lacks."""
     place = _find_place(request, address)

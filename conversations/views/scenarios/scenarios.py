@@ -38,7 +38,7 @@ from conversations.wording.error_sentences import error_sentence, request_reader
 NAME_CHARACTERS = 80  # of the one copied, so that there is room to say so
 
 
-def show_missing(request: HttpRequest, error: ConversationError, **kwargs: object) -> HttpResponse:
+def show_missing_scenario(request: HttpRequest, error: ConversationError, **kwargs: object) -> HttpResponse:
     """Another user's scenario is not found; neither is one of the site's where only one's own can be."""
     if isinstance(error, ScenarioNotFound):
         raise Http404 from error
@@ -46,7 +46,7 @@ def show_missing(request: HttpRequest, error: ConversationError, **kwargs: objec
 
 
 @require_GET
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_scenario)
 def scenarios(request: PersonRequest) -> HttpResponse:
     own = list_own_scenarios(request.user)
     offered = [scenario for scenario in list_scenarios(request.user) if scenario.owner_id != request.user.pk]
@@ -66,7 +66,7 @@ def _in_words(scenario: Scenario) -> ListedScenario:
 
 
 @require_http_methods(["GET", "POST"])
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_scenario)
 def new(request: PersonRequest) -> HttpResponse:
     """A new scenario; with one in the query it begins as a copy of that."""
     if (scenario_id := parameters.scenario_id(request)) is None:
@@ -79,7 +79,7 @@ def new(request: PersonRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_scenario)
 def edit(request: PersonRequest, scenario_id: int) -> HttpResponse:
     """Locked while it is stored: what is deleted or taken meanwhile must not come back as it was."""
     with transaction.atomic():
@@ -110,7 +110,7 @@ def _stored(request: PersonRequest, scenario: Scenario) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_scenario)
 def delete(request: PersonRequest, scenario_id: int) -> HttpResponse:
     """Ask first, and with which scenario its conversations shall go on."""
     scenario = find_own_scenario(request.user, scenario_id)
@@ -128,7 +128,7 @@ def delete(request: PersonRequest, scenario_id: int) -> HttpResponse:
 
 
 @require_GET
-@answers_errors(refuse=show_missing)
+@answers_errors(refuse=show_missing_scenario)
 def export(request: PersonRequest, scenario_id: int) -> HttpResponse:
     """The scenario's file."""
     scenario = find_scenario(request.user, scenario_id)

@@ -12,14 +12,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
-from conversations.core.money.allowance import Allowance, Period, Whose
+from conversations.core.money.allowance import Allowance, LimitPeriod, Whose
 from conversations.templatetags.figures import share
 from conversations.wording.error_sentences import ReaderLocale
 from conversations.wording.money_amounts import rounded_usd
 
 from .money_left import left_of, opens_in_words
 
-NAMES: dict[tuple[Whose, Period], Promise] = {
+NAMES: dict[tuple[Whose, LimitPeriod], Promise] = {
     ("person", "day"): gettext_lazy("You, today"),
     ("person", "month"): gettext_lazy("You, this month"),
     ("site", "day"): gettext_lazy("Everyone, today"),

@@ -6,7 +6,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from conversations.services.conversations.costs import show_costs as store_choice
+from conversations.services.conversations.costs import store_costs_shown
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.requests import PersonRequest
@@ -16,7 +16,7 @@ from conversations.views.http.requests import PersonRequest
 @answers_errors()
 def show_costs(request: PersonRequest) -> HttpResponse:
     """Show or hide tokens and costs, and go back to the conversation that is open, or to the page of usage."""
-    store_choice(request.user, shows=parameters.flag(request, "shows"))
+    store_costs_shown(request.user, shows=parameters.flag(request, "shows"))
     if wants_json(request):
         return JsonResponse({})
     current = parameters.optional_unique_id(request, "current")
