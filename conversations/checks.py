@@ -85,9 +85,7 @@ def check_search_language(*, databases: Sequence[str] | None = None, **kwargs: A
 @register
 def check_window_policies(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse to start with window policies of the site's own that no scenario could use."""
-    hint = (
-        "WINDOW_POLICIES holds dotted paths of subclasses of conversations.core.window.policy.WindowPolicy, by commas."
-    )
+    hint = "WINDOW_POLICIES: dotted paths of subclasses of conversations.core.window.policies.WindowPolicy, by commas."
     errors: list[CheckMessage] = []
     for path in settings.WINDOW_POLICIES:
         try:

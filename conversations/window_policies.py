@@ -10,8 +10,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext, gettext_noop
 
 from conversations.core.errors import PolicyFailed
-from conversations.core.window.built_in_policies import BUILT_IN
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import BUILT_IN, WindowPolicy
 
 LABELS = {
     "sliding": gettext_noop("Sliding: the newest messages that fit"),

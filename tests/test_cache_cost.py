@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from conversations.core.window.built_in_policies import SlidingWindow
+from conversations.core.window.policies import SlidingWindow
 from tests.benchmarks import cache_cost
 from tests.benchmarks._openai_conversations import BadFile, parse_conversations, read_conversations
 from tests.benchmarks._prefix_cache import cached_tokens

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from conversations.core.errors import MessageTooLong
-from conversations.core.window import compute_window, history, policy
+from conversations.core.window import compute_window, history, policies
 from conversations.core.window.window_record import WindowRecord
 from tests.benchmarks import ceiling
 from tests.benchmarks._ceiling_checks import GOALS, unanswered
@@ -52,8 +52,8 @@ def test_two_processes_find_what_one_finds(monkeypatch):
 
 
 def test_one_token_too_many_is_seen(monkeypatch):
-    budget_tokens = policy.budget_tokens
-    monkeypatch.setattr(policy, "budget_tokens", lambda *args, **named: budget_tokens(*args, **named) + 1)
+    budget_tokens = policies.budget_tokens
+    monkeypatch.setattr(policies, "budget_tokens", lambda *args, **named: budget_tokens(*args, **named) + 1)
     assert "over" in missed()
 
 

@@ -71,7 +71,7 @@ def test_each_window_policy_that_can_not_be_loaded_is_named(settings, path):
     (error,) = check_window_policies(None)
     assert error.id == "conversations.E002"
     assert path in error.msg
-    assert "subclasses of conversations.core.window.policy.WindowPolicy" in error.hint
+    assert "subclasses of conversations.core.window.policies.WindowPolicy" in error.hint
 
 
 @pytest.mark.django_db

@@ -7,7 +7,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 from conversations.management.window_table import window_lines
 from conversations.models import Completion, Message, Scenario
 from conversations.selectors.conversations.window import view_window

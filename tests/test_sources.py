@@ -8,8 +8,8 @@ import pytest
 
 from conversations.core.errors import MessageTooLong, MessageTooLongForScenario, SystemPromptTooLong
 from conversations.core.prompt.grounding_text import PromptPassage
-from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
+from conversations.core.window.policies import SlidingWindow
 from conversations.core.window.truncation import TRUNCATION_MARK
 from conversations.providers.tokens.prompt_tokens import chat_format
 from conversations.window_policies import make_policy

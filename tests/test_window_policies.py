@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conversations.core.window.built_in_policies import BUILT_IN
+from conversations.core.window.policies import BUILT_IN
 from conversations.window_policies import policy_choices
 
 

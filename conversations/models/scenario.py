@@ -9,7 +9,7 @@ from django.db import models
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 from conversations.window_policies import make_policy
 
 # The columns that are a policy's values, by the names that `WindowPolicy` has for them.

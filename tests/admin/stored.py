@@ -12,9 +12,9 @@ from chatsite.accounts.models import User
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import LanguageModel
-from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policies import SlidingWindow
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.services.ledger.recompute_ledger_sums import recompute_ledger_sums

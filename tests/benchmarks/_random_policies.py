@@ -6,9 +6,8 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
 from conversations.core.window.history import Unit
-from conversations.core.window.policy import Room, WindowPolicy
+from conversations.core.window.policies import LastMessages, Room, SlidingWindow, WholeConversation, WindowPolicy
 
 
 class EverySecond(WindowPolicy):

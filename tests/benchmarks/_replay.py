@@ -12,7 +12,7 @@ from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import LanguageModel
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 from conversations.providers.tokens.tokenizer import count_text
 from tests.benchmarks._openai_conversations import Conversation
 from tests.benchmarks._prefix_cache import cached_tokens

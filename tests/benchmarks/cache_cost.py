@@ -26,8 +26,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from conversations.core.window.built_in_policies import LastMessages, SlidingWindow
-from conversations.core.window.policy import DEFAULT_LOW_WATER_SHARE, WindowPolicy
+from conversations.core.window.policies import DEFAULT_LOW_WATER_SHARE, LastMessages, SlidingWindow, WindowPolicy
 from tests.benchmarks._figures import Figures, arguments_for, verdict, write_json
 from tests.benchmarks._openai_conversations import BadFile, Conversation, parse_conversations, read_conversations
 from tests.benchmarks._prefix_cache import INPUT_PRICES

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.budget import ChatFormat, CountText, LanguageModel
-from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import LastMessages, SlidingWindow, WholeConversation, WindowPolicy
 
 from . import languages
 from .languages import WITHOUT_OVERHEAD, by_character

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from conversations.core.prompt.grounding_text import PromptPassage
-from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import SlidingWindow, WindowPolicy
 
 from .languages import by_character, language_model, message
 

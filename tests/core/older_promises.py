@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
 from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policies import LastMessages, SlidingWindow, WholeConversation
 
 from .cases import Case, StoredUnit
 from .site_policies import EveryOther

@@ -3,7 +3,7 @@
 from itertools import islice
 
 from conversations.core.window.history import Unit
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 
 
 class EveryOther(WindowPolicy):

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.core.window import built_in_policies
-from conversations.core.window.built_in_policies import LastMessages, SlidingWindow
+from conversations.core.window import policies
 from conversations.core.window.history import group_into_units
-from conversations.core.window.policy import Room
+from conversations.core.window.policies import LastMessages, Room, SlidingWindow
 from tests.support.hypothesis_profile import count_cases
 
 from .dialogue import SYSTEM_PROMPT, Dialogue
@@ -202,7 +201,7 @@ def test_what_a_step_could_hold_is_not_passed_over_but_makes_it_step():
 @pytest.mark.parametrize("share", [0.7, 1])
 @pytest.mark.parametrize("anchor", [None, 0])
 def test_it_does_not_read_a_whole_conversation_to_pass_over_it(monkeypatch, share, anchor):
-    monkeypatch.setattr(built_in_policies, "MOST_SKIPPED", 3)
+    monkeypatch.setattr(policies, "MOST_SKIPPED", 3)
     newest_first = (message(position, "x" * 100) for position in range(1_000, 0, -1))
     units = group_into_units(newest_first, overhead_tokens=0)
     policy = SlidingWindow(skip_oversized=True, low_water_share=share)

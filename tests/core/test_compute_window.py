@@ -12,7 +12,7 @@ from conversations.core.errors import (
 )
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.budget import ChatFormat
-from conversations.core.window.built_in_policies import SlidingWindow
+from conversations.core.window.policies import SlidingWindow
 
 from .languages import message, tool_call, tool_result
 from .windows import contents, exchange, window

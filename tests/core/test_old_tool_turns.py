@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from conversations.core.errors import ConversationTooLong
 from conversations.core.prompt.grounding_text import PromptPassage
-from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.window.policies import LastMessages, SlidingWindow, WholeConversation
 from conversations.core.window.truncation import TRUNCATION_MARK
 from tests.support.hypothesis_profile import count_cases
 

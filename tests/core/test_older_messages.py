@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from conversations.core.errors import ConversationTooLong, PolicyFailed, PromptError
 from conversations.core.window import older_messages as older_module
-from conversations.core.window.built_in_policies import SlidingWindow, WholeConversation
 from conversations.core.window.older_messages import choose_older
-from conversations.core.window.policy import Room, WindowPolicy
+from conversations.core.window.policies import Room, SlidingWindow, WholeConversation, WindowPolicy
 from tests.support.hypothesis_profile import count_cases
 
 from . import site_policies

@@ -4,10 +4,9 @@ from hypothesis import strategies as st
 
 from conversations.core.errors import PromptError
 from conversations.core.window.budget import ChatFormat
-from conversations.core.window.built_in_policies import BUILT_IN, SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.history import Unit
-from conversations.core.window.policy import Room, WindowPolicy
+from conversations.core.window.policies import BUILT_IN, Room, SlidingWindow, WindowPolicy
 from tests.support.hypothesis_profile import count_cases
 
 from .languages import by_character, language_model, message

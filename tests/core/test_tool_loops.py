@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conversations.core.errors import PromptError, ToolStepsTooLong
 from conversations.core.window.budget import ChatFormat
-from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.window.policies import LastMessages, SlidingWindow, WholeConversation
 from tests.support.hypothesis_profile import count_cases
 
 from . import languages

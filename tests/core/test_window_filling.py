@@ -4,7 +4,7 @@ import pytest
 
 from conversations.core.errors import ConversationTooLong, ToolStepsTooLong
 from conversations.core.prompt.grounding_text import PromptPassage
-from conversations.core.window.built_in_policies import LastMessages, SlidingWindow, WholeConversation
+from conversations.core.window.policies import LastMessages, SlidingWindow, WholeConversation
 from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .languages import message, tool_call, tool_result

@@ -16,8 +16,8 @@ from conversations.core.errors import (
     ToolStepsTooLong,
 )
 from conversations.core.prompt.grounding_text import PromptPassage
-from conversations.core.window.built_in_policies import SlidingWindow, WholeConversation
 from conversations.core.window.compute_window import Turn, compute_window
+from conversations.core.window.policies import SlidingWindow, WholeConversation
 from conversations.core.window.truncation import TRUNCATION_MARK
 from tests.support.hypothesis_profile import count_cases
 

@@ -1,7 +1,7 @@
 """Windows by example: computed in one line, and read in one."""
 
-from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
+from conversations.core.window.policies import SlidingWindow
 
 from .languages import by_character, language_model, message
 

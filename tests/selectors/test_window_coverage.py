@@ -8,9 +8,9 @@ import pytest
 
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import ChatFormat, LanguageModel
-from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policies import SlidingWindow
 from conversations.models import Message
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage, Mark
 from conversations.wording.window_labels import MARK_LABELS

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 
 from conversations.core.errors import ConversationTooLong, MessageTooLong, PolicyFailed, SystemPromptTooLong
 from conversations.core.prompt.grounding_text import PromptPassage
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 from conversations.models import Calibration, Message, Scenario
 from conversations.services.counting.calibration import known
 from conversations.services.counting.model_context import model_context

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 
 from conversations.core.errors import ToolSchemasTooLong
 from conversations.core.tools.listed_tools import ListedTool
-from conversations.core.window.built_in_policies import SlidingWindow
+from conversations.core.window.policies import SlidingWindow
 from conversations.models import McpServer, Scenario
 from conversations.services.counting.model_context import model_context
 from conversations.services.messages.estimate_draft import estimate_draft

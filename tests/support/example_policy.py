@@ -1,6 +1,6 @@
 from itertools import islice
 
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 
 
 class LastFourMessages(WindowPolicy):

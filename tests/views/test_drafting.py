@@ -9,7 +9,7 @@ from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 from django.urls import reverse
 
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 from conversations.models import Completion, Message, Scenario
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.replies.end_reply import COMPLETE, end_reply

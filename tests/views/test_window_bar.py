@@ -5,9 +5,9 @@ from itertools import pairwise
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import ChatFormat, LanguageModel
-from conversations.core.window.built_in_policies import SlidingWindow
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policies import SlidingWindow
 from conversations.views.conversations.window_bar import PANE_HEIGHT, window_segments
 
 TINY = LanguageModel("tiny", 2_000, 100, "characters", ChatFormat())

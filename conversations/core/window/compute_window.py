@@ -38,7 +38,7 @@ from .budget import CountText, LanguageModel
 from .history import HistoryMessage, sendable
 from .older_messages import ChosenOlder, choose_older
 from .pack_grounding import PackedGrounding, pack_grounding
-from .policy import Room, WindowPolicy
+from .policies import Room, WindowPolicy
 from .tool_steps import CALLS_SHARE, RESULTS_SHARE, SentStep, ToolSteps
 from .window_record import LookUp, WindowRecord, record_entries, record_grounding, record_left_out_steps
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 from conversations.core.errors import ConversationTooLong, PolicyFailed
 
 from .history import HistoryMessage, LeftOutReason, Unit, group_into_units
-from .policy import Room, WindowPolicy
+from .policies import Room, WindowPolicy
 from .window_record import LeftOutMessage
 
 MOST_NAMED = 200  # thousands may be excluded, and the record is kept with every request

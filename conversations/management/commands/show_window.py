@@ -13,9 +13,8 @@ from django.db.models.functions import Cast, Replace
 
 from conversations.core.errors import PolicyFailed
 from conversations.core.window.budget import LanguageModel
-from conversations.core.window.built_in_policies import BUILT_IN
 from conversations.core.window.compute_window import Window
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import BUILT_IN, WindowPolicy
 from conversations.management.window_table import window_lines
 from conversations.models import Conversation
 from conversations.selectors.conversations.window import view_window

@@ -9,7 +9,7 @@ from decimal import Decimal
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 from conversations.models import Scenario
 from conversations.providers.catalog.language_models import ConfiguredModel, default_language_model, language_models
 from conversations.providers.tokens.tokenizer import count_text

@@ -14,7 +14,7 @@ from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.window.budget import budget_tokens
 from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.services.conversations.conversations import scenario_to_begin_with

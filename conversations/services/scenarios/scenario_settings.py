@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from conversations.core.errors import PolicyFailed
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.window.budget import LanguageModel
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import language_models

@@ -15,7 +15,7 @@ from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
-from conversations.core.window.policy import WindowPolicy
+from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import LookUp
 from conversations.models import Conversation, Message
 from conversations.providers.tokens.prompt_tokens import count_tool_schemas

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.utils.translation import gettext, ngettext
 
-from conversations.core.window.built_in_policies import LastMessages, SlidingWindow
+from conversations.core.window.policies import LastMessages, SlidingWindow
 from conversations.core.window.window_record import WindowRecord
 from conversations.window_policies import policy_choices
 
