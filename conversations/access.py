@@ -132,6 +132,6 @@ def find_document(user: User, place: Conversation | Scenario, document_id: uuid.
 
 
 def _is_kept_by(user: User, scenario: str = "") -> Q:
-    """Return the condition that it is the person's to fill with documents; *scenario* is the way to it."""
+    """Return the condition that it is the user's to fill with documents; *scenario* is the way to it."""
     own = Q(**{f"{scenario}owner_id": user.pk})
     return own | Q(**{f"{scenario}owner": None}) if user.is_superuser else own

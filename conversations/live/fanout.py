@@ -69,7 +69,7 @@ def person_topic(user_id: int) -> str:
 
 
 def publish_frame(frame: Frame, public_id: uuid.UUID) -> None:
-    """Send *frame* to everybody who follows the conversation."""
+    """Send *frame* to all pages that follow the conversation."""
     publish(conversation_topic(public_id), frame.to_json())
 
 

@@ -30,7 +30,7 @@ class Completion(models.Model):
     unknown price is NULL and so is the cost then. *cost_without_history_usd* is what the same question would have cost
     without pins, summary and older messages; NULL where there was no question. *reserved_usd* is the worst case that
     was held back for it while it was running. Without reported usage *usage_estimated* is true and the used tokens are
-    our own count. Deleting a conversation or a person leaves the amounts.
+    our own count. Deleting a conversation or a user leaves the amounts.
     """
 
     user = models.ForeignKey(

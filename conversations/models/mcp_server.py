@@ -13,7 +13,7 @@ class McpServer(models.Model):
     *name* goes before the names of its tools: `name__tool`. *sealed_authorization* is the value of the header
     `Authorization`, sealed with `SECRET_KEY`. *tools* is what the server listed at *listed_at*, as it was checked:
     `{"name", "description", "parameters", "read_only"}`, and *refused_tools* what was not taken: `{"name", "reason"}`.
-    *list_error* is the code of the error if the last try, at *tried_at*, failed. Calls ask the person first, but for
+    *list_error* is the code of the error if the last try, at *tried_at*, failed. Calls ask the user first, but for
     tools that the server calls read-only and that the admin believes (*believes_read_only*).
     """
 

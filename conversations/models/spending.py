@@ -12,7 +12,7 @@ class SpendingPeriod(models.TextChoices):
 
 
 class Spending(models.Model):
-    """The ledger's running sums for one person, or for the whole site (*user* None), in one day or month (UTC).
+    """The ledger's running sums for one user, or for the whole site (*user* None), in one day or month (UTC).
 
     *spent_usd* is the known cost of the completions that were begun in it and have ended, *reserved_usd* the worst case
     of those that have not. Both can be computed again from the ledger; a row is what a reservation locks and checks.

@@ -5,7 +5,7 @@ from django.db import models
 
 
 class UploadCount(models.Model):
-    """How many files a person has sent on one day (UTC)."""
+    """How many files a user has sent on one day (UTC)."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     day = models.DateField()

@@ -123,7 +123,7 @@ class CalibrationAdmin(ReadOnlyAdmin):
         return [path("<int:pk>/forget-limit/", view, name=FORGET_LIMIT), *super().get_urls()]
 
     def forget_limit(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Let the configured context window hold again: the one thing here that a person may change."""
+        """Let the configured context window hold again: the one thing here that an admin may change."""
         if not may_forget(request):
             raise PermissionDenied
         calibration = self.get_object(request, str(pk))

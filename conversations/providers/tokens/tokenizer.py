@@ -101,7 +101,7 @@ def _published_encoding(language_model_name: str) -> str | None:
 
 
 def _load(encoding: str) -> tiktoken.Encoding:
-    """Build the encoding without special tokens: no text that a person writes can ever become one."""
+    """Build the encoding without special tokens: no text that a user writes can ever become one."""
     vocabulary = ENCODINGS[encoding]
     # Read here, because tiktoken's own loader leaves a copy of the file in the system's temporary folder.
     content = (VOCABULARIES / f"{encoding}.tiktoken").read_bytes()

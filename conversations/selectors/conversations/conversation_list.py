@@ -1,4 +1,4 @@
-"""The list of a person's conversations."""
+"""The list of a user's conversations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conversations.models import Conversation, Run
 
 
 def list_conversations(user: User, *, before: dt.datetime | None = None, limit: int = 50) -> list[Conversation]:
-    """Return the person's conversations, most recently active first; *before* asks for the next page."""
+    """Return the user's conversations, most recently active first; *before* asks for the next page."""
     found = Conversation.objects.filter(owner_id=user.pk, deleted_at=None)
     if before is not None:
         found = found.filter(last_active_at__lt=before)

@@ -1,4 +1,4 @@
-"""The scenarios that a person may choose, and those that are their own."""
+"""The scenarios that a user may choose, and those that are their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from conversations.models import Scenario
 
 
 def list_scenarios(user: User) -> list[Scenario]:
-    """Return what is offered to everyone, the default, and the person's own, by name."""
+    """Return what is offered to everyone, the default, and the user's own, by name."""
     return list(_choosable(user).order_by("name", "pk"))
 
 
@@ -22,7 +22,7 @@ def find_scenario(user: User, scenario_id: int) -> Scenario:
 
 
 def list_own_scenarios(user: User) -> list[Scenario]:
-    """Return the person's own, by name, each with the number of its conversations as *used*."""
+    """Return the user's own, by name, each with the number of its conversations as *used*."""
     used = Count("conversations", filter=Q(conversations__deleted_at=None))
     return list(Scenario.objects.filter(owner_id=user.pk).annotate(used=used).order_by("name", "pk"))
 

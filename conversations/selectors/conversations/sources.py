@@ -64,7 +64,7 @@ def source_passages(record: GroundingRecord, stored: StoredGrounding) -> list[So
 
 
 def question_at(conversation: Conversation, position: int) -> str:
-    """Return what a person asked at *position*. Raises `ConversationNotFound` if they asked nothing there."""
+    """Return what a user asked at *position*. Raises `ConversationNotFound` if they asked nothing there."""
     asked = conversation.messages.filter(active=True, position=position, role="user")
     content = asked.values_list("content", flat=True).first()
     if content is None:

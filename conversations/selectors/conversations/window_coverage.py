@@ -38,7 +38,7 @@ class Coverage:
         )
 
     def mark_of(self, message: Message | ThreadMessage) -> Mark:
-        """Return how *message* is marked; what a person has decided about it goes before what the window says."""
+        """Return how *message* is marked; what a user has decided about it goes before what the window says."""
         if message.excluded:
             return "excluded"
         if message.pinned:

@@ -42,7 +42,7 @@ def own_filters(user: User) -> Filters:
 
 
 def usage_by_conversation(user: User, figures: Figures) -> OwnConversations:
-    """Return the conversations of *figures*, which are the person's own, with their titles."""
+    """Return the conversations of *figures*, which are the user's own, with their titles."""
     table = figures.by_conversation
     rows = _own(user, table.rows)
     gone = figures.total.without([table.rest, *(row.totals for row in rows)])

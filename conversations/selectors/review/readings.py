@@ -44,9 +44,9 @@ def searched_words(reading: Reading) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OwnersPage:
-    """Readings of one person's conversations, newest first; *next_before* is the id that the next page begins below.
+    """Readings of one user's conversations, newest first; *next_before* is the id that the next page begins below.
 
-    A search has, as its `own_hits`, those of the person's conversations that it found.
+    A search has, as its `own_hits`, those of the user's conversations that it found.
     """
 
     readings: Sequence[Reading]
@@ -54,7 +54,7 @@ class OwnersPage:
 
 
 def readings_of_owner(owner: User, *, before: int | None, limit: int) -> OwnersPage:
-    """Return the newest *limit* readings of the person's conversations, of those with an id below *before*.
+    """Return the newest *limit* readings of the user's conversations, of those with an id below *before*.
 
     Searches of all conversations that led to one of theirs are among them.
     """

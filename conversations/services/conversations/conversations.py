@@ -27,10 +27,10 @@ BUILT_IN_TOOLS = ("calculator", "current_time", "search_conversation", "search_d
 
 
 def start_conversation(*, user: User, public_id: uuid.UUID, scenario_id: int | None = None) -> Conversation:
-    """Return the person's conversation *public_id*, begun with the scenario if it is new.
+    """Return the user's conversation *public_id*, begun with the scenario if it is new.
 
     The page chooses the id before anything is sent, so that sending again after a lost answer begins nothing twice.
-    Raises `ConversationNotFound` if the id is someone else's, `ScenarioNotFound` if the person may not choose that one.
+    Raises `ConversationNotFound` if the id is someone else's, `ScenarioNotFound` if the user may not choose that one.
     """
     existing = Conversation.objects.select_related("scenario").filter(public_id=public_id).first()
     conversation = existing or _begin(user, public_id, scenario_id)
@@ -98,7 +98,7 @@ def rename_conversation(conversation: Conversation, *, title: str) -> str:
 
 
 def delete_conversation(conversation: Conversation) -> None:
-    """Take the conversation away and stop its reply. It can be brought back until it is swept."""
+    """Delete the conversation and stop its reply. It can be restored until it is swept."""
     with transaction.atomic():
         locked = lock_conversation(conversation)  # a message that is being sent comes before this, or is refused
         locked.deleted_at = timezone.now()

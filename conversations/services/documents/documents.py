@@ -64,7 +64,7 @@ def add_document(*, user: User | None, place: Place, name: str, content: bytes) 
 def add_to_conversation(
     *, user: User, public_id: uuid.UUID, name: str, content: bytes, scenario_id: int | None = None
 ) -> AddedDocument:
-    """Keep a file in the person's conversation, which begins with the first that is kept. Raises as both do."""
+    """Keep a file in the user's conversation, which begins with the first that is kept. Raises as both do."""
     if Conversation.objects.filter(public_id=public_id).exclude(owner=user, deleted_at=None).exists():
         raise ConversationNotFound
     _check_file(user, content)
@@ -118,7 +118,7 @@ def _check_there_is_room(user: User | None, owner: dict[str, Place], *, size_byt
 
 
 def kept_bytes(user: User) -> int:
-    """Return the size of all that the person has added and is still kept, wherever it is."""
+    """Return the size of all that the user has added and is still kept, wherever it is."""
     kept: int = Document.objects.filter(uploader=user).aggregate(bytes=Sum("size_bytes", default=0))["bytes"]
     return kept
 

@@ -36,7 +36,7 @@ def edit_message(
 
 
 def find_editable(conversation: Conversation, message_id: int) -> Message:
-    """Return a message that is shown and that a person wrote. Raises `MessageNotFound` or `MessageNotEditable`."""
+    """Return a message that is shown and that a user wrote. Raises `MessageNotFound` or `MessageNotEditable`."""
     message = find_message(conversation, message_id)
     if message.role != "user":
         raise MessageNotEditable

@@ -93,7 +93,7 @@ def _fitted(
 
 
 def _limited(user: User, fitted: DraftEstimate) -> DraftEstimate:
-    """Return the draft with what the person's limits say to it.
+    """Return the draft with what the user's limits say to it.
 
     What is over in a moment says nothing: too many messages in a minute, money held back for replies being written.
     """

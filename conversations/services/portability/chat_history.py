@@ -47,7 +47,7 @@ class ChatHistory:
     def from_openai(cls, *, user: User, messages: Sequence[Any], scenario_id: int | None = None) -> Self:
         """Begin a conversation with *messages*, counted as if they had been written here.
 
-        A leading system message is no history: it is the chosen scenario's own, or becomes a scenario of the person's.
+        A leading system message is no history: it is the chosen scenario's own, or becomes a scenario of the user's.
         Raises `InvalidHistory` or an `AccessError`, such as `ScenarioNotFound`; then nothing is stored.
         """
         require_admitted(user)
@@ -98,7 +98,7 @@ class ChatHistory:
 
 
 def _scenario_for(user: User, scenario_id: int | None, system_prompt: str | None) -> Scenario:
-    """Return the chosen scenario, or one of the person's own that differs from it in its system prompt only."""
+    """Return the chosen scenario, or one of the user's own that differs from it in its system prompt only."""
     chosen = scenario_to_begin_with(user, scenario_id)
     if system_prompt is None or system_prompt == chosen.system_prompt:
         return chosen

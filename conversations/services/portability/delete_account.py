@@ -21,7 +21,7 @@ TRIES = 5
 
 
 def delete_account(user: User) -> None:
-    """Delete the person with their conversations, documents and scenarios, all of it or nothing.
+    """Delete the user with their conversations, documents and scenarios, all of it or nothing.
 
     Replies that are being made are stopped; what they have used is still settled, without a user. Conversations of
     others that use a scenario of theirs go on with the site's default. Raises a `ValidationError` for the last admin.
@@ -59,7 +59,7 @@ def _hold_what_is_theirs(user: User) -> None:
     """Wait for all work on rows of the user, by locking them in the order in which all code takes locks.
 
     Person, conversations, replies, runs: who has one of them may still take the next, and store rows that name them
-    all, as a step that is stored or a call that is decided does. With the last lock, on the person's row again, nothing
+    all, as a step that is stored or a call that is decided does. With the last lock, on the user's row again, nothing
     new of theirs can be stored.
     """
     person = User.objects.filter(pk=user.pk)

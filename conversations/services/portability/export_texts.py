@@ -9,7 +9,7 @@ from django.utils.translation import override
 
 
 def read_me(language_code: str) -> str:
-    """Return the text that says what each file is, in the person's language."""
+    """Return the text that says what each file is, in the user's language."""
     with override(language_code):
         files = [
             ("account.json", _("Your account, your ways to sign in, and your sessions. No passwords, no keys.")),

@@ -93,7 +93,7 @@ class StepProgress:
             self.first_token = time.monotonic()
 
     def outcome(self, ended_by: BaseException | None = None) -> Outcome:
-        """Return what the ledger keeps. A cancellation carries its error code, or none if a person stopped it."""
+        """Return what the ledger keeps. A cancellation carries its error code, or none if a user stopped it."""
         end = self.end
         error = ended_by if isinstance(ended_by, CompletionError) else None
         error_code, finish_reason = "", end.finish_reason if end else None

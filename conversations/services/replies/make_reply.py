@@ -113,7 +113,7 @@ async def make_reply(
     """Make the reply, or resume it, appending its text to *sink*. *find_tools* replaces the scenario's tools.
 
     Raises the `ConversationError` that ended it. A cancellation stops the running calls, closes the connection to the
-    provider and settles the ledger before it goes on; its message is the error code, empty if a person stopped the
+    provider and settles the ledger before it goes on; its message is the error code, empty if a user stopped the
     reply.
     """
     find_tools = find_tools or _scenario_tools

@@ -19,7 +19,7 @@ MOST_OF_ONE_PERSON = 200
 
 
 def copy_scenario(user: User, scenario: Scenario) -> Scenario:
-    """Return the person's own scenario with the settings of *scenario*, not stored yet.
+    """Return the user's own scenario with the settings of *scenario*, not stored yet.
 
     Tools that only scenarios of the site may have stay with it.
     """
@@ -30,7 +30,7 @@ def copy_scenario(user: User, scenario: Scenario) -> Scenario:
 
 
 def check_there_is_room(user: User) -> None:
-    """Raise a `ValidationError` if the person has as many scenarios as one may have."""
+    """Raise a `ValidationError` if the user has as many scenarios as one may have."""
     if user.scenarios.count() >= MOST_OF_ONE_PERSON:
         raise ValidationError(
             _("You have %(most)s scenarios, which is the limit. Delete one first."),
@@ -39,7 +39,7 @@ def check_there_is_room(user: User) -> None:
 
 
 def delete_scenario(*, user: User, scenario_id: int, successor_id: int | None = None) -> None:
-    """Take the person's scenario away. Its conversations go on with the successor, or with the site's default.
+    """Delete the user's scenario. Its conversations go on with the successor, or with the site's default.
 
     Raises `ScenarioNotFound` for what is not their own, or a successor that they may not choose.
     """

@@ -21,7 +21,7 @@ from conversations.views.http.requests import PersonRequest
 @require_POST
 @answers_errors()
 def decide(request: PersonRequest, public_id: uuid.UUID, call_id: int) -> HttpResponse:
-    """Store what the person says to the call that they have seen, which the form's digest names."""
+    """Store the user's decision about the call that they have seen, which the form's digest names."""
     call = decide_call(
         conversation=find_conversation(request.user, public_id),
         call_id=call_id,

@@ -117,7 +117,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         return refused(request, RequestTooLarge())
     if isinstance(exception, TooManyFilesSent):
         return refused(request, TooManyFiles(most=settings.DATA_UPLOAD_MAX_NUMBER_FILES))
-    with override(reader_language(request)):  # it may be refused before anybody has asked who reads it
+    with override(reader_language(request)):  # it may be refused before the reader's language was determined
         return render(request, "400.html", status=400)
 
 
@@ -140,7 +140,7 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
 
 
 def _for_scripts(request: HttpRequest, error: ConversationError) -> dict[str, str]:
-    """Return what a script is told; *door* says where the person must go before anything else is answered."""
+    """Return what a script is told; *door* says where the user must go before anything else is answered."""
     told = {"code": error.code, "message": _sentence(request, error)}
     return told | {"door": "gate"} if isinstance(error, GateClosed) else told
 
@@ -150,7 +150,7 @@ def _sentence(request: HttpRequest, error: ConversationError) -> str:
 
 
 def _to_the_door(request: HttpRequest, error: ConversationError, kwargs: Mapping[str, object]) -> HttpResponse:
-    """Let the person sign in, or come through the gate, and then go back to the page they were on."""
+    """Let the user sign in, or come through the gate, and then go back to the page they were on."""
     door = reverse("gate") if isinstance(error, GateClosed) else None
     redirection = redirect_to_login(_page_to_come_back_to(request, kwargs), door)
     if getattr(request, "htmx", None):

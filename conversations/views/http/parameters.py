@@ -74,7 +74,7 @@ def flag(request: HttpRequest, name: str) -> bool:
 
 
 def is_yes(request: HttpRequest, name: str) -> bool:
-    """Return what the person answers by the form: `yes` or `no`. Anything else is no answer."""
+    """Return what the user answers by the form: `yes` or `no`. Anything else is no answer."""
     value = request.POST.get(name)
     if value not in ("yes", "no"):
         raise FrameError(name)

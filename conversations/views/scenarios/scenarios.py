@@ -101,7 +101,7 @@ def _form_page(request: PersonRequest, instance: Scenario, **beside: object) -> 
 
 
 def _stored(request: PersonRequest, scenario: Scenario) -> HttpResponse:
-    """Raises a `ValidationError` if the person has too many already."""
+    """Raises a `ValidationError` if the user has too many already."""
     if not scenario.pk:
         check_there_is_room(request.user)
     scenario.save()

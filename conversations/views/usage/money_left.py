@@ -22,7 +22,7 @@ def money_in_words(estimated: DraftEstimate, reader: ReaderLocale) -> dict[str, 
 
 
 def left_in_words(allowances: Iterable[Allowance], reader: ReaderLocale) -> str:
-    """Return what is left of the person's day, or of the month if that is no more. The site's is not theirs."""
+    """Return what is left of the user's day, or of the month if that is no more. The site's is not theirs."""
     own = [each for each in allowances if each.whose == "person" and each.limit_usd]
     if not own:
         return ""
@@ -30,7 +30,7 @@ def left_in_words(allowances: Iterable[Allowance], reader: ReaderLocale) -> str:
 
 
 def left_of(allowance: Allowance, reader: ReaderLocale) -> str:
-    """Return how much is left of a person's money, and until when."""
+    """Return how much is left of a user's money, and until when."""
     return gettext("%(left)s of %(limit)s left until %(opens_at)s") % {
         "left": rounded_usd(allowance.left_usd, ROUND_FLOOR),
         "limit": rounded_usd(allowance.limit_usd, ROUND_FLOOR),

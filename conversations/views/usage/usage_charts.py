@@ -1,4 +1,4 @@
-"""The charts of a person's usage: money and tokens, day by day."""
+"""The charts of a user's usage: money and tokens, day by day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/** Questions that may be asked first: pressed, they stand in the composer, and nothing is sent yet. */
+/** Suggested questions for an empty conversation: pressed, they stand in the composer, and nothing is sent yet. */
 
 import { closest } from "../shared/dom.js";
 

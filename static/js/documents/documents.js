@@ -1,4 +1,4 @@
-/** Documents of a page: files come in by the chooser, by dropping and by pasting, and lists show what becomes of them. */
+/** Documents of a page: files come in by the chooser, by dropping and by pasting, and lists show their progress. */
 
 import { closeByItself } from "../shared/dialogs.js";
 import { closest, find } from "../shared/dom.js";

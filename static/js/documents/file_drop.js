@@ -1,4 +1,4 @@
-/** Files that are dropped anywhere on the page, or pasted into it. */
+/** Drag and drop: files that are dropped anywhere on the page, or pasted into it. */
 
 /**
  * @param {HTMLElement} zone shown while files are dragged over the page

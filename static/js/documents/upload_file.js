@@ -1,4 +1,4 @@
-/** One file on its way to our own server. Unlike `fetch`, this request tells how much of the file has left. */
+/** Upload one file to our own server, with progress: unlike `fetch`, this request tells how much of it was sent. */
 
 import { goToGate, Refusal, Unreachable } from "../server/http.js";
 import { dataOf } from "../shared/dom.js";

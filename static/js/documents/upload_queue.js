@@ -1,4 +1,4 @@
-/** Files on their way up, one after the other, until the list of documents has them. */
+/** The queue of uploads: files are sent one after the other, until the list of documents has them. */
 
 import { Refusal, sentenceFor } from "../server/http.js";
 import { dataOf, find } from "../shared/dom.js";

@@ -1,4 +1,4 @@
-/** The row of one file on its way up: its name, how far it is, and what was wrong. */
+/** The row of one upload: the file's name, its progress, and its error. */
 
 import { find } from "../shared/dom.js";
 

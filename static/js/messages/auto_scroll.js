@@ -1,4 +1,4 @@
-/** Stay at the newest text while it is in view; where the user has scrolled up, offer the way back instead. */
+/** Auto-scroll: stay at the newest text while it is in view; where the user has scrolled up, offer the way back. */
 
 const NEAR_PIXELS = 64;
 

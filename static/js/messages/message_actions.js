@@ -1,4 +1,4 @@
-/** What can be done to the messages on the page: pin, edit, show versions and sources, stop, regenerate, approve. */
+/** Actions on the messages of the page: pin, edit, show versions and sources, stop, regenerate, approve. */
 
 import { dataOf } from "../shared/dom.js";
 import { startCitations } from "./citations.js";

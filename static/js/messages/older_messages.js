@@ -1,4 +1,4 @@
-/** Older messages come in above; what is being read stays where it is. */
+/** Load older messages above; what is being read stays where it is. */
 
 /**
  * @param {HTMLElement} scroller

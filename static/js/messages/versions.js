@@ -1,4 +1,4 @@
-/** From version to version of a message: buttons of a form without JavaScript. */
+/** Switch between versions of a message: buttons of a form without JavaScript. */
 
 import { closest } from "../shared/dom.js";
 
