@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from django.db import InterfaceError, OperationalError
 
 from chatsite.accounts.gate.admission import Admission, find_admissions
-from chatsite.accounts.sessions.session_users import find_session_users, touch_sessions
+from chatsite.accounts.sessions.session_store import find_session_users, touch_sessions
 from conversations.live.database_threads import in_thread
 
 logger = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import InterfaceError, OperationalError
 
 from chatsite.accounts.models import User
-from chatsite.accounts.sessions.session_users import find_session_user
+from chatsite.accounts.sessions.session_store import find_session_user
 from conversations.access import find_conversation, require_admitted
 from conversations.core.errors import AccessError, ConversationError, FrameError, GateClosed, SignInRequired
 from conversations.core.frames.definitions import (

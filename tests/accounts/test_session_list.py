@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from chatsite.accounts.models import Session, User
-from chatsite.accounts.sessions.session_users import find_session_users, touch_sessions
+from chatsite.accounts.sessions.session_store import find_session_users, touch_sessions
 
 from .conftest import PASSWORD
 

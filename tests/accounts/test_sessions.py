@@ -6,8 +6,7 @@ import pytest
 from django.utils import timezone
 
 from chatsite.accounts.models import Session
-from chatsite.accounts.sessions.session_store import SessionStore
-from chatsite.accounts.sessions.session_users import find_session_user, find_session_users
+from chatsite.accounts.sessions.session_store import SessionStore, find_session_user, find_session_users
 from tests.support.people import make_user
 from tests.support.sockets import sign_in
 

@@ -1,1 +1,1 @@
-"""Sessions: the store, their users, and the list on the account page. Begin with `session_store`."""
+"""Sessions: the store, which finds their users, and the list on the account page. Begin with `session_store`."""

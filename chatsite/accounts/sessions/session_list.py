@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from chatsite.accounts.models import Session, User
-from chatsite.accounts.sessions.session_users import belongs_to
+from chatsite.accounts.sessions.session_store import belongs_to
 from chatsite.accounts.sessions.user_agents import browser_name
 
 MOST_SHOWN = 50
