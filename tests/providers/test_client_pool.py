@@ -5,7 +5,7 @@ import pytest
 from conversations.core.prompt.messages import PromptMessage
 from conversations.providers.clients.client_pool import close_clients, completion_client
 from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.stream_timeout import Timeouts
+from conversations.providers.wire.provider_connection import Timeouts
 
 
 @pytest.fixture(autouse=True)

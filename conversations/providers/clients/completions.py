@@ -17,9 +17,14 @@ import httpx2
 from conversations.core.errors import CompletionError, MalformedStream, StreamBroken
 from conversations.providers.wire.completion_request import OPENAI_BASE_URL, CompletionRequest
 from conversations.providers.wire.completion_stream import CompletionEvent, CompletionReader, EventReader
-from conversations.providers.wire.provider_connection import KNOWN_ERRORS, ProviderConnection, provider_request_id
+from conversations.providers.wire.provider_connection import (
+    KNOWN_ERRORS,
+    ProviderConnection,
+    StreamTimeout,
+    Timeouts,
+    provider_request_id,
+)
 from conversations.providers.wire.provider_errors import find_refusal, refusal_error
-from conversations.providers.wire.stream_timeout import StreamTimeout, Timeouts
 
 LAST_BYTE_SECONDS: Final = 0.5  # between the last event and the end of the stream
 
