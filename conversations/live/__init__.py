@@ -1,1 +1,1 @@
-"""What open pages need: fan-out of frames, threads for the database, sessions of open sockets."""
+"""Live updates of open pages: fan-out of frames, threads for the database, sessions of open sockets."""

@@ -1,6 +1,6 @@
 """Threads for database calls from the event loop, each with a connection that goes back to the pool afterwards.
 
-Sockets share the loop's own threads. The run worker has a crew of its own: when every other thread waits for the
+Sockets share the loop's own threads. The run worker has a pool of its own: when every other thread waits for the
 database, replies must still be saved and leases prolonged. And so has what renders many messages at once: one user's
 long conversation must not keep the others from sending. The indexer has one thread: whatever is there to be indexed, it
 takes no more of the process than that. Looking up has its own, too: people may keep millions of words to look in.

@@ -1,4 +1,4 @@
-"""What `serve` does before it serves: take the socket, migrate the database, and compose the banner.
+"""Startup of `serve`: bind the socket, migrate the database, and compose the banner.
 
 The socket is taken before anything else is done, with a sentence for the operator when it is taken already. Migrations
 may be started by several processes at once.

@@ -21,7 +21,7 @@ class Completion(models.Model):
 
     A reply that calls tools has several, by *step*, of which those that ended in calls are tool steps. Written before
     the request leaves and settled once, when it has ended (*ended_at*). *window* is the record of the
-    prompt, if it was chosen from a conversation: tokens and numbers of messages, never their words; *request* is the
+    prompt, if it was chosen from a conversation: tokens and numbers of messages, never their content; *request* is the
     body that was sent without its messages, and *messages_digest* the SHA-256 of these, by which they can be shown
     exactly as they were. What many requests share is kept once for all: *system_prompt*, and *tool_schemas* as JSON.
 

@@ -138,7 +138,7 @@ class Worker:
         return await make_reply(active.run.reply_id, sink=active.live, client=completion_client())
 
     async def _finish(self, active: ActiveRun) -> None:
-        """Wait for one reply, then end it or park its run, whatever happens."""
+        """Wait for one reply, then end it or let its run await approval, whatever happens."""
         try:
             ending = await self._ending_of(active)
             active.live.flush()
@@ -146,7 +146,7 @@ class Worker:
             write = partial(end_reply, run.reply_id, ending) if ending else partial(await_approval, run)
             await self._store_end(active, write)
         finally:
-            if self._active.get(active.run.reply_id) is active:  # a parked run may have been claimed again by now
+            if self._active.get(active.run.reply_id) is active:  # it may have awaited approval and be claimed again
                 del self._active[active.run.reply_id]
             self._work.set()
 
@@ -208,7 +208,7 @@ class Worker:
         await in_worker_thread(reap_once)()
 
     def _held(self) -> tuple[ActiveRun, ...]:
-        """Return the runs held now. While the database is asked about them, one may be parked and claimed again."""
+        """Return the runs held now. While the database is asked, one may await approval and be claimed again."""
         return tuple(self._active.values())
 
 

@@ -1,4 +1,4 @@
-"""What pages call the parts of a window, the marks of messages, and the reasons why messages were left out of it."""
+"""Labels of the parts of a window, of pins and exclusions, and of the reasons why messages were left out of it."""
 
 from __future__ import annotations
 

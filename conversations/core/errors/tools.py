@@ -58,7 +58,7 @@ class ToolUnreachable(ToolError):
 
 
 class ToolChanged(ToolError):
-    """It is no longer the tool that the language model was told of, or whose call the user approved."""
+    """It is no longer the tool that was described to the language model, or whose call the user approved."""
 
     code = "tool_changed"
     template = "The tool has changed since this call was made, so it was not run."

@@ -1,4 +1,4 @@
-"""What replies cost: the sums over all requests for each, and what most of an expensive one was spent on.
+"""Costs of replies: the sums over all requests for each, and what most of an expensive one was spent on.
 
 All of it comes with the rows that a page reads anyway, the last request for each reply, and takes no statement more.
 """

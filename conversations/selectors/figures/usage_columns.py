@@ -23,7 +23,7 @@ KNOWN_COSTS = Sum("completions") - Sum("unknown_costs")
 
 
 class UsageColumns(TypedDict):
-    """What `with_usage` adds to a row."""
+    """The columns that `with_usage` adds to a row."""
 
     input_tokens: int | None
     output_tokens: int | None

@@ -6,6 +6,6 @@ from chatsite.accounts.models import User
 
 
 def store_costs_shown(user: User, *, shows: bool) -> None:
-    """Show tokens and costs under the person's replies, or keep them out of their pages."""
+    """Show tokens and costs under the user's replies, or keep them out of their pages."""
     User.objects.filter(pk=user.pk).update(shows_costs=shows)
     user.shows_costs = shows

@@ -39,7 +39,7 @@ SHORTEST_CUT_TOKENS = 64  # what can't take this takes nothing
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Who pays for embeddings, and what for."""
+    """The user who pays for embeddings (None: the site), and the conversation or scenario that they are for."""
 
     user: User | None
     conversation: Conversation | None = None

@@ -7,7 +7,7 @@ nothing else may be done in a transaction once it has touched them.
 
 A reply that calls tools reserves money before its first request for all requests that may follow:
 
-    reservation = requests that may follow · (largest prompt · dearest input price + reply reserve · output price)
+    reservation = requests that may follow · (largest prompt · highest input price + reply reserve · output price)
 
 It is stored with the reply's run, beside what the running request reserves itself. Each later request takes its own
 worst case out of it, in the transaction that writes its row of the ledger. It moves to the day and the month of that

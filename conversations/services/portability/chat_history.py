@@ -38,7 +38,7 @@ ROWS_AT_ONCE = 1_000
 
 
 class ChatHistory:
-    """What was said in *conversation*, on the path that is shown."""
+    """The history of *conversation*: the messages of its active path."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.conversation = conversation

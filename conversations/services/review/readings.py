@@ -56,7 +56,7 @@ def open_search(reviewer: User, words: str, reason: str) -> Reading:
 
 
 def require_reading(reviewer: User, conversation: Conversation) -> Reading | None:
-    """Return the reading by which *reviewer* sees the words of *conversation* now; None if it is their own.
+    """Return the reading by which *reviewer* sees the content of *conversation* now; None if it is their own.
 
     Raises `ReadingDisabled`, `ReasonRequired`, or `ReadingRefused` for who reviews no more.
     """

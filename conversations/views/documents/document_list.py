@@ -109,7 +109,7 @@ def documents_context(place: Place, reader: ReaderLocale) -> dict[str, Any]:
 
 
 def adding_context(addresses: Addresses) -> dict[str, Any]:
-    """What adding needs, also where no conversation is stored yet."""
+    """The template context of the upload form, also where no conversation is stored yet."""
     return {
         "addresses": addresses,
         "most_bytes": largest_file_bytes(),

@@ -77,7 +77,7 @@ def _list(request: PersonRequest, place: Place, **beside: object) -> HttpRespons
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """What became of one file: it is kept as a document, or refused."""
+    """The outcome of one uploaded file: it is stored as a document, or refused."""
 
     name: str
     added: AddedDocument | None = None

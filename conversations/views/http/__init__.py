@@ -1,1 +1,1 @@
-"""What all views share: typed requests and parameters, body limits and error responses."""
+"""Shared by all views: typed requests and parameters, body limits and error responses."""

@@ -20,7 +20,7 @@ from .usage_files import FIGURES_IN_FILES, FILES
 @require_safe
 @answers_errors()
 def usage(request: PersonRequest) -> HttpResponse:
-    """What the user used in some days, and what is left of what they may."""
+    """The user's usage in the chosen days, and what is left of their allowances."""
     return render(request, "conversations/usage.html", usage_context(request, read_period(request)))
 
 
