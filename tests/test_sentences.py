@@ -1,4 +1,4 @@
-"""The sentences of errors in the language of whoever reads them: over HTTP and by the socket."""
+"""The sentences of errors in their reader's language: over HTTP and by the socket."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from .routes import Door
 
 
 class Who(Enum):
-    """Who asks: the *owner* of the objects in several states of her account, or somebody else."""
+    """Who asks: the *owner* of the objects in several states of her account, or another user."""
 
     ANONYMOUS = "anonymous"
     OWNER = "owner"

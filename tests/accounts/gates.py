@@ -12,7 +12,7 @@ from chatsite.accounts.models import Gate, GateEntry, GateMode, GatePassword, Us
 
 
 def make_password(user: User | None = None, **fields: Any) -> GatePassword:
-    """Store a password that nobody knows, for all or for *user* alone."""
+    """Store a password that is not known, for all or for *user* alone."""
     return GatePassword.objects.create(user=user, **{"hash": "!", "set_at": Now(), **fields})
 
 

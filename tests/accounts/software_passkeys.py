@@ -28,7 +28,7 @@ RP_ID_HASH = sha256(b"localhost").digest()
 
 
 def make_passkey(user: User) -> Authenticator:
-    """Store a passkey of *user* whose private key nobody has."""
+    """Store a passkey of *user* whose private key is thrown away."""
     identifier = user.pk.to_bytes(16, "big")
     stored = {"name": "Key", "credential": answer_to_create(identifier, ec.generate_private_key(ec.SECP256R1()))}
     return Authenticator.objects.create(user=user, type=Authenticator.Type.WEBAUTHN, data=stored)

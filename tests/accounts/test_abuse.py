@@ -1,4 +1,4 @@
-"""Guessing, listing and timing: what somebody learns or gets who tries many times."""
+"""Abuse: guessing passwords, listing accounts and timing attacks, with many attempts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESET, LOGIN = "/accounts/password/reset/", "/accounts/login/"
 
 @pytest.fixture
 def looked_at(monkeypatch) -> list[str]:
-    """The passwords that were compared with somebody's."""
+    """The passwords that were compared with a user's."""
     seen: list[str] = []
     check = User.check_password
 

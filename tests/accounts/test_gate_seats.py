@@ -1,4 +1,4 @@
-"""Seats: none is had twice, and whoever waits gets in by turn."""
+"""Seats: none is assigned twice, and the waiting list is served in order."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_no_seat_at_all_lets_nobody_in():
     [{"gate_rule": "blocked"}, {"gate_rule": "waived"}, {"is_active": False}, {"role": "admin"}],
 )
 def test_a_seat_that_is_not_needed_any_more_goes_to_the_next_in_line(crowd, fields):
-    """Whoever of those who wait looks first, the longest waiting gets it."""
+    """Whichever waiting user asks first, the one who has waited longest gets it."""
     change(crowd[0], **fields)
     assert admit(crowd[4]) is Admission.WAITING
     assert find_admission(crowd[2].pk) is Admission.ADMITTED

@@ -1,4 +1,4 @@
-"""Moments on pages are told by the clock of whoever reads them."""
+"""Times on pages are in the reader's time zone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One's own sessions on the account page: shown in words, ended one by one or all, and nobody else's."""
+"""The list of a user's own sessions on the account page: shown in words, ended one by one or all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No admin comes into somebody's account without a trace which its person finds, and which stays."""
+"""Account changes: an admin who could enter a user's account leaves a record, shown to the user and kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gate in the admin: what can be done, that a password is shown once, and that nobody else does any of it."""
+"""The gate in the admin: its actions, only for admins, and that a password is shown once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A reply that waits for its person says so wherever they are: in the list, in the tab, in other words."""
+"""A reply that awaits approval says so wherever its owner is: in the list, in the tab, in other words."""
 
 from __future__ import annotations
 

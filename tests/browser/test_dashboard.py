@@ -1,4 +1,4 @@
-"""The admin's first page in a browser: whoever never saw it finds what things cost, who spent it, and why."""
+"""The admin's first page in a browser: an admin who is new to it finds what was spent, by whom, and on what."""
 
 from __future__ import annotations
 

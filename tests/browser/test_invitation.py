@@ -1,4 +1,4 @@
-"""An admin invites somebody, who makes an account by the link; nobody else does."""
+"""Invitations in a browser: an admin makes a link, and only the invited visitor makes an account by it."""
 
 from __future__ import annotations
 

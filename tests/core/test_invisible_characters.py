@@ -1,4 +1,4 @@
-"""Characters that nobody sees are named."""
+"""Invisible characters are shown by name."""
 
 from __future__ import annotations
 

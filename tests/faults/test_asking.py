@@ -1,4 +1,4 @@
-"""A reply that waits for somebody to allow a tool, and processes that are killed meanwhile: nothing runs twice."""
+"""Processes are killed while a tool call awaits approval: no call runs twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever closes the page loses nothing: the reply goes on, and is there on return."""
+"""Closing the page loses nothing: the reply goes on, and is there on return."""
 
 from __future__ import annotations
 

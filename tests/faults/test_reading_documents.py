@@ -1,4 +1,4 @@
-"""Whoever reads a document is killed, and two processes read one beside the other."""
+"""A worker is killed while it indexes a document, and two workers index side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An account that is deleted while a reply to it streams: the stream ends, and what it used is settled as nobody's."""
+"""An account that is deleted while a reply to it streams: the stream ends, and its usage is settled without a user."""
 
 from __future__ import annotations
 

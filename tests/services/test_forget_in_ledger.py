@@ -1,4 +1,4 @@
-"""Whoever is deleted, and whatever runs meanwhile: the amounts stay, and the sums stay those of the ledger."""
+"""Anonymizing the ledger, also while replies run: the amounts stay, and the sums stay those of the ledger."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_sums():
 
 @contextmanager
 def before_deleting(do):
-    """Have *do* done in the middle of the deletion of a person, when the ledger's rows are nobody's already."""
+    """Call *do* in the middle of the deletion of a user, when the ledger's rows name no user already."""
 
     def receive(instance, **signal):
         do(instance)

@@ -1,4 +1,4 @@
-"""Whatever happens to loops, in any order: nobody goes over a limit, sums are the ledger's, and nothing stays held."""
+"""Reservations of tool loops, in any order: no limit is passed, sums are the ledger's, nothing stays reserved."""
 
 from __future__ import annotations
 

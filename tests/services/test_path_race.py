@@ -1,4 +1,4 @@
-"""Somebody else changes the conversation while its lock is waited for: what is read then is what they have stored."""
+"""Races for the active path: a request that waited for the conversation's lock reads what the other has stored."""
 
 from __future__ import annotations
 

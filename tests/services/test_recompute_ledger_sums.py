@@ -1,4 +1,4 @@
-"""The ledger's sums that somebody changed by hand are found, said and mended."""
+"""Sums of the ledger that were changed by hand are found, reported and mended."""
 
 from __future__ import annotations
 

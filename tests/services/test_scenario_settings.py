@@ -1,4 +1,4 @@
-"""The one rule about what a scenario may say, whoever wrote it and wherever."""
+"""Validation of a scenario's settings: one rule for pages, the admin and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""That storing a step waits for nobody who changes the conversation."""
+"""Storing a step does not wait for requests that change the conversation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_step_is_stored_while_somebody_holds_the_conversation():
-    """Whoever decides about a call holds the conversation and wants the reply, so the reply must not wait for that."""
+    """Deciding about a call locks the conversation and then the reply, so the reply must not wait for that."""
     reply = post(begin(make_user("alice")), "Write that down").reply
     add_call(reply)
     storing = threading.Thread(target=_store_step, args=[reply.pk])

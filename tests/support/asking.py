@@ -1,4 +1,4 @@
-"""Tool calls that wait for an answer, as the database has them while nobody makes their reply."""
+"""Tool calls that await approval, as the database has them while no worker makes their reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The logs that nobody edits, for tests that need another time in them."""
+"""Append-only tables, made editable for tests that need another time in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conversations.models import Reading
 
 @contextmanager
 def mended_log() -> Iterator[None]:
-    """Let rows of the logs be changed, as whoever mends them by hand does."""
+    """Let rows of append-only tables be changed, as an operator who mends them by hand does."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"SET LOCAL {MAY_CHANGE} = 'on'")
         yield

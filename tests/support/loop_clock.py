@@ -1,4 +1,4 @@
-"""Time that tests put forward: nobody waits, and no machine is too busy."""
+"""A clock of the event loop that tests put forward, so that they need not wait and no machine is too busy."""
 
 from __future__ import annotations
 

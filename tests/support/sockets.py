@@ -1,4 +1,4 @@
-"""A page's socket for tests: the real application behind it, with the cookies of somebody who is signed in."""
+"""A page's socket for tests: the real application behind it, with the cookies of a signed-in user."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def handshake(session_key: str | None, origin: str | None, languages: str | None
 
 
 class Page:
-    """An open socket. Frames that nobody waited for are kept in `frames`."""
+    """An open socket. Frames that were not waited for are kept in `frames`."""
 
     def __init__(self, communicator: Communicator) -> None:
         self.communicator = communicator

@@ -1,4 +1,4 @@
-"""The list of conversations marks those whose reply waits for its person."""
+"""The list of conversations marks those with a reply that awaits approval."""
 
 from __future__ import annotations
 

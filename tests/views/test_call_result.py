@@ -1,4 +1,4 @@
-"""What came of a call, whole: a text that its owner saves, and no browser shows as a page of this site."""
+"""The whole result of a tool call: a text that its owner saves, and no browser shows as a page of this site."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking everything along, and going: only for who has shown again that it is they, once at a time, and for good."""
+"""Export and deletion of one's own account: only after reauthentication, and one export at a time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def alice():
 
 @pytest.fixture
 def client_of(settings):
-    """Return a browser in which the person has just shown again that it is they."""
+    """Return a browser in which the user has just reauthenticated."""
 
     def make(user, kind=Client, **options):
         client = kind(**options)

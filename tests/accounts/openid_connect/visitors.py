@@ -1,4 +1,4 @@
-"""Somebody who signs in at the provider: there, the button, and back."""
+"""A visitor who signs in at the provider: there, the button, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes while a reply waits for its person: documents come and go, and so do tools."""
+"""Changes while a reply awaits approval: documents are added and deleted, and so are tools."""
 
 from __future__ import annotations
 
