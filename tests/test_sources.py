@@ -11,7 +11,7 @@ from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.policies import SlidingWindow
 from conversations.core.window.truncation import TRUNCATION_MARK
-from conversations.providers.tokens.prompt_tokens import chat_format
+from conversations.providers.tokens.tokenizer import chat_format
 from conversations.window_policies import make_policy
 from tests.core.languages import by_character, language_model, message, tool_call, tool_result
 from tests.support import example_policy

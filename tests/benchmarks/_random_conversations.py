@@ -19,8 +19,7 @@ from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
-from conversations.providers.tokens.prompt_tokens import chat_format
-from conversations.providers.tokens.tokenizer import encoding_for
+from conversations.providers.tokens.tokenizer import chat_format, encoding_for
 from tests.benchmarks._random_policies import random_policy
 from tests.benchmarks._random_texts import Texts
 

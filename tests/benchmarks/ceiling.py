@@ -26,8 +26,7 @@ from dataclasses import dataclass, field
 
 from conversations.core.window.budget import CountText
 from conversations.core.window.compute_window import Turn, Window, compute_window
-from conversations.providers.tokens.prompt_tokens import count_tool_schemas
-from conversations.providers.tokens.tokenizer import count_text, encoding_for
+from conversations.providers.tokens.tokenizer import count_text, count_tool_schemas, encoding_for
 from conversations.providers.wire.completion_request import CompletionRequest
 from tests.benchmarks._ceiling_checks import AT_LIMIT, GOALS, Sent, refusal_faults
 from tests.benchmarks._cookbook import MODELS

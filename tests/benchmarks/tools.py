@@ -53,7 +53,7 @@ def _windows() -> dict[str, dict[str, float]]:
 
 def _schemas() -> dict[str, Any]:
     from conversations.providers.catalog.language_models import default_language_model
-    from conversations.providers.tokens.prompt_tokens import count_tool_schemas
+    from conversations.providers.tokens.tokenizer import count_tool_schemas
 
     tools, language_model = [_schema(number) for number in range(SCHEMAS)], default_language_model().language_model
     count_tool_schemas(tools[:1], language_model=language_model)  # the vocabulary is loaded by now

@@ -2,9 +2,14 @@ import pytest
 
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import ChatFormat, LanguageModel
-from conversations.providers.tokens import prompt_tokens
-from conversations.providers.tokens.prompt_tokens import chat_format, count_prompt, count_tool_schemas
-from conversations.providers.tokens.tokenizer import count_text, encoding_for
+from conversations.providers.tokens import tokenizer
+from conversations.providers.tokens.tokenizer import (
+    chat_format,
+    count_prompt,
+    count_text,
+    count_tool_schemas,
+    encoding_for,
+)
 
 # Both examples: https://github.com/openai/openai-cookbook/blob/main/examples/How_to_count_tokens_with_tiktoken.ipynb
 JARGON_EXAMPLE = (
@@ -142,7 +147,7 @@ def test_schemas_are_counted_once_however_they_are_ordered(monkeypatch):
     tool = {"function": {"name": "counted_once", "description": "Once.", "parameters": {"properties": {}}}}
     again = {"function": dict(reversed(tool["function"].items()))}
     first = count_tool_schemas([tool], language_model=language_model("gpt-4o"))
-    monkeypatch.setattr(prompt_tokens, "count_text", None)
+    monkeypatch.setattr(tokenizer, "count_text", None)
     assert count_tool_schemas([again], language_model=language_model("gpt-4o")) == first
 
 

@@ -24,7 +24,7 @@ from django.utils.translation import gettext
 from conversations.core.money.unit_prices import PRICE_NAMES, UnitPrices
 from conversations.core.window.budget import LanguageModel
 from conversations.providers.demo import DEMO_LANGUAGE_MODELS, DEMO_PRICES
-from conversations.providers.tokens.prompt_tokens import chat_format
+from conversations.providers.tokens.tokenizer import chat_format
 from conversations.providers.wire.completion_request import OPENAI_BASE_URL
 
 from .model_settings import NamedModel, parse_models, setting_error

@@ -21,8 +21,7 @@ from django.utils.translation import gettext_noop
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import LanguageModel
-from conversations.providers.tokens.prompt_tokens import count_prompt
-from conversations.providers.tokens.tokenizer import count_text
+from conversations.providers.tokens.tokenizer import count_prompt, count_text
 
 from .answer import answer
 from .choose_tools import choose_tools

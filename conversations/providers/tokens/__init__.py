@@ -1,1 +1,1 @@
-"""Token counts: of texts in `tokenizer`, of prompts and tool schemas in `prompt_tokens`."""
+"""Token counts of texts, prompts and tool schemas, in `tokenizer`, with the vocabularies that it needs."""

@@ -19,7 +19,7 @@ from conversations.core.window.policies import WindowPolicy
 from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import language_models
-from conversations.providers.tokens.prompt_tokens import count_tool_schemas
+from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.services.counting.model_context import ModelContext, model_context
 from conversations.services.counting.sampling import check_it_is_for_people, check_sampling
 from conversations.tools.toolbox import offered_keys, scenario_toolbox

@@ -18,7 +18,7 @@ from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import LookUp
 from conversations.models import Conversation, Message
-from conversations.providers.tokens.prompt_tokens import count_tool_schemas
+from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
 from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
 from conversations.tools.toolbox import Toolbox, scenario_toolbox
