@@ -8,6 +8,6 @@ from chatsite.accounts.models import User
 
 
 class SignedInRequest(HttpRequest):
-    """What views behind `login_required` and the pages of the admin are given: *user* is never anonymous."""
+    """The request of views behind `login_required` and of pages of the admin: *user* is never anonymous."""
 
     user: User

@@ -89,7 +89,7 @@ async def retrieve_passages(
 
 @dataclass(frozen=True, slots=True)
 class _Lookup:
-    """One retrieval: the query, and how long it may take."""
+    """One retrieval: the query and its time limits."""
 
     reply_id: int
     question: Question

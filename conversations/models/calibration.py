@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Calibration(models.Model):
-    """What a language model's usage has taught about our counting: one row for each model's name.
+    """The calibration of a language model, learned from its reported usage: one row for each model's name.
 
     *ratio* is reported ÷ estimated input tokens, a high quantile of the newest completions and never below 1; budgets
     are divided by it. *pairs* is how many were compared last; while they are too few the ratio stays what it was.

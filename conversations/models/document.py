@@ -17,7 +17,7 @@ WORTH_READING_AGAIN = [kind.code for kind in (DocumentParsingInterrupted, Docume
 
 
 class DocumentKind(models.TextChoices):
-    """What a file is, decided by its content. *records* are a JSON list of which each member is one passage."""
+    """The kind of a file, decided by its content. *records* are a JSON list of which each member is one passage."""
 
     PDF = "pdf", "PDF"
     DOCX = "docx", "DOCX"

@@ -26,7 +26,7 @@ def today() -> dt.date:
 
 
 class Price(models.Model):
-    """What a language model costs on this site from *valid_from* (UTC) on: it stands before all known price lists.
+    """The price of a language model on this site from *valid_from* (UTC) on: it precedes all known price lists.
 
     US dollars for a million tokens. Without a price of their own, tokens read from the provider's cache or written to
     it cost what the others cost. Completions keep the prices that they were made at, so no change here reaches back.

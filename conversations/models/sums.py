@@ -18,7 +18,7 @@ KEY_NAMES = {name: name for name in ("language_model", "purpose")}
 
 
 class Sums(models.Model):
-    """What is added up over completions, in the columns of every table of sums.
+    """The sums over completions, which are the columns of every table of sums.
 
     *cost_usd* adds up the known costs, *unknown_costs* counts the others. *remembering_cost_usd* is the cost of those
     completions for which *cost_without_history_usd* is known too. Of those whose usage the provider reported

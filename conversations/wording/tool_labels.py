@@ -20,7 +20,7 @@ TIMES: Final = re.compile(r"(?<!\*)\*(?!\*)")
 
 @dataclass(frozen=True, slots=True)
 class ToolLabels:
-    """What a built-in tool is called and does, and its call while it runs and once it has succeeded.
+    """The name and description of a built-in tool, and its call while it runs and once it has succeeded.
 
     *icon* is one of the sheet.
     """

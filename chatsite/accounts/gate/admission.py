@@ -28,7 +28,7 @@ class Admission(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AdmissionFacts:
-    """What admission depends on.
+    """The facts that admission depends on.
 
     *required_version* is of the password that the user needs, None if none is in force; *entry_version* is of the
     password that they entered with, None if they never did.

@@ -85,7 +85,7 @@ class Limits(models.Model):
 
 
 class SiteBudget(models.Model):
-    """What all users together may spend: at most one row. None is without limit."""
+    """The site's budget, which all users together may spend: at most one row. None is without limit."""
 
     singleton = models.BooleanField(primary_key=True, default=True, editable=False)
     money_per_day_usd = models.DecimalField(**MONEY)

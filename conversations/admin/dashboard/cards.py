@@ -104,7 +104,7 @@ def _points(now: float | None, previous: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CostOfContext:
-    """What replies cost, against the same questions without earlier messages: the two costs as bars, in per mille."""
+    """The cost of replies, against the same questions without earlier messages: both as bars, in per mille."""
 
     total: Totals
     previous: Totals

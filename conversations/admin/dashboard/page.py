@@ -30,7 +30,7 @@ DAY = dt.timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All of the first page. *is_new* says that no request was ever made, so that there is nothing to choose from.
+    """The context of the first page. *is_new* says that no request was ever made, so there is nothing to choose from.
 
     *previous* are the days that *figures* are compared with. Each of *failures* has the address of its completions.
     """

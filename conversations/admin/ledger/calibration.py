@@ -34,7 +34,7 @@ FORGET_LIMIT = "conversations_calibration_forget_limit"
 
 @dataclass(frozen=True)
 class ShownCalibration:
-    """What the admin shows of *calibration*."""
+    """The figures of *calibration* as the admin shows them."""
 
     calibration: Calibration
     fewest_pairs: int = FEWEST_PAIRS

@@ -48,7 +48,7 @@ REASONS: Mapping[str, Promise] = {
 
 @dataclass(frozen=True)
 class ShownServer:
-    """What the admin shows of *server* below its form."""
+    """The state and the tools of *server*, which the admin shows below its form."""
 
     server: McpServer
     most_tools: int = listed_tools.MOST_TOOLS

@@ -76,7 +76,7 @@ def _without_duplicates(best_first: Iterable[Candidate]) -> Iterator[Candidate]:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What tells a text from another: all runs of a few words, whatever their case, and its numbers."""
+    """A text's fingerprint, to find duplicates: all runs of a few words, whatever their case, and its numbers."""
 
     shingles: frozenset[str]
     numbers: tuple[str, ...]

@@ -32,7 +32,7 @@ LINES = (PARAGRAPH_ENDS, LINE_ENDS, SENTENCE_ENDS)
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What a file is made of: a paragraph, a row of a table, a listing, a record.
+    """A part of a file: a paragraph, a row of a table, a listing, a record.
 
     *headings* are those that it stands under, from the outermost. *lines*: each of its lines means something by itself,
     and blocks of lines follow each other as lines do. *alone*: it is a passage of its own. *page* counts from 1.

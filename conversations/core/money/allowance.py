@@ -46,7 +46,7 @@ USED_UP: dict[tuple[Whose, LimitPeriod], type[MoneyUsedUp]] = {
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one user, or all users of the site together, may spend in one day or month, where that is limited."""
+    """The money that a user, or all users of the site together, may spend in a day or month, where that is limited."""
 
     whose: Whose
     period: LimitPeriod

@@ -20,7 +20,7 @@ CountText = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class ChatFormat:
-    """What a chat format adds to the texts, in tokens. Providers publish estimates; usage corrects them."""
+    """The tokens that a chat format adds to the texts. Providers publish estimates; usage corrects them."""
 
     tokens_per_message: int = 3
     tokens_per_role: int = 1

@@ -121,7 +121,7 @@ class _Inputs:
 
 @dataclass(frozen=True, slots=True)
 class _FixedPart:
-    """What must fit, and how much of the budget it leaves: never less than 0.
+    """The part of a prompt that must fit, and how much of the budget it leaves: never less than 0.
 
     *lasting_tokens* is left of any request of the conversation, before its newest message; *left_tokens* behind it.
     """

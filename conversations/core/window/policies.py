@@ -23,7 +23,7 @@ MOST_SKIPPED = 200
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What is left of the budget for older messages. *anchor* is the position from which on the last window had them.
+    """The rest of the budget, for older messages. *anchor* is the position from which on the last window had them.
 
     None is no anchor yet: nothing had to be left out before.
     """

@@ -72,7 +72,7 @@ class GroundingPassage:
 
 @dataclass(frozen=True, slots=True)
 class GroundingRecord:
-    """What was looked up, best first: *tokens* of at most *limit_tokens* were sent.
+    """The retrieved passages, best first: *tokens* of at most *limit_tokens* were sent.
 
     A reply cites the passages that were *included* by their place among them, from 1. Without a *look_up* there was
     nothing to look in; with one and without passages nothing was good enough.

@@ -19,7 +19,7 @@ OPENAI_BASE_URL = "https://api.openai.com/v1"
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a server accepts beyond the fields that all of them know. The defaults suit an unknown server."""
+    """The fields that a server accepts beyond those that all of them know. The defaults suit an unknown server."""
 
     output_limit_field: str = "max_tokens"
     takes_cache_key: bool = False

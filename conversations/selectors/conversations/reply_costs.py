@@ -29,7 +29,7 @@ MAY_BE_THE_DRIVER = Q(cost_usd__gte=EXPENSIVE_FROM_USD / 2)
 
 @dataclass(frozen=True, slots=True)
 class ReplyCost:
-    """What the *requests* for one reply have used. Cached tokens are part of the input.
+    """The usage and cost of the *requests* for one reply. Cached tokens are part of the input.
 
     *estimated* of them have usage by our own count. *cost_usd* is the sum of the known costs, None if none is known.
     """

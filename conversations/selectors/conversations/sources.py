@@ -36,7 +36,7 @@ class SourcePassage:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What was looked up for *reply*, by the last request that was made for it."""
+    """The passages that were looked up for *reply*, by the last request that was made for it."""
 
     reply: Message
     record: GroundingRecord

@@ -17,7 +17,7 @@ Mark = Literal["in", "pinned", "excluded", "out"]
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What one window holds. From *first_position* on everything is in it but *left_out*: message → reason.
+    """The messages that a window holds. From *first_position* on everything is in it but *left_out*: message → reason.
 
     Before it only the pins are, if it *has_pins_above*. *pins* are all of them, by id.
     """

@@ -62,7 +62,7 @@ class ReplySink(Protocol):
 
 @dataclass(slots=True)
 class StepProgress:
-    """What one attempt has received so far. Times are seconds of a monotonic clock.
+    """The part of a completion that one attempt has received so far. Times are seconds of a monotonic clock.
 
     Calls that come although *may_call* is false are not run. *tightening* is what the window's budget was divided by.
     """

@@ -22,7 +22,7 @@ MEGABYTE = 1_000_000
 
 
 class StatusKind(StrEnum):
-    """What a page shows apart: it is searched, it will be, or its owner must do something. CSS knows these values."""
+    """The status of a document on pages: searched, soon searched, or its owner must act. CSS knows these values."""
 
     READY = "ready"
     MOVING = "moving"

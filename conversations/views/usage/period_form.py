@@ -61,7 +61,7 @@ class PeriodChoice:
 
 @dataclass(frozen=True, slots=True)
 class ChosenPeriod:
-    """What was chosen: *name* is blank for days of one's own. *notice* says what was not taken as it was asked for."""
+    """The chosen days: *name* is blank for custom ones. *notice* says what was not taken as it was asked for."""
 
     period: Period
     name: str

@@ -16,7 +16,7 @@ STEPS = (1, 2, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What one bar stands for: *values* from the bottom upwards, kind → value. *label* tells it in words."""
+    """The values that one bar stands for: *values* from the bottom upwards, kind → value. *label* tells it in words."""
 
     label: str
     values: Mapping[str, Decimal | int]
