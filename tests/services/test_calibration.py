@@ -11,7 +11,6 @@ from conversations.core.money.usage import Usage
 from conversations.core.window.calibration import FEWEST_PAIRS
 from conversations.models import Calibration, Completion, KeptText
 from conversations.providers.catalog.language_models import default_language_model
-from conversations.selectors.figures import reported_prompts
 from conversations.services.counting import calibration as service
 from conversations.services.counting.calibration import find_calibration, forget_limit, known, learn, learn_limit
 from conversations.services.counting.model_context import model_context
@@ -95,7 +94,7 @@ def test_our_own_estimates_teach_nothing():
 
 
 def test_the_newest_reports_count(monkeypatch):
-    monkeypatch.setattr(reported_prompts, "LOOKED_AT", FEWEST_PAIRS)
+    monkeypatch.setattr(service, "LOOKED_AT", FEWEST_PAIRS)
     report(ratio="1.9")
     report(ratio="1.1")
     learn(NAME)

@@ -20,12 +20,17 @@ from unfold.decorators import display
 
 from conversations.admin.base_admin import ReadOnlyAdmin
 from conversations.admin.chart_js import WHOLE, bar_chart_json
-from conversations.core.window.calibration import ERROR_EDGES_PERCENT, FEWEST_PAIRS, NEWEST_PAIRS, error_distribution
+from conversations.core.window.calibration import (
+    ERROR_EDGES_PERCENT,
+    FEWEST_PAIRS,
+    LOOKED_AT,
+    NEWEST_PAIRS,
+    error_distribution,
+)
 from conversations.models import Calibration
 from conversations.providers.catalog.language_models import language_models
 from conversations.selectors.figures.estimate_errors import newest_estimate_errors
-from conversations.selectors.figures.reported_prompts import LOOKED_AT, ReportedPrompt, reported_prompts
-from conversations.services.counting.calibration import forget_limit
+from conversations.services.counting.calibration import ReportedPrompt, forget_limit, reported_prompts
 from conversations.templatetags import figures
 
 ROWS = 50

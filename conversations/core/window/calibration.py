@@ -17,6 +17,7 @@ from decimal import ROUND_CEILING, Decimal
 # tightening. The mean would be too low for every second prompt, and the highest would be whatever went wrong once.
 QUANTILE_PERCENT = 95
 NEWEST_PAIRS = 200
+LOOKED_AT = 1_000  # the newest reports, whether they teach something or not: short chats must not make the search long
 FEWEST_PAIRS = 20  # the fewest of which the quantile leaves one out: no single report, however absurd, decides
 DIGITS = Decimal("0.0001")
 

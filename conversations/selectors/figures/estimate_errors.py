@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from .reported_prompts import LOOKED_AT
+from conversations.core.window.calibration import LOOKED_AT
 
 OF_PERIOD = """
 SELECT language_model, estimated_input_tokens, input_tokens FROM conversations_completion

@@ -6,20 +6,30 @@ at most once in `LEARN_SECONDS` for each language model. Both are per process.
 
 from __future__ import annotations
 
+import datetime as dt
 import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from conversations.core.window.calibration import believable_limit, learned_ratio
-from conversations.models import Calibration
+from django.db.models import BooleanField, ExpressionWrapper, Q
+
+from conversations.core.window.calibration import (
+    LOOKED_AT,
+    NEWEST_PAIRS,
+    Pair,
+    believable_limit,
+    learned_ratio,
+    smallest_prompt_tokens,
+)
+from conversations.models import Calibration, Completion
 from conversations.providers.catalog.language_models import ConfiguredModel, language_models
-from conversations.selectors.figures.reported_prompts import reported_prompts, teaching_pairs
 
 KNOWN_FOR_SECONDS = 5.0
 LEARN_SECONDS = 5.0
 NEVER = float("-inf")
+_HAS_TOOLS = ExpressionWrapper(Q(tool_schemas__isnull=False), output_field=BooleanField())
 logger = logging.getLogger(__name__)
 
 
@@ -95,6 +105,38 @@ def _learn_ratio(configured: ConfiguredModel) -> None:
     else:
         calibration.ratio = ratio
         _store(calibration, "ratio", "pairs")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedPrompt:
+    """A completion whose usage the provider reported. Tool schemas are rendered as each provider likes."""
+
+    completion_id: int
+    created_at: dt.datetime
+    pair: Pair
+    has_tools: bool
+
+    def teaches(self, *, context_window_tokens: int) -> bool:
+        """Tell whether it says something about the language model's tokens in prompts that are long."""
+        return not self.has_tools and self.pair.estimated_tokens >= smallest_prompt_tokens(context_window_tokens)
+
+
+def reported_prompts(language_model: str) -> list[ReportedPrompt]:
+    """Return the newest completions of that language model whose usage was reported, newest first, in one query."""
+    reported = Completion.objects.filter(language_model=language_model, usage_estimated=False).order_by("-id")
+    columns = ("id", "created_at", "estimated_input_tokens", "input_tokens")
+    return [
+        ReportedPrompt(completion_id, created_at, Pair(estimated_tokens, reported_tokens), has_tools)
+        for completion_id, created_at, estimated_tokens, reported_tokens, has_tools in reported.annotate(
+            has_tools=_HAS_TOOLS
+        ).values_list(*columns, "has_tools")[:LOOKED_AT]
+    ]
+
+
+def teaching_pairs(prompts: list[ReportedPrompt], *, context_window_tokens: int) -> list[Pair]:
+    """Return the newest pairs that the ratio is learned from."""
+    teaching = [each.pair for each in prompts if each.teaches(context_window_tokens=context_window_tokens)]
+    return teaching[:NEWEST_PAIRS]
 
 
 def learn_limit(configured: ConfiguredModel, stated_tokens: int | None) -> None:
