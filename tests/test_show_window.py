@@ -123,7 +123,7 @@ def test_what_cannot_be_is_refused_in_words(show, options, words):
 
 @pytest.mark.parametrize("wanted", ["", "-", "nothing like it", "99999999999999999999", "%", "ffffffff-ffff"])
 def test_a_conversation_that_is_not_there_is_refused(show, wanted):
-    with pytest.raises(CommandError, match="No conversation has the id"):
+    with pytest.raises(CommandError, match="No conversation has an id that begins with"):
         show(conversation=wanted)
 
 

@@ -25,7 +25,7 @@ STATE_COLOURS = StateColours(
     deleted="danger",
 )
 
-PRICE_COLOURS = StateColours({"in force": "success", "to come": "info"})
+PRICE_COLOURS = StateColours({"valid now": "success", "upcoming": "info"})
 
 # States of a conversation, which are those of its last message and others, and of a completion.
 STATE_LABELS: dict[str, Promise | str] = {

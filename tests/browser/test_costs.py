@@ -76,7 +76,7 @@ def test_the_page_of_usage_leads_to_the_conversation_and_is_reached_by_keyboard(
     expect(page.get_by_role("heading", name="Your usage")).to_be_visible()
     expect(page.get_by_role("img", name=re.compile("^Cost by day: "))).to_be_visible()
     table = page.get_by_role("region", name="By conversation")
-    expect(table.get_by_role("row", name=re.compile("^Together"))).to_contain_text("$0.0")
+    expect(table.get_by_role("row", name=re.compile("^Total"))).to_contain_text("$0.0")
     table.get_by_role("link", name="How much is the fish?").click()
     expect(replies(page)).to_have_count(1)
 

@@ -190,7 +190,7 @@ def test_it_is_said_what_goes_and_what_stays(alice, client_of):
     conversation = begin(alice)
     make_completion(alice, reply=post(conversation, "Which seat?").reply)
     page = client_of(alice).get(DELETE).content.decode()
-    assert "The amounts of 1 request:" in page
+    assert "The figures of 1 request:" in page
     assert "Which seat" not in page
 
 

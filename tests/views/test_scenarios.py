@@ -16,7 +16,7 @@ from conversations.models import Scenario, UploadCount
 from conversations.services.conversations.conversations import default_scenario, start_conversation
 from conversations.services.scenarios.scenario_file import MOST_BYTES, write_document
 from conversations.services.scenarios.scenarios import delete_scenario
-from conversations.views.scenarios.scenarios import scenarios
+from conversations.views.scenarios import scenarios
 from tests.support.people import make_user
 from tests.support.waiting import wait_for_lock_waits
 

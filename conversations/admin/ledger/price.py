@@ -111,8 +111,8 @@ class PriceAdmin(EditConflictAdmin, LargeListAdmin):
     @display(description=_("state"), label=PRICE_COLOURS)
     def state(self, price: ListedPrice) -> tuple[str, str]:
         if price.valid_from > today():
-            return "to come", gettext("upcoming")
-        return ("replaced", gettext("replaced")) if price.is_replaced else ("in force", gettext("valid now"))
+            return "upcoming", gettext("upcoming")
+        return ("replaced", gettext("replaced")) if price.is_replaced else ("valid now", gettext("valid now"))
 
     @display(description=_("input"), ordering="input_usd")
     def input(self, price: Price) -> str:

@@ -90,7 +90,7 @@ def test_a_new_address_counts_once_it_is_confirmed(signed_in, email, mails):
     page.get_by_label("Email").fill(new)
     page.get_by_role("button", name="Send the link", exact=True).click()
     confirm_by_password(page)
-    expect(page.get_by_text("New address")).to_be_visible()
+    expect(page.get_by_text("New address", exact=True)).to_be_visible()
     page.goto(mails.link_for(new, about="Confirm"))
     page.get_by_role("button", name="Yes, it’s mine").click()
     page.goto("/account/")
