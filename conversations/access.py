@@ -13,7 +13,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q
 
 from chatsite.accounts.gate.admission import Admission, lock_admission
-from chatsite.accounts.gate.unlock import admit
+from chatsite.accounts.gate.seats import admit
 from chatsite.accounts.models import User
 from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import (

@@ -12,7 +12,7 @@ from django.urls import ResolverMatch, reverse
 from django.utils.deprecation import MiddlewareMixin
 
 from chatsite.accounts.gate.admission import Admission
-from chatsite.accounts.gate.unlock import admit
+from chatsite.accounts.gate.seats import admit
 from chatsite.accounts.openid_connect.provider_reauthentication import (
     must_reauthenticate_at_provider,
     provider_reauthentication_url,

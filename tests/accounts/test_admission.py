@@ -18,8 +18,7 @@ from chatsite.accounts.gate.admission import (
     find_admissions,
     load_admission_facts,
 )
-from chatsite.accounts.gate.seats import list_seat_requests
-from chatsite.accounts.gate.unlock import admit
+from chatsite.accounts.gate.seats import admit, list_seat_requests
 from chatsite.accounts.models import Gate, GateEntry, GatePassword, GateRule, Role
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
 from tests.support.people import make_user

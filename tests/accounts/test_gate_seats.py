@@ -7,8 +7,8 @@ from django.db import transaction
 
 from chatsite.accounts.gate.admission import Admission, find_admission
 from chatsite.accounts.gate.passwords import set_password
-from chatsite.accounts.gate.seats import assign_seats, list_seat_requests, lock_gate, waiting_position
-from chatsite.accounts.gate.unlock import admit, unlock
+from chatsite.accounts.gate.seats import admit, assign_seats, list_seat_requests, lock_gate, waiting_position
+from chatsite.accounts.gate.unlock import unlock
 from chatsite.accounts.models import Gate, GateEntry, User
 from tests.accounts.browsers import Browsers
 from tests.accounts.gates import enter, make_password, rotate, shut_gate

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import connection, transaction
 
-from chatsite.accounts.gate.admission import IS_GATED, REQUIRED_VERSION, USERS
+from chatsite.accounts.gate.admission import IS_GATED, REQUIRED_VERSION, USERS, Admission, find_admission
 from chatsite.accounts.models import Gate
 
 # Users for whom `decide_admission` looks at the seat at all. A test compares the two.
@@ -60,6 +61,15 @@ class SeatRequest:
     email: str
     since: object
     is_seated: bool
+
+
+def admit(user: AbstractBaseUser | AnonymousUser) -> Admission:
+    """Return the admission of *user*, after giving a waiting user a seat if one is free."""
+    admission = find_admission(user.pk)
+    if admission is Admission.WAITING:
+        assign_seats()
+        admission = find_admission(user.pk)
+    return admission
 
 
 def lock_gate() -> Gate:

@@ -1,27 +1,17 @@
-"""Pass the gate: admit users, check the password that they give, assign seats."""
+"""Unlock the gate: check the password that a user gives, and assign seats."""
 
 from __future__ import annotations
 
 import uuid
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 from django.db.models.functions import Now
 
-from chatsite.accounts.gate.admission import Admission, find_admission, load_admission_facts
+from chatsite.accounts.gate.admission import load_admission_facts
 from chatsite.accounts.gate.attempts import count_attempt, refund_attempt
 from chatsite.accounts.gate.passwords import matches_gate_password, required_gate_password
 from chatsite.accounts.gate.seats import assign_seats, lock_gate
 from chatsite.accounts.models import GateEntry, User
-
-
-def admit(user: AbstractBaseUser | AnonymousUser) -> Admission:
-    """Return the admission of *user*, after giving a waiting user a seat if one is free."""
-    admission = find_admission(user.pk)
-    if admission is Admission.WAITING:
-        assign_seats()
-        admission = find_admission(user.pk)
-    return admission
 
 
 def unlock(user: User, raw: str, *, address: str) -> bool:

@@ -17,8 +17,8 @@ from chatsite.accounts.gate.admission import Admission, load_admission_facts
 from chatsite.accounts.gate.attempts import TooManyAttempts
 from chatsite.accounts.gate.forms import UnlockForm
 from chatsite.accounts.gate.passwords import required_gate_password
-from chatsite.accounts.gate.seats import waiting_position
-from chatsite.accounts.gate.unlock import admit, unlock
+from chatsite.accounts.gate.seats import admit, waiting_position
+from chatsite.accounts.gate.unlock import unlock
 from chatsite.accounts.models import Gate
 from chatsite.accounts.preferences.reader_time_zone import reader_time_zone, time_of_day
 from chatsite.accounts.requests import SignedInRequest
