@@ -32,7 +32,10 @@ OPENAI_TIMEOUT_SECONDS = ENV.integer(
     "OPENAI_TIMEOUT_SECONDS", default=60, minimum=1, help="Longest wait for the first token and between two tokens."
 )
 REPLY_TIMEOUT_SECONDS = ENV.integer(
-    "REPLY_TIMEOUT_SECONDS", default=900, minimum=1, help="Longest time that one reply may take."
+    "REPLY_TIMEOUT_SECONDS",
+    default=900,
+    minimum=1,
+    help="Longest time that one request may take; a reply that calls tools makes several.",
 )
 DEMO_TOKENS_PER_SECOND = ENV.integer(
     "DEMO_TOKENS_PER_SECOND", default=40, help="Pace of the demo model; 0 is as fast as it can."
@@ -62,28 +65,28 @@ DOCUMENTS_PER_CONVERSATION = ENV.integer(
     "DOCUMENTS_PER_CONVERSATION", default=100, minimum=1, help="Most documents of one conversation, or of one scenario."
 )
 DOCUMENT_STORAGE_MEGABYTES = ENV.integer(
-    "DOCUMENT_STORAGE_MEGABYTES", default=500, minimum=1, help="Most megabytes of documents that one person keeps."
+    "DOCUMENT_STORAGE_MEGABYTES", default=500, minimum=1, help="Most megabytes of documents that one user keeps."
 )
 DOCUMENT_SECONDS = ENV.integer(
     "DOCUMENT_SECONDS",
     default=120,
     minimum=1,
-    help="Processor time that reading a document may take; it is waited for four times as long.",
+    help="Processor seconds that parsing a document may take; it is waited for four times as long.",
 )
 DOCUMENT_MEMORY_MEGABYTES = ENV.integer(
-    "DOCUMENT_MEMORY_MEGABYTES", default=1024, minimum=256, help="Most memory that reading a document takes."
+    "DOCUMENT_MEMORY_MEGABYTES", default=1024, minimum=256, help="Most memory that parsing a document takes."
 )
 
 # Limits
 
 MESSAGES_PER_MINUTE = ENV.integer(
-    "MESSAGES_PER_MINUTE", default=20, help="Messages that one person may send in a minute; 0 is without limit."
+    "MESSAGES_PER_MINUTE", default=20, help="Messages that one user may send in a minute; 0 is without limit."
 )
 REPLIES_PER_PERSON = ENV.integer(
-    "REPLIES_PER_PERSON", default=10, help="Replies that one person may have made at the same time; 0 is without limit."
+    "REPLIES_PER_PERSON", default=10, help="Replies that may be made for one user at the same time; 0 is without limit."
 )
 MONEY_PER_DAY_USD = ENV.number(
-    "MONEY_PER_DAY_USD", default=None, help="US dollars that one person may use in a day (UTC); empty is without limit."
+    "MONEY_PER_DAY_USD", default=None, help="US dollars that one user may use in a day (UTC); empty is without limit."
 )
 RUN_WORKER = ENV.switch(
     "RUN_WORKER", default=True, help="Make replies inside the web process. Off when `run_worker` processes do it."
@@ -99,10 +102,11 @@ TOOL_CALL_SECONDS = ENV.integer(
     "TOOL_CALL_SECONDS",
     default=20,
     minimum=1,
-    help="Seconds that one call of a built-in tool, or of the site's own, may take.",
+    help="Seconds that one call of a built-in tool, or of the site's own, may take, unless its decorator says "
+    "otherwise.",
 )
 TOOL_CONSENT_MINUTES = ENV.integer(
-    "TOOL_CONSENT_MINUTES", default=60, minimum=1, help="Minutes that a reply waits for its person to allow a call."
+    "TOOL_CONSENT_MINUTES", default=60, minimum=1, help="Minutes that a reply waits for its owner to approve a call."
 )
 TOOL_MODULES = ENV.words("TOOL_MODULES", help="Python modules with tools of the site's own, by dotted path.")
 MCP_HOSTS = ENV.words(

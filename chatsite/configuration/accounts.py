@@ -37,8 +37,8 @@ SIGN_UP = ENV.choice(
     "SIGN_UP",
     ("open", "domains", "invitation", "closed"),
     default="open",
-    help="Who may make an account: everyone, who has an address in `SIGN_UP_DOMAINS` or an invitation, who has an "
-    "invitation, nobody.",
+    help="Who may create an account. open: everyone; domains: an address in `SIGN_UP_DOMAINS`, or an invitation; "
+    "invitation: only with an invitation; closed: no one.",
 )
 SIGN_UP_DOMAINS = ENV.words("SIGN_UP_DOMAINS", help="Domains of email addresses, for `SIGN_UP=domains`.")
 STAFF_SECOND_FACTOR = ENV.switch(
