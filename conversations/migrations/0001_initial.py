@@ -350,7 +350,7 @@ class Migration(migrations.Migration):
             name='Run',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('awaiting_approval', 'Asking'), ('ended', 'Ended')], default='waiting', max_length=17, verbose_name='state')),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('awaiting_approval', 'Awaiting approval'), ('ended', 'Ended')], default='waiting', max_length=17, verbose_name='state')),
                 ('worker', models.CharField(blank=True, max_length=100, verbose_name='worker')),
                 ('attempt', models.PositiveSmallIntegerField(default=0, verbose_name='attempt')),
                 ('lease_until', models.DateTimeField(null=True, verbose_name='lease until')),

@@ -9,7 +9,7 @@ from pgvector.django import VectorField
 
 
 class Passage(models.Model):
-    """A piece of a document that is looked up and sent as a whole.
+    """A piece of a document that is looked up, sent and cited; the last that is sent may be truncated at a sentence.
 
     *number* is its place in the document, from 0; *heading* the path of headings that it stands under, joined by “ › ”.
     *tokens* are those of *text* in the document's encoding. *search* holds the lexemes of both, the heading's with

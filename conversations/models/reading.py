@@ -39,7 +39,7 @@ class Reading(models.Model):
     began_at = models.DateTimeField(_("began at"), auto_now_add=True)
     ends_at = models.DateTimeField(_("ends at"))
 
-    own_hits: list[SearchHit]  # one owner's, where `selectors.readings.readings_about` has put them
+    own_hits: list[SearchHit]  # one owner's, where `selectors.review.readings.readings_about` has put them
 
     class Meta:
         verbose_name = _("reading")

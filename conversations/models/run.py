@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 class RunState(models.TextChoices):
     WAITING = "waiting", _("Waiting")
     RUNNING = "running", _("Running")
-    AWAITING_APPROVAL = "awaiting_approval", _("Asking")
+    AWAITING_APPROVAL = "awaiting_approval", _("Awaiting approval")
     ENDED = "ended", _("Ended")
 
 

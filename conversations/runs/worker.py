@@ -34,7 +34,7 @@ FLUSH_SECONDS = 0.05
 RENDER_SECONDS = 0.1
 SAVE_SECONDS = 0.4
 ADMISSION_SECONDS = 0.75
-LEASE_SECONDS = 2.0
+RENEW_SECONDS = 2.0
 TIDY_SECONDS = 300.0
 # Without a word from `fanout` (another process stored the run) a waiting run is found this late.
 POLL_SECONDS = 0.25
@@ -85,7 +85,7 @@ class Worker:
             asyncio.create_task(_every(RENDER_SECONDS, self._render), name="render"),
             asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
             asyncio.create_task(_every(ADMISSION_SECONDS, self._stop_shut_out), name="admission"),
-            asyncio.create_task(_every(LEASE_SECONDS, self._keep_leases), name="lease"),
+            asyncio.create_task(_every(RENEW_SECONDS, self._keep_leases), name="lease"),
             asyncio.create_task(_every(TIDY_SECONDS, in_worker_thread(tidy_once)), name="tidy"),
         ]
 

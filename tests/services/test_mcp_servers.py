@@ -117,7 +117,7 @@ async def test_in_the_background_listings_are_renewed_whatever_becomes_of_one(se
 def test_the_command_lists_them_and_says_what_asks(server, stored, capsys):
     server.offer("bomb", schema={"type": "object", "properties": []})
     call_command("list_mcp_tools", "eyes")
-    assert capsys.readouterr().out == "eyes__look  asks\nrejected: bomb  not_a_schema\n"
+    assert capsys.readouterr().out == "eyes__look  needs approval\nrejected: bomb  not_a_schema\n"
 
 
 @pytest.mark.parametrize(("name", "words"), [("eyes", "HTTP 503"), ("ears", "no MCP server ears")])

@@ -8,4 +8,8 @@ The cost of a day, from the request to the digits on the page, is read in six fi
 4. `selectors/figures/rolled_up_statements.py`  their SQL (with filters: `statements.py`); BY_DAY is the cost of a day
 5. `templatetags/figures.py`                  how templates write a cost, also one that is unknown
 6. `wording/money_amounts.py`                 the digits of an amount
+
+Users, language models, scenarios and purposes are rolled up by day and month, conversations by month. Days and totals
+are differences of running sums kept by quarter of an hour. Open days, filtered figures and a period's edges are read
+from the quarters.
 """

@@ -1,4 +1,4 @@
-"""Split a document's blocks into passages: pieces that are looked up, cited and sent as a whole.
+"""Split a document's blocks into passages: pieces that are looked up, sent and cited.
 
     block → torn only if it is too large: between paragraphs, sentences, lines, and at last anywhere
     pieces → joined while they stand under one heading, up to a good size

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from conversations.core.text.digest import digest_of_text
 
@@ -44,13 +44,6 @@ class ToolSpec:
         return digest_of_text(
             json.dumps([self.source, self.address, self.schema, canonical(arguments)], sort_keys=True)
         )
-
-
-class ToolResult(NamedTuple):
-    """The result of a call: the text that the language model gets. *error_code* is blank for one that succeeded."""
-
-    text: str
-    error_code: str = ""
 
 
 def is_object(arguments: str) -> bool:

@@ -8,7 +8,8 @@ A pure function. The budget is filled in this order:
    error says whose fault it is and by how many tokens.
 2. Tool steps of this turn, each call with its results; results that are too large are truncated and marked. Of very
    many, or with huge calls, the oldest are left out.
-3. Grounding of the newest user message, up to its share of the budget: whole passages by rank.
+3. Grounding of the newest user message, up to its share of the budget: passages by rank, of which the last
+   may be truncated at a sentence.
 4. Older messages, content only, in units that may not be split: the policy chooses which. With a policy that refuses to
    drop any they come before results and grounding, which get what is left.
 

@@ -76,8 +76,8 @@ class WindowPolicy:
         """Return which of *older* to send, in any order: at most *room.tokens* of them.
 
         *older* comes newest first and is read from the database as it is asked for. Every unit in it can be sent;
-        what is excluded, empty or pinned is not among them, nor are tool turns of more than their part (`core.older`).
-        Too much, or what was not offered, is refused.
+        what is excluded, empty or pinned is not among them, nor are tool turns of more than their part
+        (`older_messages`). Too much, or what was not offered, is refused.
         """
         raise NotImplementedError
 

@@ -27,6 +27,6 @@ class Command(BaseCommand):
         if server.list_error:
             raise CommandError(f"{sentence_for(server.list_error)} {server.list_error_detail}".strip())
         for tool in server_tools(server):
-            self.stdout.write(f"{tool.spec.name}  {'asks' if tool.spec.needs_approval else 'runs at once'}")
+            self.stdout.write(f"{tool.spec.name}  {'needs approval' if tool.spec.needs_approval else 'runs at once'}")
         for refused in server.refused_tools:
             self.stdout.write(f"rejected: {refused['name']}  {refused['reason']}")

@@ -14,10 +14,11 @@ from django.db import connections
 
 from chatsite.accounts.sign_up.first_admin import first_admin_url
 from conversations.management.startup import CannotListen, banner, listen, migrate
+from conversations.runs.worker import DRAIN_SECONDS
 from conversations.services.counting.model_context import load_tokenizers
 
 MAX_FRAME_BYTES = 256 * 1024
-DRAIN_SECONDS = 30
+REQUESTS_SECONDS = 30
 
 
 class AnnouncedServer(uvicorn.Server):
@@ -33,7 +34,11 @@ class AnnouncedServer(uvicorn.Server):
         print(self.announcement, flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        print(f"Stopping. Replies that are being made may finish, for up to {DRAIN_SECONDS} seconds.", flush=True)
+        print(
+            f"Stopping. Open requests have up to {REQUESTS_SECONDS} seconds, "
+            f"then running replies up to {DRAIN_SECONDS:g}.",
+            flush=True,
+        )
         await super().shutdown(sockets)
 
 
@@ -86,5 +91,5 @@ def server_config() -> uvicorn.Config:
         server_header=False,
         log_level="warning",
         access_log=False,
-        timeout_graceful_shutdown=DRAIN_SECONDS,
+        timeout_graceful_shutdown=REQUESTS_SECONDS,
     )

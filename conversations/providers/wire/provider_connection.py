@@ -65,7 +65,7 @@ _WITHOUT_REFUSAL: Final = (openai.APIConnectionError, openai.APIResponseValidati
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long to wait: for a connection, for the first chunk, between two chunks, and for the whole reply."""
+    """How long to wait: for a connection, for the first chunk, between two chunks, and for the whole attempt."""
 
     connect_seconds: float = 10
     first_byte_seconds: float = 60

@@ -2,7 +2,7 @@
 
 A day (UTC) is closed when it ended more than an hour ago, no completion that began before its end is still open, and
 the day before is closed. What runs is added to its sum when it is settled, by the quarter in which it began, and what
-begins now belongs to now. Only deletions change sums of closed days (`forget_in_ledger`), and they wait for each other
+begins now belongs to now. Only deletions change sums of closed days (`anonymize_ledger`), and they wait for each other
 and for this.
 """
 
