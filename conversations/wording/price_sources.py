@@ -15,7 +15,7 @@ REACHES = {
     "above": _("%(source)s, above %(tokens)s input tokens"),
 }
 SOURCES = {
-    re.compile(r"the demo model costs nothing"): _("the demo model is free"),
+    re.compile(r"the demo model is free"): _("the demo model is free"),
     re.compile(r"set in the admin, valid from (?P<day>[\d-]+)"): _("set in the admin, valid from %(day)s"),
     re.compile(r"(?P<list>genai-prices .+) on (?P<day>[\d-]+)"): _("%(list)s on %(day)s"),
 }

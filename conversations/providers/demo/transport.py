@@ -32,7 +32,7 @@ DEMO_LANGUAGE_MODELS = (
     LanguageModel("windowseat-demo", 4_096, 500, "o200k_base", label=gettext_noop("Demo (4k window)")),
     LanguageModel("windowseat-demo-32k", 32_768, 2_000, "o200k_base", label=gettext_noop("Demo (32k window)")),
 )
-DEMO_PRICES = UnitPrices(Decimal(0), Decimal(0), Decimal(0), source="the demo model costs nothing")
+DEMO_PRICES = UnitPrices(Decimal(0), Decimal(0), Decimal(0), source="the demo model is free")
 
 # A word, a run of punctuation or one Chinese or Japanese character, with the blanks before it.
 _PIECE = re.compile(r"\s*(?:[\u3040-\u9fff]|(?:(?![\u3040-\u9fff])\w)+|[^\w\s]+)|\s+$")
