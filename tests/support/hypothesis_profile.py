@@ -8,7 +8,7 @@ import os
 from hypothesis import HealthCheck, settings
 
 IS_FULL = "CI" in os.environ
-SHARE_BY_DEFAULT = 50  # a search of 1,000 cases in CI tries 20 where somebody works
+SHARE_BY_DEFAULT = 50  # a search of 1,000 cases in CI tries 20 on a developer's machine
 FEWEST_CASES = 10
 
 
