@@ -52,6 +52,7 @@ FLOORS_INSIDE = {
     "conversations.core": """
         documents | money
         window
+        recall
         prompt | frames | tools
         text
         errors
