@@ -188,6 +188,7 @@ class Migration(migrations.Migration):
                 ('active', models.BooleanField(default=True, verbose_name='active')),
                 ('role', models.CharField(choices=[('user', 'User'), ('assistant', 'Assistant'), ('tool', 'Tool')], max_length=10, verbose_name='role')),
                 ('content', models.TextField(blank=True, verbose_name='content')),
+                ('name', models.CharField(blank=True, db_default='', default='', max_length=100, verbose_name='name')),
                 ('grounding', models.JSONField(default=list)),
                 ('tool_calls', models.JSONField(default=list)),
                 ('tool_call_id', models.CharField(blank=True, max_length=100)),

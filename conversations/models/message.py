@@ -33,6 +33,8 @@ class Message(models.Model):
     taken out of it, and their places stay. *content_tokens* is what the message adds to the chat format's overhead,
     counted in *encoding* when the row was written. Only a streaming reply's content ever changes.
 
+    *name* says who speaks, where an imported history has several people; prompts leave it out.
+
     What tools were asked for while a reply was made stands before it on the path: for each step an assistant's message
     with *tool_calls* and a tool's message for each result, all of them *step_of* the reply and children of its
     question. So a reply has its place behind its steps, and moves there with each.
@@ -51,6 +53,7 @@ class Message(models.Model):
     active = models.BooleanField(_("active"), default=True)
     role = models.CharField(_("role"), max_length=10, choices=MessageRole)
     content = models.TextField(_("content"), blank=True)
+    name = models.CharField(_("name"), max_length=100, blank=True, default="", db_default="")
     grounding = models.JSONField(default=list)
     tool_calls = models.JSONField(default=list)
     tool_call_id = models.CharField(max_length=100, blank=True)

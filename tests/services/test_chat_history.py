@@ -244,6 +244,22 @@ def test_a_tool_turn_can_be_added_step_by_step(alice):
     assert history.to_openai() == TOOL_TURN
 
 
+def test_names_of_speakers_are_kept_and_exported_and_not_sent(alice):
+    named = [{**GREETING[0], "name": "Ada"}, {**GREETING[1], "name": "Ben"}]
+    history, bare = of(alice, named), of(alice, GREETING)
+    assert history.to_openai() == named
+    assert prompt_after(history, "Well?")[:-1] == GREETING
+    counts = [list(each.conversation.messages.values_list("content_tokens", flat=True)) for each in (history, bare)]
+    assert counts[0] == counts[1]
+
+
+def test_an_empty_name_is_none_and_a_bad_one_is_refused(alice):
+    assert of(alice, [{**GREETING[0], "name": " "}]).to_openai() == GREETING[:1]
+    for name in (7, "x" * 101):
+        with pytest.raises(InvalidHistory, match="name"):
+            of(alice, [{**GREETING[0], "name": name}])
+
+
 def test_an_open_call_is_never_sent_without_its_result(alice):
     history = of(alice, GREETING)
     history.add("assistant", "", tool_calls=[PromptToolCall("c1", "weather", "{}")])

@@ -15,12 +15,14 @@ from conversations.core.text.storable_text import UNSTORABLE
 from .messages import PromptMessage, PromptToolCall
 
 MOST_ID_CHARACTERS = 100
+MOST_NAME_CHARACTERS = 100
 ROLES = ("system", "user", "assistant", "tool")
-# Beside the fields that are kept, results may name their function, as the call does already.
+# Beside the fields that are kept, results may name their function, as the call does already. The name of a user or an
+# assistant says who speaks where several people do.
 FIELDS = {
     "system": {"role", "content"},
-    "user": {"role", "content"},
-    "assistant": {"role", "content", "tool_calls"},
+    "user": {"role", "content", "name"},
+    "assistant": {"role", "content", "name", "tool_calls"},
     "tool": {"role", "content", "tool_call_id", "name"},
 }
 
@@ -125,8 +127,23 @@ def _read_message(given: Any) -> PromptMessage:
         raise InvalidHistory(reason="a message has a field that can't be stored")
     calls = tuple(_read_call(call) for call in _list(given.get("tool_calls")))
     return clean_message(
-        PromptMessage(role, _content(given, calls), tool_calls=calls, tool_call_id=_call_id(given.get("tool_call_id")))
+        PromptMessage(
+            role,
+            _content(given, calls),
+            name=None if role == "tool" else _name(given.get("name")),
+            tool_calls=calls,
+            tool_call_id=_call_id(given.get("tool_call_id")),
+        )
     )
+
+
+def _name(given: Any) -> str | None:
+    """Return who speaks; no name and an empty one are the same."""
+    if given is None:
+        return None
+    if not isinstance(given, str) or len(given) > MOST_NAME_CHARACTERS:
+        raise InvalidHistory(reason="a name is not a text of at most 100 characters")
+    return _clean(given).strip() or None
 
 
 def _content(given: Mapping[str, Any], calls: Sequence[PromptToolCall]) -> str:

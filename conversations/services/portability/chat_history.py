@@ -64,7 +64,7 @@ class ChatHistory:
     def messages(self, *, with_partial: bool = False) -> list[PromptMessage]:
         """Return the messages, oldest first; *with_partial* also the text so far of replies that are not complete."""
         rows = self._rows() if with_partial else self._rows().filter(state="complete")
-        return [prompt_message(row) for row in rows if row.content or row.tool_calls or row.role == "tool"]
+        return [_named_message(row) for row in rows if row.content or row.tool_calls or row.role == "tool"]
 
     def add(
         self, role: Role, content: str, *, tool_calls: Sequence[PromptToolCall] = (), tool_call_id: str | None = None
@@ -86,7 +86,7 @@ class ChatHistory:
     def to_openai(self, *, include_system: bool = False) -> list[dict[str, Any]]:
         """Return the history as a provider may be sent it: without what is excluded, and no half of a tool turn."""
         history = [
-            HistoryMessage(row.position, prompt_message(row), row.content_tokens, row.pk, row.excluded)
+            HistoryMessage(row.position, _named_message(row), row.content_tokens, row.pk, row.excluded)
             for row in self._rows().filter(state="complete")
         ]
         wire = [each.message.to_wire() for each in sendable(history)]
@@ -95,6 +95,10 @@ class ChatHistory:
 
     def _rows(self) -> Any:
         return self.conversation.messages.filter(active=True).order_by("position")
+
+
+def _named_message(row: Message) -> PromptMessage:
+    return prompt_message(row)._replace(name=row.name or None)
 
 
 def _scenario_for(user: User, scenario_id: int | None, system_prompt: str | None) -> Scenario:
@@ -159,9 +163,10 @@ def _numbered(
             position=position + offset,
             role=message.role,
             content=message.content,
+            name=message.name or "",
             tool_calls=[call.to_wire() for call in message.tool_calls],
             tool_call_id=message.tool_call_id or "",
-            content_tokens=context.content_tokens(message),
+            content_tokens=context.content_tokens(message._replace(name=None)),  # a prompt has no names
             encoding=context.language_model.encoding,
         )
         parent_id = pk
