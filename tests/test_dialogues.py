@@ -57,7 +57,7 @@ async def test_a_policy_that_keeps_four_messages_forgets_the_name(conversation):
         await say(conversation, content)
     reply, record = await say(conversation, QUESTION)
     assert "Andrew" not in reply.content
-    assert (len(record.entries), record.unseen_messages) == (4, 3)
+    assert (len(record.entries), record.messages_before_window) == (4, 3)
 
 
 async def test_the_default_policy_remembers_the_name(conversation):
@@ -65,7 +65,7 @@ async def test_the_default_policy_remembers_the_name(conversation):
         await say(conversation, content)
     reply, record = await say(conversation, QUESTION)
     assert "Andrew" in reply.content
-    assert record.unseen_messages == 0
+    assert record.messages_before_window == 0
 
 
 async def test_the_name_falls_out_of_a_full_window_and_the_reply_says_so(conversation):
@@ -74,7 +74,7 @@ async def test_the_name_falls_out_of_a_full_window_and_the_reply_says_so(convers
         await say(conversation, "The weather was fine and the road was long. " * 90)
     reply, record = await say(conversation, QUESTION)
     assert "Andrew" not in reply.content
-    assert record.unseen_messages > 0
+    assert record.messages_before_window > 0
     assert record.prompt_tokens <= record.budget_tokens
 
 
@@ -96,7 +96,7 @@ async def test_a_third_question_succeeds_because_groundings_are_sent_once(conver
     question, answer = sent[0], sent[1]
     assert question.tokens < 20, "the first question is sent without its grounding"
     assert (answer.message, answer.kind) == (first.pk, "older")
-    assert third_record.unseen_messages == 0
+    assert third_record.messages_before_window == 0
 
 
 async def test_grounding_that_does_not_fit_is_cut_at_its_share_and_said_so(conversation):

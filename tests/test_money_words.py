@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 import pytest
 
 from conversations.core.money.unit_prices import PriceTier, UnitPrices
-from conversations.wording.money_amounts import exact_usd, prices_in_words, rounded_usd
+from conversations.wording.money_amounts import exact_usd, price_label, rounded_usd
 
 CHEAP = UnitPrices(Decimal("0.15"), Decimal("0.6"))
 FREE = UnitPrices(Decimal(0), Decimal(0))
@@ -33,7 +33,7 @@ def test_an_amount_is_written_to_its_last_digit(amount, written):
     ],
 )
 def test_a_price_to_choose_by_says_free_only_where_nothing_is_paid(prices, words):
-    assert prices_in_words(prices) == words
+    assert price_label(prices) == words
 
 
 @pytest.mark.parametrize(

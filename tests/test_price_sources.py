@@ -5,7 +5,7 @@ from django.utils.translation import override
 
 from conversations.core.money.unit_prices import PriceTier, UnitPrices
 from conversations.providers.demo import DEMO_PRICES
-from conversations.wording.price_sources import source_in_words
+from conversations.wording.price_sources import price_source_label
 
 IN_CHINESE = {
     DEMO_PRICES.source: "演示模型免费",
@@ -18,12 +18,12 @@ IN_CHINESE = {
 @pytest.mark.parametrize("stored", IN_CHINESE)
 def test_a_source_is_said_in_the_readers_language(stored):
     with override("zh-hans"):
-        assert source_in_words(stored) == IN_CHINESE[stored]
+        assert price_source_label(stored) == IN_CHINESE[stored]
 
 
 @pytest.mark.parametrize("stored", IN_CHINESE)
 def test_in_english_it_is_as_it_was_kept(stored):
-    assert source_in_words(stored) == stored
+    assert price_source_label(stored) == stored
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_a_tier_is_said_with_its_source(tokens, said):
     tier = PriceTier(200_000, UnitPrices(None, None))
     stored = UnitPrices(None, None, source="LANGUAGE_MODELS", tiers=(tier,)).for_input(tokens).source
     with override("zh-hans"):
-        assert source_in_words(stored) == f"LANGUAGE_MODELS{said}"
+        assert price_source_label(stored) == f"LANGUAGE_MODELS{said}"

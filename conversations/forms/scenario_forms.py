@@ -19,7 +19,7 @@ from conversations.services.counting.sampling import check_levels, check_samplin
 from conversations.services.scenarios.scenario_file import MOST_BYTES
 from conversations.services.scenarios.scenario_settings import check_scenario
 from conversations.window_policies import policy_choices
-from conversations.wording.money_amounts import prices_in_words
+from conversations.wording.money_amounts import price_label
 
 # What only one built-in policy asks for; pages show it only with that one, or with a policy of the site's own.
 MATTERS_TO = {"low_water_share": "sliding", "skip_oversized": "sliding", "last_messages": "last-n-messages"}
@@ -196,7 +196,7 @@ class ScenarioFileForm(forms.Form):
 def language_model_choices(stored: str) -> list[tuple[str, str]]:
     """Return the configured names with today's prices, and the one that is stored though it is no longer configured."""
     prices = all_unit_prices(timezone.now())
-    labels = {name: f"{model.label} · {prices_in_words(prices[name])}" for name, model in language_models().items()}
+    labels = {name: f"{model.label} · {price_label(prices[name])}" for name, model in language_models().items()}
     default = _("The site's default: %(model)s") % {"model": labels[default_language_model().name]}
     choices = {"": default} | labels
     if stored not in choices:

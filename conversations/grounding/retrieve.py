@@ -142,5 +142,5 @@ def _describe(question: Question, lexical: SearchOutcome, semantic: SearchOutcom
         searched_by="lexical" if semantic.candidates is None else "lexical_and_semantic",
         semantic_error=semantic.why,
         lexical_error=lexical.why,
-        unread=question.unread,
+        pending_documents=question.pending_documents,
     )

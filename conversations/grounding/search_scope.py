@@ -43,7 +43,7 @@ GROUP BY question.id, conversation.id
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The question of a reply, and the documents in its scope: how many are *ready*, and how many still *unread*.
+    """The question of a reply, and the documents in its scope: how many are *ready*, and how many still *pending*.
 
     *embedded* passages have a vector of the embeddings model. *embedding_error* is why others have none.
     """
@@ -53,7 +53,7 @@ class Question:
     conversation_id: int
     owner_id: int
     ready: int
-    unread: int
+    pending_documents: int
     embedded: int
     embedding_error: str
 
@@ -64,4 +64,4 @@ def load_question(reply_id: int, *, embedding_model: str = "") -> Question | Non
         cursor.execute(QUESTION, {"reply": reply_id, "embedding_model": embedding_model})
         row = cursor.fetchone()
     question = Question(*row) if row else None
-    return question if question and question.ready + question.unread else None
+    return question if question and question.ready + question.pending_documents else None

@@ -68,8 +68,8 @@ def _totals(record: WindowRecord) -> Iterator[str]:
 
 
 def _not_sent(view: WindowView, columns: int) -> Iterator[str]:
-    record = view.record
-    yield f"Messages before position {record.first_position + 1:,} that are out of view: {record.unseen_messages:,}"
+    first, out_of_view = view.record.first_position + 1, view.record.messages_before_window
+    yield f"Messages before position {first:,} that are out of view: {out_of_view:,}"
     for row in view.left_out:
         out = row.message
         reason = LEFT_OUT_LABELS[out.reason]

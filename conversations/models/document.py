@@ -44,7 +44,7 @@ class Document(models.Model):
     *kind* is blank until it has been read. *percent* tells how much of it has been read. *tokens* are those of all its
     passages, counted in *encoding*. A worker holds it by a lease, while it reads and while it asks for embeddings.
 
-    *unread* tells of which parts how many are not read: `pictures`, `pages`, `comments`.
+    *skipped_parts* counts the parts that were not read: `pictures`, `pages`, `comments`.
 
     *embedding_model* is the one whose vectors its passages have or are getting, blank where none is configured;
     *embedded_count* of *passage_count* passages have theirs. Where that has failed *embedding_error_code* says why, and
@@ -85,7 +85,7 @@ class Document(models.Model):
     error_params = models.JSONField(default=dict)
     passage_count = models.PositiveIntegerField(_("passage count"), default=0)
     tokens = models.PositiveIntegerField(_("tokens"), default=0)
-    unread = models.JSONField(default=dict)
+    skipped_parts = models.JSONField(default=dict)
     encoding = models.CharField(_("encoding"), max_length=50, blank=True)
     search_language = models.CharField(
         _("search language"), max_length=50, blank=True

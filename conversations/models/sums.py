@@ -20,7 +20,7 @@ KEY_NAMES = {name: name for name in ("language_model", "purpose")}
 class Sums(models.Model):
     """The sums over completions, which are the columns of every table of sums.
 
-    *cost_usd* adds up the known costs, *unknown_costs* counts the others. *remembering_cost_usd* is the cost of those
+    *cost_usd* adds up the known costs, *unknown_costs* counts the others. *cost_with_history_usd* is the cost of those
     completions for which *cost_without_history_usd* is known too. Of those whose usage the provider reported
     *reported_input_tokens* is its count, *estimated_input_tokens* ours, and *estimate_error_tokens* the sum of the
     differences without their signs.
@@ -37,7 +37,7 @@ class Sums(models.Model):
     reasoning_tokens = models.PositiveBigIntegerField(default=0)
     cost_usd = models.DecimalField(max_digits=30, decimal_places=10, default=0)
     unknown_costs = models.PositiveIntegerField(default=0)
-    remembering_cost_usd = models.DecimalField(max_digits=30, decimal_places=10, default=0)
+    cost_with_history_usd = models.DecimalField(max_digits=30, decimal_places=10, default=0)
     cost_without_history_usd = models.DecimalField(max_digits=30, decimal_places=10, default=0)
     reported_input_tokens = models.PositiveBigIntegerField(default=0)
     estimated_input_tokens = models.PositiveBigIntegerField(default=0)
@@ -143,7 +143,7 @@ class ConversationSum(Sums):
             models.Index(
                 fields=["cost_usd", "input_tokens", "completions"],
                 include=["key_id", "first_quarter", "last_quarter"],
-                name="conversation_sum_dearest",
+                name="conversation_sum_by_cost",
             ),
             models.Index(fields=["first_quarter", "last_quarter"], name="conversation_sum_in_time"),
         ]

@@ -25,7 +25,7 @@ from conversations.live.fanout import RUNS, publish, publish_awaiting_approval
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.services.replies.end_reply import SHUT_OUT, STOPPED, Ending, end_reply
-from conversations.services.windows.active_path import hold_streaming
+from conversations.services.windows.active_path import lock_if_streaming
 
 from .claim import ClaimedRun
 
@@ -40,7 +40,7 @@ def await_approval(run: ClaimedRun, *, content: str) -> None:
     changes nothing: the run may be another worker's by then.
     """
     with transaction.atomic():
-        is_streaming = hold_streaming(run.reply_id)
+        is_streaming = lock_if_streaming(run.reply_id)
         mine = Run.objects.filter(pk=run.id, state="running", attempt=run.attempt)
         held = mine.select_for_update().first()  # a stop request writes into this row
         if not is_streaming or held is None:
@@ -93,7 +93,7 @@ def expired_approvals() -> list[ExpiredApproval]:
 def end_expired(expired: ExpiredApproval) -> bool:
     """End the reply, unless its calls have been decided at this moment."""
     with transaction.atomic():
-        if not hold_streaming(expired.reply_id):
+        if not lock_if_streaming(expired.reply_id):
             return False
         same = Run.objects.filter(reply_id=expired.reply_id, state="awaiting_approval", lease_until=expired.until)
         return same.exists() and end_reply(expired.reply_id, expired.ending)

@@ -200,7 +200,7 @@ class Parsing:
         elif isinstance(piece, Progress):
             self._percent = piece.percent
         elif isinstance(piece, SkippedParts):
-            await in_indexer_thread(index_document.store_unread)(self._held, piece)
+            await in_indexer_thread(index_document.store_skipped_parts)(self._held, piece)
         else:
             self._unstored.append(piece)
             if len(self._unstored) == PASSAGES_AT_ONCE:

@@ -20,7 +20,7 @@ from conversations.services.documents.upload_limits import sweep_upload_counts
 from conversations.services.ledger.close_days import close_days
 from conversations.services.ledger.ledger import Outcome, settle_abandoned, settle_completion
 from conversations.services.replies.end_reply import INTERRUPTED, STOPPED, end_reply
-from conversations.services.windows.active_path import hold_streaming
+from conversations.services.windows.active_path import lock_if_streaming
 
 from .awaiting_approval import end_expired, expired_approvals
 from .claim import LEASE
@@ -66,7 +66,7 @@ def _reap(run: Run) -> bool:
     # First the ledger, as always: a page that hears that the reply has ended asks what it cost.
     settle_abandoned(run.reply_id, text=run.reply.content, error_code=ending.error_code)
     with transaction.atomic():
-        if hold_streaming(run.reply_id) and not _is_still_over(run):
+        if lock_if_streaming(run.reply_id) and not _is_still_over(run):
             return False
         ended = end_reply(run.reply_id, ending)
         if not ended:

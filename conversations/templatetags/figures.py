@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
 from conversations.wording.money_amounts import rounded_usd, split_usd
-from conversations.wording.price_sources import source_in_words
+from conversations.wording.price_sources import price_source_label
 
 register = template.Library()
 NOTHING = "–"
@@ -75,7 +75,7 @@ def price(value: Decimal | None) -> SafeString:
 @register.filter
 def price_source(stored: str) -> str:
     """Return where a price comes from, in the reader's language."""
-    return source_in_words(stored)
+    return price_source_label(stored)
 
 
 @register.filter

@@ -32,7 +32,7 @@ def _dollars() -> str:
     return pgettext("US dollars, before an amount", "$")
 
 
-def prices_in_words(prices: UnitPrices | None) -> str:
+def price_label(prices: UnitPrices | None) -> str:
     """Return what a million tokens of input and of output cost, for a list to choose from."""
     if prices is None or prices.input_usd is None or prices.output_usd is None:
         return gettext("price unknown")

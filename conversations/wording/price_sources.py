@@ -21,7 +21,7 @@ SOURCES = {
 }
 
 
-def source_in_words(stored: str) -> str:
+def price_source_label(stored: str) -> str:
     """Return what people read of the source that `UnitPrices.source` names."""
     if tier := TIER.fullmatch(stored):
         words = tier.groupdict()

@@ -141,6 +141,6 @@ def _record() -> WindowRecord:
         policy={"name": "sliding", "low_water_share": "0.70", "grounding_share": "0.25"},
         entries=entries,
         first_position=0,
-        unseen_messages=0,
+        messages_before_window=0,
         older_limit_tokens=7_000,
     )

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable
 
-from playwright.sync_api import Locator, Page, Route, WebSocketRoute, expect
+from playwright.sync_api import APIResponse, Locator, Page, Route, WebSocketRoute, expect
 
 from tests.support.patience import LOOK_AGAIN_SECONDS, PATIENCE_SECONDS
 
@@ -119,6 +119,25 @@ def hold_frames(page: Page, kind: str) -> Callable[[], None]:
 
     page.route_web_socket("**/ws/", connect)
     return let_come
+
+
+class HeldAnswers:
+    """The answers to requests of a *path*, which are there and do not come to *page* before they are let."""
+
+    def __init__(self, page: Page, path: str) -> None:
+        self._page, self._path = page, path
+        self._held: list[tuple[Route, APIResponse]] = []
+        page.route(f"**{path}", lambda route: self._held.append((route, route.fetch())))
+
+    def wait_for(self, words: str) -> None:
+        """Wait until the newest of them has these *words*."""
+        wait_until(self._page, lambda: self._held and words in self._held[-1][1].text())
+
+    def let_newest_come(self) -> None:
+        route, answer = self._held.pop()
+        with self._page.expect_event("requestfinished", lambda request: request.url.endswith(self._path)):
+            route.fulfill(response=answer)
+        self._page.evaluate("fetch('/healthz')")  # once that is back, the page has looked at the answer
 
 
 def lose_next_answer(page: Page) -> None:

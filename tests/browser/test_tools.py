@@ -8,7 +8,19 @@ import pytest
 from playwright.sync_api import expect
 
 from .calling import ask_to_write_down, calls_in, choose_all_tools, end_of
-from .talking import CONVERSATION_PATH, composer, content_of, lose_frames, messages, replies, say, write
+from .talking import (
+    CONVERSATION_PATH,
+    HeldAnswers,
+    composer,
+    content_of,
+    lose_frames,
+    messages,
+    replies,
+    say,
+    streaming,
+    wait_until,
+    write,
+)
 
 CALL_ALL = """
 from conversations.models import Conversation
@@ -185,6 +197,19 @@ def test_what_is_lost_of_a_reply_with_calls_heals(with_tools, kind):
     shown = reply.inner_text()
     with_tools.reload()
     assert replies(with_tools).last.inner_text() == shown
+
+
+def test_an_estimate_from_before_the_end_of_a_reply_says_nothing_of_what_has_ended(with_tools):
+    """Its answer comes after the reply has ended and before the next estimate is even asked for."""
+    with_tools.clock.install()
+    estimates = HeldAnswers(with_tools, "/estimate/")
+    card = ask_to_write_down(with_tools)
+    estimates.wait_for("empty")
+    with_tools.clock.pause_at(with_tools.evaluate("Date.now()") + 1_000)
+    card.get_by_role("button", name="Allow", exact=True).click()
+    wait_until(with_tools, lambda: with_tools.clock.run_for(20) or not streaming(with_tools).count())
+    estimates.let_newest_come()
+    expect(replies(with_tools)).to_have_attribute("data-mark", "in")
 
 
 def test_nothing_of_a_call_is_ever_run_by_the_page(with_tools):

@@ -169,7 +169,7 @@ def the_record_says_where_the_seen_part_begins(case: Case, window: Window) -> No
     never_sent = {message.position for message in record.left_out if message.reason in FLAWS} | (oversized & looked_at)
     assert pinned | never_sent >= set(range(record.first_position, oldest_position(case, window)))
     assert record.first_position - 1 not in pinned | never_sent
-    assert record.unseen_messages == len([p for p in range(record.first_position) if p not in pinned])
+    assert record.messages_before_window == len([p for p in range(record.first_position) if p not in pinned])
 
 
 def older_positions(window: Window) -> list[int]:

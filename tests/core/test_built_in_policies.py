@@ -168,7 +168,7 @@ def test_a_large_grounding_shortens_memory_only_while_it_is_sent(turns, share, g
     after = dialogue.window(10)
     assert grounded.record.grounding.tokens >= grounding_length
     half_of_mark_tokens = int(share * after.record.older_limit_tokens) / 2
-    assert not after.record.unseen_messages or after.record.parts["older"] >= half_of_mark_tokens
+    assert not after.record.messages_before_window or after.record.parts["older"] >= half_of_mark_tokens
 
 
 def test_the_calls_of_a_turn_leave_the_beginning_of_its_prompt_as_it_was():

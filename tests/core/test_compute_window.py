@@ -138,7 +138,7 @@ def test_a_pin_stays_when_its_neighbours_are_gone():
     older = exchange(30)
     chosen = window(message(30, "newest"), older, pins=[older[0]])
     assert contents(chosen)[0] == older[0].message.content
-    assert chosen.record.unseen_messages == chosen.record.first_position - 1 > 0
+    assert chosen.record.messages_before_window == chosen.record.first_position - 1 > 0
 
 
 def test_an_excluded_or_empty_pin_is_not_sent():
@@ -157,23 +157,23 @@ def test_a_pinned_tool_call_goes_with_its_result():
 
 def test_the_record_says_where_the_seen_part_begins():
     record = window(message(20, "x" * 10), exchange(20)).record
-    assert (record.first_position, record.unseen_messages) == (11, 11)
+    assert (record.first_position, record.messages_before_window) == (11, 11)
 
 
 def test_a_conversation_that_fits_has_nothing_unseen():
     record = window(message(3, "newest"), exchange(3)).record
-    assert (record.first_position, record.unseen_messages) == (0, 0)
+    assert (record.first_position, record.messages_before_window) == (0, 0)
 
 
 def test_pins_that_touch_the_seen_part_are_part_of_it():
     older = exchange(3)
     record = window(message(3, "newest"), older, pins=older[:2]).record
-    assert (record.first_position, record.unseen_messages) == (0, 0)
+    assert (record.first_position, record.messages_before_window) == (0, 0)
 
 
 def test_a_window_of_one_message_begins_with_it():
     record = window(message(4, "x" * 100), exchange(4)).record
-    assert (record.first_position, record.unseen_messages) == (4, 4)
+    assert (record.first_position, record.messages_before_window) == (4, 4)
 
 
 def test_the_record_holds_no_words():

@@ -35,7 +35,7 @@ def record_of(*, system=97, pins=100, older=500, newest=150, steps=100, groundin
         policy={},
         entries=tuple(WindowEntry(kind, "user", tokens) for kind, tokens in kinds.items()),
         first_position=0,
-        unseen_messages=0,
+        messages_before_window=0,
         older_limit_tokens=0,
         grounding=GroundingRecord(tokens=grounding),
     )

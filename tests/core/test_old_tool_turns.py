@@ -43,7 +43,7 @@ def test_one_token_more_is_passed_over_and_said_so():
     chosen = window(message(4, "newest", role="user"), turn(0, 26))
     assert positions(chosen) == [0, 3]
     assert reasons(chosen) == {1: "oversized", 2: "oversized"}
-    assert chosen.record.unseen_messages == 0
+    assert chosen.record.messages_before_window == 0
 
 
 def test_of_the_steps_of_one_reply_the_newest_are_kept():
@@ -94,7 +94,7 @@ def test_without_tools_no_call_goes_with_a_request(policy):
     chosen = window(message(8, "newest", role="user"), [*turn(0, 6), *turn(4, 6)], policy=policy, has_tools=False)
     assert positions(chosen) == [0, 3, 4, 7]
     assert reasons(chosen) == dict.fromkeys((1, 2, 5, 6), "without_tools")
-    assert chosen.record.unseen_messages == 0
+    assert chosen.record.messages_before_window == 0
 
 
 def test_an_excluded_tool_turn_takes_nothing_of_the_quarter():

@@ -166,7 +166,7 @@ def test_what_is_not_calls_with_their_results_is_no_step(steps):
 def test_excluded_messages_at_the_beginning_are_not_out_of_view_for_lack_of_room():
     older = [message(0, "a", excluded=True), message(1, "b", excluded=True), message(2, "c")]
     record = window(message(3, "newest"), older).record
-    assert (record.first_position, record.unseen_messages) == (0, 0)
+    assert (record.first_position, record.messages_before_window) == (0, 0)
     assert {left.position: left.reason for left in record.left_out} == {0: "excluded", 1: "excluded"}
 
 

@@ -28,7 +28,7 @@ RECORD = WindowRecord(
         WindowEntry("tool_step", "tool", 50, message=7, position=11, truncated_to=100),
     ),
     first_position=8,
-    unseen_messages=7,
+    messages_before_window=7,
     older_limit_tokens=576,
     anchor=6,
     left_out=(LeftOutMessage(3, 7, 900, "does_not_fit"),),

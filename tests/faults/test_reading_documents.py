@@ -20,8 +20,8 @@ WITH place AS (SELECT id, owner_id FROM conversations_conversation WHERE public_
 document AS (
   INSERT INTO conversations_document
          (public_id, conversation_id, uploader_id, name, size_bytes, digest, kind, state, percent, error_code,
-          error_params, unread, passage_count, tokens, encoding, search_language, embedding_model, embedded_count,
-          embedding_error_code, worker, attempt, created_at)
+          error_params, skipped_parts, passage_count, tokens, encoding, search_language, embedding_model,
+          embedded_count, embedding_error_code, worker, attempt, created_at)
   SELECT gen_random_uuid(), id, owner_id, 'talks.json', 1, %s, '', 'waiting', 0, '',
          '{}', '{}', 0, 0, '', '', '', 0, '', '', 0, now() FROM place RETURNING id
 )

@@ -80,7 +80,7 @@ async def test_looking_up_again_adds_only_what_is_new_and_numbers_stay(conversat
 async def test_documents_still_being_read_are_told(conversation, reply):
     await in_database(store_document)(conversation, ["Herons stand here."], state="waiting")
     assert await look_up(reply.pk) is not None
-    assert (await look_up(reply.pk)).look_up == LookUp(documents=0, unread=1)
+    assert (await look_up(reply.pk)).look_up == LookUp(documents=0, pending_documents=1)
     assert (await look_up(reply.pk)).passages == ()
 
 

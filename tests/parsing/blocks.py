@@ -16,8 +16,8 @@ def blocks_of(content: bytes | str, name: str = "file") -> list[Block]:
 def unread_of(content: bytes, name: str = "file") -> SkippedParts:
     """Return what the reader says that it does not read."""
     _, read = open_document(content, name=name)
-    [unread] = (piece for piece in read(lambda done, of: None) if isinstance(piece, SkippedParts))
-    return unread
+    [skipped] = (piece for piece in read(lambda done, of: None) if isinstance(piece, SkippedParts))
+    return skipped
 
 
 def texts_of(content: bytes | str, name: str = "file") -> list[str]:

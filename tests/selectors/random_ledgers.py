@@ -173,7 +173,7 @@ def add_up(rows: Iterable[Completion]) -> Totals:
         },
         cost_usd=_money(row.cost_usd for row in rows),
         unknown_costs=sum(row.cost_usd is None for row in rows),
-        remembering_cost_usd=_money(row.cost_usd for row in compared),
+        cost_with_history_usd=_money(row.cost_usd for row in compared),
         cost_without_history_usd=_money(row.cost_without_history_usd for row in compared),
         reported_input_tokens=sum(row.input_tokens for row in reported),
         estimated_input_tokens=sum(row.estimated_input_tokens for row in reported),

@@ -225,7 +225,7 @@ def test_shares_and_factors_are_of_what_they_say():
     totals = Totals(
         input_tokens=400,
         cached_input_tokens=100,
-        remembering_cost_usd=Decimal(3),
+        cost_with_history_usd=Decimal(3),
         cost_without_history_usd=Decimal(2),
         reported_input_tokens=200,
         estimate_error_tokens=10,

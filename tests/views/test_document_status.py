@@ -87,11 +87,11 @@ def test_a_list_is_summed_up_by_what_can_be_done_about_it():
 
 
 def test_parts_that_are_not_read_are_said():
-    unread = ready(unread={"pages": 2, "pictures": 1})
-    assert plain(status_note(unread, READER)) == "Not read: 2 pages without text, 1 picture"
-    assert plain(status_note(ready(unread={"comments": 1}), READER)) == "Not read: 1 comment"
+    incomplete = ready(skipped_parts={"pages": 2, "pictures": 1})
+    assert plain(status_note(incomplete, READER)) == "Not read: 2 pages without text, 1 picture"
+    assert plain(status_note(ready(skipped_parts={"comments": 1}), READER)) == "Not read: 1 comment"
 
 
 def test_they_are_said_beside_how_it_is_found():
-    both = ready(embedding_model="m", embedded_count=303, unread={"pictures": 3})
+    both = ready(embedding_model="m", embedded_count=303, skipped_parts={"pictures": 3})
     assert plain(status_note(both, READER)) == "Preparing search by meaning: 303 of 1,212 · Not read: 3 pictures"

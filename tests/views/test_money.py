@@ -14,7 +14,7 @@ from conversations.core.errors import ReplyTooExpensive
 from conversations.core.money.allowance import Allowance
 from conversations.models import Document, Scenario, Spending
 from conversations.services.conversations.conversations import default_scenario
-from conversations.views.usage.money_left import left_in_words
+from conversations.views.usage.money_left import money_left_sentence
 from conversations.wording.error_sentences import ReaderLocale
 from tests.grounding.documents import store_document
 from tests.services.spending import open_row, settle_at
@@ -156,7 +156,7 @@ def test_the_preview_says_what_sending_costs(client, alice):
 @pytest.mark.parametrize(("spent", "words"), [("1.001", "$0.99"), ("2", "$0.00"), ("5", "$0.00")])
 def test_what_is_left_is_rounded_down_and_never_below_nothing(spent, words):
     allowance = Allowance("person", "day", TODAY, Decimal(2), Decimal(spent))
-    assert left_in_words([allowance], ReaderLocale("en")) == f"{words} of $2.00 left until 00:00 UTC"
+    assert money_left_sentence([allowance], ReaderLocale("en")) == f"{words} of $2.00 left until 00:00 UTC"
 
 
 @pytest.mark.parametrize(
@@ -170,5 +170,5 @@ def test_what_is_left_is_rounded_down_and_never_below_nothing(spent, words):
 def test_when_there_is_more_again_is_said_by_the_readers_clock(zone, day, month):
     of_day = Allowance("person", "day", TODAY, Decimal(1))
     of_month = Allowance("person", "month", TODAY.replace(day=1), Decimal(1))
-    assert left_in_words([of_day], ReaderLocale("en", zone)) == f"$1.00 of $1.00 left until {day}"
-    assert left_in_words([of_month], ReaderLocale("en", zone)) == f"$1.00 of $1.00 left until {month}"
+    assert money_left_sentence([of_day], ReaderLocale("en", zone)) == f"$1.00 of $1.00 left until {day}"
+    assert money_left_sentence([of_month], ReaderLocale("en", zone)) == f"$1.00 of $1.00 left until {month}"

@@ -27,7 +27,10 @@ def record(*included: GroundingPassage, left_out: int = 0, **look_up: object) ->
         (record(), None),
         (record(passage(1)), SourcesSummary(1, 1)),
         (record(documents=3), SourcesSummary(0, 0, documents=3)),
-        (record(passage(1), left_out=2, documents=1, unread=2), SourcesSummary(3, 1, documents=1, unread=2)),
+        (
+            record(passage(1), left_out=2, documents=1, pending_documents=2),
+            SourcesSummary(3, 1, documents=1, pending_documents=2),
+        ),
     ],
 )
 def test_the_line_says_what_was_found_and_where(grounding, summary):

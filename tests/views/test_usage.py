@@ -211,15 +211,15 @@ def test_where_nothing_may_be_spent_it_says_so(client, alice):
     assert [line.left for line in context_of(client)["allowances"]] == ["No spending allowed."]
 
 
-def test_what_remembering_cost_is_told_in_money_and_as_a_factor(client, alice):
+def test_the_cost_of_context_is_told_in_money_and_as_a_factor(client, alice):
     talk(alice, "Long", "0.30", cost_without_history_usd=Decimal("0.10"))
-    assert "$0.20 more" in context_of(client)["memory"]
-    assert "×\N{NO-BREAK SPACE}3.00" in context_of(client)["memory"]
+    assert "$0.20 more" in context_of(client)["cost_of_context"]
+    assert "×\N{NO-BREAK SPACE}3.00" in context_of(client)["cost_of_context"]
 
 
-def test_what_remembering_cost_is_not_told_where_nobody_knows(client, alice):
+def test_the_cost_of_context_is_not_told_where_it_is_unknown(client, alice):
     talk(alice, "Priceless", None)
-    assert context_of(client)["memory"] == ""
+    assert context_of(client)["cost_of_context"] == ""
 
 
 def test_the_chart_has_a_bar_for_every_day_and_marks_those_with_unknown_costs(client, alice):

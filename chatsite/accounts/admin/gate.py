@@ -101,7 +101,7 @@ class GateAdmin(ModelAdmin):
         with transaction.atomic():
             gate = form.save()
             assign_seats()  # a higher cap admits users who wait
-        self.log_change(request, gate, _settings_in_words(gate))
+        self.log_change(request, gate, _settings_log_entry(gate))
         messages.success(request, _("Saved."))
 
     def person_view(self, request: HttpRequest, user_id: int) -> HttpResponse:
@@ -141,7 +141,7 @@ class GateAdmin(ModelAdmin):
         if not set_gate_password_expiry(expires_at, user=user):
             raise BadRequest("there is no password")
         self._log(request, user, f"Changed the end of the gate password: {expires_at or 'never'}")
-        return self._done(request, user, _end_in_words(expires_at))
+        return self._done(request, user, _expiry_sentence(expires_at))
 
     def _revoke(self, request: HttpRequest, user: User | None) -> HttpResponse:
         if revoke_gate_password(user=user):
@@ -224,7 +224,7 @@ def _expiry_form(password: PasswordState) -> ExpiryForm:
     return ExpiryForm(initial={"expires_at": initial})
 
 
-def _end_in_words(expires_at: dt.datetime | None) -> str:
+def _expiry_sentence(expires_at: dt.datetime | None) -> str:
     if expires_at is None:
         return _("The password does not expire.")
     return _("The password expires at %(moment)s.") % {"moment": f"{timezone.localtime(expires_at):%Y-%m-%d %H:%M}"}
@@ -236,7 +236,7 @@ def _exceptions() -> list[User]:
     return list(people.select_related("gate_password").order_by("email")[:MOST_LISTED])
 
 
-def _settings_in_words(gate: Gate) -> str:
+def _settings_log_entry(gate: Gate) -> str:
     """Return the log entry of the settings, always in English: log entries are not translated later."""
     seats = "without a cap" if gate.seats is None else f"{gate.seats} seats"
     return f"Gate: {gate.mode}, {seats}, contact “{gate.contact}”."

@@ -101,9 +101,9 @@ class SiteBudget(models.Model):
         ]
 
     def __str__(self) -> str:
-        day, month = (_amount_in_words(amount) for amount in (self.money_per_day_usd, self.money_per_month_usd))
+        day, month = (_limit_label(amount) for amount in (self.money_per_day_usd, self.money_per_month_usd))
         return gettext("per day: %(day)s, per month: %(month)s") % {"day": day, "month": month}
 
 
-def _amount_in_words(amount: Decimal | None) -> str:
+def _limit_label(amount: Decimal | None) -> str:
     return gettext("no limit") if amount is None else f"${amount.normalize():,f}"

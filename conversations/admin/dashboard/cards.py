@@ -116,14 +116,14 @@ class CostOfContext:
 
     @property
     def sent_width(self) -> int:
-        return self._width(self.total.remembering_cost_usd)
+        return self._width(self.total.cost_with_history_usd)
 
     @property
     def alone_width(self) -> int:
         return self._width(self.total.cost_without_history_usd)
 
     def _width(self, cost_usd: Decimal) -> int:
-        largest = max(self.total.remembering_cost_usd, self.total.cost_without_history_usd)
+        largest = max(self.total.cost_with_history_usd, self.total.cost_without_history_usd)
         return int(1000 * cost_usd / largest) if largest else 0
 
     @property

@@ -32,7 +32,7 @@ def charts(days: Iterable[DayTotals]) -> list[Chart]:
         Chart(gettext("Cost by day, US dollars"), "bar", cost_chart(rows)),
         Chart(gettext("Tokens by day"), "bar", token_chart(rows)),
         Chart(gettext("Replies and active users by day"), "bar", reply_chart(rows)),
-        Chart(gettext("Cost of context by day, US dollars"), "line", memory_chart(rows)),
+        Chart(gettext("Cost of context by day, US dollars"), "line", context_cost_chart(rows)),
     ]
 
 
@@ -58,9 +58,9 @@ def reply_chart(days: list[DayTotals]) -> dict[str, str]:
     return bar_chart_json(_labels(days), bars, number_format=WHOLE, line=line)
 
 
-def memory_chart(days: list[DayTotals]) -> dict[str, str]:
+def context_cost_chart(days: list[DayTotals]) -> dict[str, str]:
     series: dict[str, tuple[str, list[Any]]] = {
-        gettext("As sent"): ("cost", [float(day.totals.remembering_cost_usd) for day in days]),
+        gettext("As sent"): ("cost", [float(day.totals.cost_with_history_usd) for day in days]),
         gettext("Without earlier messages"): ("input", [float(day.totals.cost_without_history_usd) for day in days]),
     }
     return line_chart_json(_labels(days), series, number_format=MONEY)

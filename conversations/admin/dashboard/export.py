@@ -40,7 +40,7 @@ SUMS: dict[str, Any] = {
     "reasoning_tokens": gettext_lazy("reasoning tokens"),
     "cost_usd": gettext_lazy("cost (USD)"),
     "unknown_costs": gettext_lazy("requests of unknown cost"),
-    "remembering_cost_usd": gettext_lazy("cost as sent (USD)"),
+    "cost_with_history_usd": gettext_lazy("cost as sent (USD)"),
     "cost_without_history_usd": gettext_lazy("cost without earlier messages (USD)"),
     "reported_input_tokens": gettext_lazy("input tokens as reported"),
     "estimated_input_tokens": gettext_lazy("input tokens as estimated"),

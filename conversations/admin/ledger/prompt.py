@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from conversations.admin.ledger.window_record import KINDS, role_in_words
+from conversations.admin.ledger.window_record import KINDS, role_label
 from conversations.admin.review.content_access import within_reading
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Reading, ReadWhat
@@ -34,7 +34,7 @@ class SentMessage:
 
     @property
     def said_by(self) -> str:
-        return role_in_words(self.role)
+        return role_label(self.role)
 
 
 @require_GET

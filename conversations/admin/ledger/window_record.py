@@ -102,7 +102,7 @@ class ShownWindow:
     def entries(self) -> list[tuple[WindowEntry, str, str]]:
         """The messages of the prompt, each with the labels of its kind and its role."""
         entries = self.record.entries if self.record else ()
-        return [(entry, str(KINDS[entry.kind]), role_in_words(entry.role)) for entry in entries]
+        return [(entry, str(KINDS[entry.kind]), role_label(entry.role)) for entry in entries]
 
     @property
     def left_out(self) -> list[tuple[LeftOutMessage, Promise | str]]:
@@ -124,7 +124,7 @@ class ShownWindow:
         return self.completion.input_tokens - self.completion.estimated_input_tokens
 
 
-def role_in_words(role: str) -> str:
+def role_label(role: str) -> str:
     return str(ROLES.get(role, role))
 
 

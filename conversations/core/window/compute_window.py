@@ -265,7 +265,7 @@ def _record(
             overhead_tokens=inputs.overhead_tokens,
         ),
         first_position=first_position,
-        unseen_messages=first_position - sum(pin.position < first_position for pin in fixed.pins),
+        messages_before_window=first_position - sum(pin.position < first_position for pin in fixed.pins),
         older_limit_tokens=chosen.limit_tokens,
         anchor=inputs.anchor,
         left_out=(*left_out_steps, *chosen.left_out),

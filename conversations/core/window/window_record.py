@@ -48,13 +48,13 @@ class LookUp:
     """How passages were looked up in *documents* documents. What was not found by meaning says *semantic_error*.
 
     That is the code of an error, or blank where no embeddings model is configured or no vector is there yet, and so is
-    *lexical_error*. *unread* documents were still being read, and could not be looked in.
+    *lexical_error*. *pending_documents* were still being read, and could not be looked in.
     """
 
     documents: int
     searched_by: Literal["lexical", "lexical_and_semantic"] = "lexical"
     semantic_error: str = ""
-    unread: int = 0
+    pending_documents: int = 0
     lexical_error: str = ""
 
 
@@ -125,7 +125,7 @@ class WindowRecord:
     policy: Mapping[str, Any]
     entries: tuple[WindowEntry, ...]
     first_position: int
-    unseen_messages: int
+    messages_before_window: int
     older_limit_tokens: int
     anchor: int | None = None
     left_out: tuple[LeftOutMessage, ...] = ()

@@ -66,8 +66,8 @@ class CallRow(NamedTuple):
 
     *result* is the beginning of what the model gets and *result_characters* the length of all of it. *result_tokens*
     are counted once the step is stored: then the result is the content of the message *message_id*. A decision about
-    the call has to name *digest*. *earlier* and *held_usd* are there only while the call awaits approval; the latter
-    is what its reply reserves meanwhile, where money is limited. *cut* is None where all of the result was sent.
+    the call has to name *digest*. *earlier* and *reserved_usd* are there only while the call awaits approval; the
+    latter is what its reply reserves meanwhile, where money is limited. *cut* is None where all of the result was sent.
     """
 
     pk: int
@@ -88,7 +88,7 @@ class CallRow(NamedTuple):
     started_at: dt.datetime | None
     ended_at: dt.datetime | None
     earlier: EarlierRun | None = None
-    held_usd: Decimal | None = None
+    reserved_usd: Decimal | None = None
     cut: CutResult | None = None
 
     @property
@@ -169,10 +169,10 @@ def _with_approval_facts(calls: Collection[CallRow]) -> Iterator[CallRow]:
     """Yield all *calls*, those that await approval with what their owner has to know for it."""
     waiting = [call for call in calls if call.awaits_approval]
     earlier = earlier_runs([call.pk for call in waiting])
-    held = held_by({call.reply_id for call in waiting})
+    reserved = reserved_by_reply({call.reply_id for call in waiting})
     for call in calls:
         if call.awaits_approval:
-            yield call._replace(earlier=earlier.get(call.pk), held_usd=held.get(call.reply_id))
+            yield call._replace(earlier=earlier.get(call.pk), reserved_usd=reserved.get(call.reply_id))
         else:
             yield call
 
@@ -186,7 +186,7 @@ def earlier_runs(call_ids: Collection[int]) -> dict[int, EarlierRun]:
         return {pk: EarlierRun(state, started_at) for pk, state, started_at in cursor.fetchall()}
 
 
-def held_by(reply_ids: Collection[int]) -> dict[int, Decimal]:
+def reserved_by_reply(reply_ids: Collection[int]) -> dict[int, Decimal]:
     """Return what each reply reserves for requests that may follow, if its payer's money is limited."""
     if not reply_ids:
         return {}

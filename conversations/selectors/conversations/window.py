@@ -144,7 +144,7 @@ def view_window(
 ) -> WindowView:
     """Return *record* with words: *grounding* is what was looked up, *draft* the newest message if it is not stored."""
     words = _words(record)
-    unstored = {"system": excerpt_of(system_prompt), "newest": excerpt_of(draft)}
+    unstored = {"system": excerpt(system_prompt), "newest": excerpt(draft)}
     rows = [
         WindowRow(entry, *words[entry.message])
         if entry.message in words
@@ -179,16 +179,16 @@ def _words(record: WindowRecord) -> dict[int | None, _StoredWords]:
     beginnings = Message.objects.filter(pk__in=named).annotate(beginning=Left("content", 2 * EXCERPT_CHARACTERS))
     rows = beginnings.values_list("pk", "beginning", "tool_calls", "step_of_id")
     return {
-        pk: _StoredWords(excerpt_of(beginning) or _calls(tool_calls), bool(tool_calls), step_of or pk)
+        pk: _StoredWords(excerpt(beginning) or _calls(tool_calls), bool(tool_calls), step_of or pk)
         for pk, beginning, tool_calls, step_of in rows
     }
 
 
 def _calls(tool_calls: list[dict[str, Any]]) -> str:
-    return excerpt_of("; ".join(f"{call.name}({call.arguments})" for call in map(PromptToolCall.from_wire, tool_calls)))
+    return excerpt("; ".join(f"{call.name}({call.arguments})" for call in map(PromptToolCall.from_wire, tool_calls)))
 
 
-def excerpt_of(content: str) -> str:
+def excerpt(content: str) -> str:
     """Return the beginning of *content* on one line."""
     line = " ".join(content[: 2 * EXCERPT_CHARACTERS].split())
     return line if len(line) <= EXCERPT_CHARACTERS else line[:EXCERPT_CHARACTERS] + "…"

@@ -1,8 +1,8 @@
 """Totals: sums over completions, and the shares and factors that are computed from them.
 
     cache_share          = cached input ÷ input
-    context_cost_factor        = remembering_cost_usd ÷ cost_without_history_usd
-    context_cost_usd     = remembering_cost_usd − cost_without_history_usd
+    context_cost_factor  = cost_with_history_usd ÷ cost_without_history_usd
+    context_cost_usd     = cost_with_history_usd − cost_without_history_usd
     estimate_error_share = estimate_error_tokens ÷ reported_input_tokens
 
 What can't be divided is None: a share of nothing is unknown, not 0. Only completions that have ended are summed.
@@ -34,7 +34,7 @@ class Totals:
     reasoning_tokens: int = 0
     cost_usd: Decimal = Decimal(0)
     unknown_costs: int = 0
-    remembering_cost_usd: Decimal = Decimal(0)
+    cost_with_history_usd: Decimal = Decimal(0)
     cost_without_history_usd: Decimal = Decimal(0)
     reported_input_tokens: int = 0
     estimated_input_tokens: int = 0
@@ -53,11 +53,11 @@ class Totals:
     def context_cost_factor(self) -> float | None:
         if not self.cost_without_history_usd:
             return None
-        return float(self.remembering_cost_usd / self.cost_without_history_usd)
+        return float(self.cost_with_history_usd / self.cost_without_history_usd)
 
     @property
     def context_cost_usd(self) -> Decimal:
-        return self.remembering_cost_usd - self.cost_without_history_usd
+        return self.cost_with_history_usd - self.cost_without_history_usd
 
     @property
     def estimate_error_share(self) -> float | None:

@@ -94,7 +94,7 @@ def _begin(document_id: int, worker: str) -> HeldDocument:
         search_language=search_language(),
     )
     columns = {"encoding": held.encoding, "search_language": held.search_language}
-    Document.objects.filter(pk=document.pk).update(passage_count=0, tokens=0, unread={}, **columns)
+    Document.objects.filter(pk=document.pk).update(passage_count=0, tokens=0, skipped_parts={}, **columns)
     return held
 
 
@@ -117,9 +117,9 @@ def store_kind(held: HeldDocument, kind: str) -> None:
     _update(held, {"kind": kind})
 
 
-def store_unread(held: HeldDocument, unread: SkippedParts) -> None:
+def store_skipped_parts(held: HeldDocument, skipped: SkippedParts) -> None:
     """Write down how much of the document is not read. Raises `DocumentLost`."""
-    _update(held, {"unread": {part: count for part, count in asdict(unread).items() if count}})
+    _update(held, {"skipped_parts": {part: count for part, count in asdict(skipped).items() if count}})
 
 
 def keep_document(held: HeldDocument, *, percent: int) -> None:

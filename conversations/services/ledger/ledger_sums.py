@@ -11,7 +11,7 @@ from conversations.models.sums import KEY, KEY_IDS, KEY_NAMES, SPANS
 from conversations.selectors.figures.totals import SUMS
 
 QUARTER = "date_bin('15 minutes', completion.created_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
-REMEMBERS = "completion.cost_without_history_usd IS NOT NULL"
+HAS_COST_WITHOUT_HISTORY = "completion.cost_without_history_usd IS NOT NULL"
 REPORTED = "completion.usage_estimated IS FALSE"
 # A reply may take steps, and each of these attempts: it is counted with the first, which may have ended in calls.
 IS_FIRST_OF_REPLY = """
@@ -28,7 +28,7 @@ PARTS = {
     "reasoning_tokens": "coalesce(completion.reasoning_tokens, 0)",
     "cost_usd": "coalesce(completion.cost_usd, 0)",
     "unknown_costs": "(completion.cost_usd IS NULL)::integer",
-    "remembering_cost_usd": f"CASE WHEN {REMEMBERS} THEN coalesce(completion.cost_usd, 0) ELSE 0 END",
+    "cost_with_history_usd": f"CASE WHEN {HAS_COST_WITHOUT_HISTORY} THEN coalesce(completion.cost_usd, 0) ELSE 0 END",
     "cost_without_history_usd": "coalesce(completion.cost_without_history_usd, 0)",
     "reported_input_tokens": f"CASE WHEN {REPORTED} THEN completion.input_tokens ELSE 0 END",
     "estimated_input_tokens": f"CASE WHEN {REPORTED} THEN completion.estimated_input_tokens ELSE 0 END",

@@ -15,7 +15,7 @@ from conversations.live.fanout import RUNS, publish, publish_awaiting_approval, 
 from conversations.models import Conversation, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.services.limits.message_checks import check_replies_at_once
-from conversations.services.windows.active_path import hold_streaming, lock_conversation
+from conversations.services.windows.active_path import lock_conversation, lock_if_streaming
 
 
 def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowed: bool) -> ToolCall:
@@ -30,7 +30,7 @@ def decide_call(*, conversation: Conversation, call_id: int, digest: str, allowe
         call = find_call(locked, call_id)
         undecided = ToolCall.objects.filter(pk=call.pk, state=ToolCallState.AWAITING_APPROVAL)
         # A worker that is about to await approval locks the reply, too: it sees this decision, or this sees it waiting.
-        if call.digest != digest or not hold_streaming(call.reply_id):
+        if call.digest != digest or not lock_if_streaming(call.reply_id):
             raise CallNotAwaitingApproval
         if not undecided.update(**_decision(allowed), decided_at=Now()):  # another request was faster
             raise CallNotAwaitingApproval

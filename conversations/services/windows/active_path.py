@@ -40,14 +40,14 @@ def _has_lost_its_head(conversation: Conversation) -> bool:
     return conversation.head_id is not None and conversation.head is None
 
 
-def hold_streaming(reply_id: int) -> bool:
+def lock_if_streaming(reply_id: int) -> bool:
     """Keep the reply from ending until the transaction does. Returns False if it has ended."""
     return Message.objects.select_for_update(no_key=True).filter(pk=reply_id, state="streaming").exists()
 
 
 def lock_streaming(reply_id: int) -> None:
     """Do the same. Raises `ReplyInterrupted` if it has ended."""
-    if not hold_streaming(reply_id):
+    if not lock_if_streaming(reply_id):
         raise ReplyInterrupted
 
 

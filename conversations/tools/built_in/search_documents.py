@@ -50,7 +50,7 @@ def _passage(passage: Candidate) -> str:
 
 
 def _nothing(how: LookUp) -> str:
-    return f"{NOTHING} {how.unread} documents are still being read." if how.unread else NOTHING
+    return f"{NOTHING} {how.pending_documents} documents are still being read." if how.pending_documents else NOTHING
 
 
 def _how(how: LookUp) -> str:

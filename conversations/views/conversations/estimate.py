@@ -21,7 +21,7 @@ from conversations.tools.toolbox import scenario_toolbox
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.requests import PersonRequest
-from conversations.views.usage.money_left import money_in_words
+from conversations.views.usage.money_left import money_sentences
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .window_context import window_context, window_summary
@@ -38,7 +38,7 @@ def estimate(request: PersonRequest) -> HttpResponse:
             "prompt_tokens": estimated.prompt_tokens,
             "budget_tokens": estimated.budget_tokens,
             "problem": _problem(request, estimated),
-            "money": money_in_words(estimated, request_reader(request)),
+            "money": money_sentences(estimated, request_reader(request)),
             "window": _figures(estimated.window.record) if estimated.window else None,
         }
     )
@@ -54,7 +54,7 @@ def preview(request: PersonRequest) -> HttpResponse:
         "public_id": conversation.public_id if conversation else None,
         "estimate": estimated,
         "problem": _problem(request, estimated),
-        "money": money_in_words(estimated, request_reader(request)),
+        "money": money_sentences(estimated, request_reader(request)),
         **(_window_context(estimated, estimated.window.record) if estimated.window else {}),
     }
     template = "conversations/_preview.html" if request.htmx else "conversations/preview.html"

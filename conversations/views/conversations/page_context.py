@@ -29,7 +29,7 @@ from conversations.services.limits.message_checks import user_allowances
 from conversations.views.documents.document_list import Addresses, adding_context, documents_context
 from conversations.views.http import parameters
 from conversations.views.http.requests import PersonRequest
-from conversations.views.usage.money_left import left_in_words
+from conversations.views.usage.money_left import money_left_sentence
 from conversations.wording.error_sentences import request_reader
 from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 
@@ -129,7 +129,7 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
         **adding_context(Addresses("conversation", public_id)),
         "scenario_documents": scenario_documents_count(scenario),
         "client_id": uuid.uuid4(),
-        "money_left": left_in_words(
+        "money_left": money_left_sentence(
             user_allowances(request.user, effective_limits(request.user)), request_reader(request)
         ),
     }

@@ -12,14 +12,14 @@ from conversations.wording.error_sentences import ReaderLocale, stored_error_sen
 class SourcesSummary:
     """How many passages were *found* and *included* in the prompt, the last of them perhaps not whole.
 
-    *unread* documents were not parsed yet. *semantic_error* is the sentence that says why nothing was looked for by
+    *pending_documents* were not parsed yet. *semantic_error* is the sentence that says why nothing was looked for by
     meaning, *lexical_error* why the search by words was not completed; both are empty otherwise.
     """
 
     found: int
     included: int
     documents: int = 0
-    unread: int = 0
+    pending_documents: int = 0
     semantic_error: str = ""
     lexical_error: str = ""
 
@@ -43,7 +43,7 @@ def summarize_sources(record: GroundingRecord, reader: ReaderLocale) -> SourcesS
         found=record.found,
         included=len(record.included),
         documents=look_up.documents,
-        unread=look_up.unread,
+        pending_documents=look_up.pending_documents,
         semantic_error="" if lexical_code else stored_error_sentence(semantic_code, {}, reader),
         lexical_error=stored_error_sentence(lexical_code, {}, reader),
     )

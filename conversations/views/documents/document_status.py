@@ -69,7 +69,7 @@ def status_note(listed: ListedDocument, reader: ReaderLocale) -> str:
 
 def _unread_text(document: Document) -> str:
     """Return how many pages, pictures and comments are not read."""
-    counts = {part: document.unread.get(part, 0) for part in ("pages", "pictures", "comments")}
+    counts = {part: document.skipped_parts.get(part, 0) for part in ("pages", "pictures", "comments")}
     sentences = {
         "pages": ngettext("%(count)s page without text", "%(count)s pages without text", counts["pages"]),
         "pictures": ngettext("%(count)s picture", "%(count)s pictures", counts["pictures"]),

@@ -50,7 +50,7 @@ def show_missing_scenario(request: HttpRequest, error: ConversationError, **kwar
 def scenarios(request: PersonRequest) -> HttpResponse:
     own = list_own_scenarios(request.user)
     offered = [scenario for scenario in list_scenarios(request.user) if scenario.owner_id != request.user.pk]
-    context = {"own": list(map(_in_words, own)), "offered": list(map(_in_words, offered))}
+    context = {"own": list(map(_listed_scenario, own)), "offered": list(map(_listed_scenario, offered))}
     return render(request, "conversations/scenarios.html", context)
 
 
@@ -60,7 +60,7 @@ class ListedScenario(NamedTuple):
     policy: str
 
 
-def _in_words(scenario: Scenario) -> ListedScenario:
+def _listed_scenario(scenario: Scenario) -> ListedScenario:
     policy = policy_choices().get(scenario.policy_name, scenario.policy_name)
     return ListedScenario(scenario, model_context(scenario).configured.label, policy)
 

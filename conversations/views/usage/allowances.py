@@ -17,7 +17,7 @@ from conversations.templatetags.figures import share
 from conversations.wording.error_sentences import ReaderLocale
 from conversations.wording.money_amounts import rounded_usd
 
-from .money_left import left_of, opens_in_words
+from .money_left import allowance_sentence, opening_moment
 
 NAMES: dict[tuple[Whose, LimitPeriod], Promise] = {
     ("person", "day"): gettext_lazy("You, today"),
@@ -49,11 +49,11 @@ def _left(allowance: Allowance, reader: ReaderLocale) -> str:
     if not allowance.limit_usd:
         return gettext("No spending allowed.")
     if allowance.whose == "person":
-        return left_of(allowance, reader)
+        return allowance_sentence(allowance, reader)
     left = (allowance.left_usd / allowance.limit_usd).quantize(HUNDREDTH, ROUND_FLOOR)
     return gettext("%(share)s left until %(opens_at)s") % {
         "share": share(float(left)),
-        "opens_at": opens_in_words(allowance, reader),
+        "opens_at": opening_moment(allowance, reader),
     }
 
 

@@ -16,35 +16,35 @@ from conversations.wording.error_sentences import ReaderLocale
 from conversations.wording.money_amounts import rounded_usd
 
 
-def money_in_words(estimated: DraftEstimate, reader: ReaderLocale) -> dict[str, str]:
+def money_sentences(estimated: DraftEstimate, reader: ReaderLocale) -> dict[str, str]:
     """Return what the meter says: *left* and *most*, each blank if there is nothing to say."""
-    return {"left": left_in_words(estimated.allowances, reader), "most": _most_in_words(estimated)}
+    return {"left": money_left_sentence(estimated.allowances, reader), "most": _most_cost_sentence(estimated)}
 
 
-def left_in_words(allowances: Iterable[Allowance], reader: ReaderLocale) -> str:
+def money_left_sentence(allowances: Iterable[Allowance], reader: ReaderLocale) -> str:
     """Return what is left of the user's day, or of the month if that is no more. The site's is not theirs."""
     own = [each for each in allowances if each.whose == "person" and each.limit_usd]
     if not own:
         return ""
-    return left_of(min(own, key=lambda each: (each.left_usd, each.period == "day")), reader)
+    return allowance_sentence(min(own, key=lambda each: (each.left_usd, each.period == "day")), reader)
 
 
-def left_of(allowance: Allowance, reader: ReaderLocale) -> str:
+def allowance_sentence(allowance: Allowance, reader: ReaderLocale) -> str:
     """Return how much is left of a user's money, and until when."""
     return gettext("%(left)s of %(limit)s left until %(opens_at)s") % {
         "left": rounded_usd(allowance.left_usd, ROUND_FLOOR),
         "limit": rounded_usd(allowance.limit_usd, ROUND_FLOOR),
-        "opens_at": opens_in_words(allowance, reader),
+        "opens_at": opening_moment(allowance, reader),
     }
 
 
-def opens_in_words(allowance: Allowance, reader: ReaderLocale) -> str:
+def opening_moment(allowance: Allowance, reader: ReaderLocale) -> str:
     """Return when the next day or month begins; of a day the time says it all."""
     tell = reader.format_time if allowance.period == "day" else reader.tell
     return tell(allowance.opens_at)
 
 
-def _most_in_words(estimated: DraftEstimate) -> str:
+def _most_cost_sentence(estimated: DraftEstimate) -> str:
     if not (estimated.allowances and estimated.window):
         return ""
     if estimated.worst_usd is None:

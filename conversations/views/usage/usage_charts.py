@@ -45,7 +45,7 @@ def day_charts(figures: Figures) -> list[DayChart]:
 
 def _money(figures: Figures) -> DayChart:
     columns = [
-        Column(_said(each.day, _cost_in_words(each.totals)), {"cost": each.totals.cost_usd}, _is_unknown(each))
+        Column(_said(each.day, _cost_label(each.totals)), {"cost": each.totals.cost_usd}, _is_unknown(each))
         for each in figures.by_day
     ]
     chart = stacked_bar_chart(columns)
@@ -56,7 +56,7 @@ def _money(figures: Figures) -> DayChart:
         top=exact_usd(chart.top),
         days=_days_below(figures.by_day),
         summary=gettext("Cost by day: %(total)s in total. Highest: %(most)s.")
-        % {"total": _cost_in_words(figures.total), "most": _said(most.day, _cost_in_words(most.totals))},
+        % {"total": _cost_label(figures.total), "most": _said(most.day, _cost_label(most.totals))},
         legend=_legend_of_unknown(figures.total),
     )
 
@@ -94,7 +94,7 @@ def _said(day: dt.date, figure: str) -> str:
     return gettext("%(day)s: %(figure)s") % {"day": formats.date_format(day), "figure": figure}
 
 
-def _cost_in_words(totals: Totals) -> str:
+def _cost_label(totals: Totals) -> str:
     if not totals.unknown_costs:
         return exact_usd(totals.cost_usd)
     words = {"cost": exact_usd(totals.cost_usd), "unknown": count(totals.unknown_costs)}

@@ -49,7 +49,7 @@ def usage_context(request: PersonRequest, chosen: ChosenPeriod) -> dict[str, Any
         "chosen": chosen,
         "total": total,
         "cached_share": share(total.cache_share) if total.cached_input_tokens else "",
-        "memory": cost_of_context_sentence(total),
+        "cost_of_context": cost_of_context_sentence(total),
         "charts": day_charts(figures),
         "by_day": [
             row(formats.date_format(each.day), each.totals)

@@ -39,13 +39,23 @@ export class Meter {
   }
 
   /**
-   * Ask what *content* would cost, once the typing pauses.
+   * Ask what *content* would cost, once the typing pauses. Until then the answer to what was typed before may still come:
+   * who types on sees the meter follow.
    * @param {string} content
    */
   estimate(content) {
     clearTimeout(this.timer);
     const pause = content.length > LONG_CHARACTERS ? PAUSE_FOR_LONG_MS : PAUSE_MS;
     this.timer = setTimeout(() => this.#ask(content), pause);
+  }
+
+  /**
+   * The conversation has changed: what was asked about it before is out of date, whenever the answer comes. Ask again.
+   * @param {string} content
+   */
+  refresh(content) {
+    this.forget();
+    this.estimate(content);
   }
 
   /** Ignore the answers to what has been asked: they are out of date. */

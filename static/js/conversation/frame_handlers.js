@@ -105,7 +105,7 @@ export function frameHandler({
 
   /** Ask for the window of the next message: it stays as it is until the reply goes on, which may wait for days. */
   function refreshEstimate() {
-    meter.estimate(composer.field.value);
+    meter.refresh(composer.field.value);
   }
 
   /** @param {MessageMarked} frame */

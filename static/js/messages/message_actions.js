@@ -27,7 +27,7 @@ export function startMessageActions(page, { connection, coverage, composer, mete
   startPins(page, {
     coverage,
     onChanging: () => meter.forget(),
-    onChanged: () => meter.estimate(composer.field.value),
+    onChanged: () => meter.refresh(composer.field.value),
     onDone(sentence) {
       composer.showError("");
       announcer.say(sentence);

@@ -32,7 +32,7 @@ def test_a_share_of_nothing_is_a_dash():
 
 
 def test_the_larger_of_two_costs_fills_the_bar():
-    expensive = Totals(remembering_cost_usd=Decimal(8), cost_without_history_usd=Decimal(2))
+    expensive = Totals(cost_with_history_usd=Decimal(8), cost_without_history_usd=Decimal(2))
     cost = CostOfContext(expensive, Totals())
     assert (cost.sent_width, cost.alone_width) == (1000, 250)
 
