@@ -23,12 +23,12 @@ from conversations.core.money.unit_prices import PriceTier, UnitPrices
 FIRST = dt.date(2026, 11, 1)
 
 
-def of_day(limit, *, spent=0, reserved=0, whose="person", day=21):
+def of_day(limit, *, spent=0, reserved=0, whose="user", day=21):
     return Allowance(whose, "day", FIRST.replace(day=day), Decimal(limit), Decimal(spent), Decimal(reserved))
 
 
 def of_month(limit, *, spent=0, reserved=0):
-    return Allowance("person", "month", FIRST, Decimal(limit), Decimal(spent), Decimal(reserved))
+    return Allowance("user", "month", FIRST, Decimal(limit), Decimal(spent), Decimal(reserved))
 
 
 def refused(*allowances, worst_usd=Decimal(1)):

@@ -73,7 +73,7 @@ def test_those_of_somebody_elses_scenario_are_found_only_while_it_is_offered(con
     assert (load_question(reply.pk) is not None) is offered
 
 
-@pytest.mark.parametrize("state", ["waiting", "reading", "failed"])
+@pytest.mark.parametrize("state", ["waiting", "parsing", "failed"])
 def test_a_document_that_is_not_ready_is_not_found(conversation, reply, state):
     add(conversation, "half read", state=state, lease_until=timezone.now())
     assert found(reply) == set()

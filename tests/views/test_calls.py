@@ -27,7 +27,7 @@ def send(client, call, *, headers=JSON, **fields):
 def test_the_page_shows_exactly_what_is_consented_to_and_no_form_once_it_is_decided(client, call):
     page = reverse("conversations:conversation", args=[call.reply.conversation.public_id])
     shown = client.get(page).text
-    form = shown[shown.index('class="consent"') : shown.index("</form>", shown.index('class="consent"'))]
+    form = shown[shown.index('class="approval"') : shown.index("</form>", shown.index('class="approval"'))]
     assert "&quot;note&quot;: &quot;Buy milk&quot;" in form
     assert all(
         words in form for words in ("write_down", call.digest, 'value="yes"', 'value="no"', f"/{call.pk}/decide/")

@@ -155,7 +155,7 @@ def test_the_preview_says_what_sending_costs(client, alice):
 
 @pytest.mark.parametrize(("spent", "words"), [("1.001", "$0.99"), ("2", "$0.00"), ("5", "$0.00")])
 def test_what_is_left_is_rounded_down_and_never_below_nothing(spent, words):
-    allowance = Allowance("person", "day", TODAY, Decimal(2), Decimal(spent))
+    allowance = Allowance("user", "day", TODAY, Decimal(2), Decimal(spent))
     assert money_left_sentence([allowance], ReaderLocale("en")) == f"{words} of $2.00 left until 00:00 UTC"
 
 
@@ -168,7 +168,7 @@ def test_what_is_left_is_rounded_down_and_never_below_nothing(spent, words):
     ],
 )
 def test_when_there_is_more_again_is_said_by_the_readers_clock(zone, day, month):
-    of_day = Allowance("person", "day", TODAY, Decimal(1))
-    of_month = Allowance("person", "month", TODAY.replace(day=1), Decimal(1))
+    of_day = Allowance("user", "day", TODAY, Decimal(1))
+    of_month = Allowance("user", "month", TODAY.replace(day=1), Decimal(1))
     assert money_left_sentence([of_day], ReaderLocale("en", zone)) == f"$1.00 of $1.00 left until {day}"
     assert money_left_sentence([of_month], ReaderLocale("en", zone)) == f"$1.00 of $1.00 left until {month}"

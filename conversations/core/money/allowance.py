@@ -30,15 +30,15 @@ from conversations.core.errors import (
 from .unit_prices import UnitPrices, cost_usd
 from .usage import Usage
 
-Whose = Literal["person", "site"]
+Whose = Literal["user", "site"]
 LimitPeriod = Literal["day", "month"]
 Refusal = Literal["reserved", "used_up", "too_expensive"]
 
 PERIODS: tuple[LimitPeriod, ...] = ("day", "month")
 BY_URGENCY: tuple[Refusal, ...] = ("reserved", "used_up", "too_expensive")
 USED_UP: dict[tuple[Whose, LimitPeriod], type[MoneyUsedUp]] = {
-    ("person", "day"): MoneyUsedUp,
-    ("person", "month"): MonthlyMoneyUsedUp,
+    ("user", "day"): MoneyUsedUp,
+    ("user", "month"): MonthlyMoneyUsedUp,
     ("site", "day"): SiteMoneyUsedUp,
     ("site", "month"): SiteMonthlyMoneyUsedUp,
 }
@@ -82,7 +82,7 @@ class Allowance:
             return ReplyTooExpensive() if self.limit_usd else MoneyForbidden()
         if refusal == "used_up":
             return USED_UP[self.whose, self.period](opens_at=self.opens_at)
-        return MoneyReserved() if self.whose == "person" else SiteMoneyReserved()
+        return MoneyReserved() if self.whose == "user" else SiteMoneyReserved()
 
 
 def allowance_error(allowances: Collection[Allowance], worst_usd: Decimal | None) -> AccessError | None:

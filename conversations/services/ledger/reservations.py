@@ -89,8 +89,8 @@ WITH completion AS (
 """  # noqa: S608  # constants
 
 PLACES: tuple[tuple[Whose, LimitPeriod], ...] = (
-    ("person", "day"),
-    ("person", "month"),
+    ("user", "day"),
+    ("user", "month"),
     ("site", "day"),
     ("site", "month"),
 )
@@ -133,8 +133,8 @@ def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
     if error := allowance_error(read, completion.reserved_usd):
         return error
     # What stood in the way has ended since: it was reserved for other requests.
-    persons = any(each.whose == "person" for each in read)
-    return MoneyReserved() if persons else SiteMoneyReserved()
+    is_users_own = any(each.whose == "user" for each in read)
+    return MoneyReserved() if is_users_own else SiteMoneyReserved()
 
 
 def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:

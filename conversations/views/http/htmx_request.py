@@ -1,15 +1,13 @@
-"""The request that a view is given."""
+"""The request that a view is given: of a user who is signed in, with what htmx says about it."""
 
 from __future__ import annotations
 
-from django.http import HttpRequest
 from django_htmx.middleware import HtmxDetails
 
-from chatsite.accounts.models import User
+from chatsite.accounts.signed_in_request import SignedInRequest
 
 
-class PersonRequest(HttpRequest):
+class HtmxRequest(SignedInRequest):
     """A request of a user who is signed in, as `answers_errors` lets it through to a view."""
 
-    user: User
     htmx: HtmxDetails
