@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from tests.support.asking import ask_about_a_call
+from tests.support.awaiting_approval import ask_about_a_call
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from chatsite.accounts.models import Limits
 from conversations.models import Run
-from tests.support.asking import ask_about_a_call
+from tests.support.awaiting_approval import ask_about_a_call
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db

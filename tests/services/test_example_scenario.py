@@ -11,7 +11,7 @@ from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.services.conversations.conversations import choose_scenario, default_scenario
 from conversations.services.scenarios.example_scenario import ExampleIsDefault, load_example, remove_example
 from conversations.services.scenarios.scenario_settings import check_scenario
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.people import begin, make_user
 
 pytestmark = pytest.mark.django_db

@@ -23,7 +23,7 @@ from conversations.services.messages.post_message import post_message
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.services.spending import open_row, settle_at
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from conversations.core.frames.definitions import FROM_PAGE
 from conversations.models import Message, ToolCall
 from conversations.runs.worker import Worker
 from conversations.services.messages.switch_version import switch_version
-from tests.support.asking import ask_about_a_call
+from tests.support.awaiting_approval import ask_about_a_call
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import Page, handshake, sign_in
 from tests.support.waiting import in_thread

@@ -11,7 +11,7 @@ from conversations.selectors.review.content_search import conversations_with
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.review.readings import log_hits, log_step, open_reading, open_search
 from tests.admin.stored import make_conversation
-from tests.support.log import mended_log
+from tests.support.append_only import mended_log
 from tests.support.people import make_user
 
 REASON = "A customer asked for help"

@@ -26,7 +26,7 @@ from conversations.services.replies.run_tool_calls import ToolRunner, run_calls
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox
-from tests.support.asking import SIDE_EFFECTS, ask_about_a_call, decision, toolbox
+from tests.support.awaiting_approval import SIDE_EFFECTS, ask_about_a_call, decision, toolbox
 from tests.support.people import begin, make_user, post
 from tests.support.side_effects import NOTES_FILE, Notes
 from tests.support.waiting import in_thread, wait_until

@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .calling import ask_to_write_down, choose_all_tools, end_of
-from .talking import lose_frames, say
+from .page_actions import lose_frames, say
+from .tool_actions import ask_to_write_down, choose_all_tools, end_of
 
 LONG_RESULT = """
 from conversations.models import Conversation

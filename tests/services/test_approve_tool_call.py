@@ -15,7 +15,7 @@ from conversations.services.conversations.conversations import delete_conversati
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.stop_reply import stop_reply
-from tests.support.asking import ask, ask_about_a_call, ask_about_calls, claim, decision
+from tests.support.awaiting_approval import ask, ask_about_a_call, ask_about_calls, claim, decision
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)

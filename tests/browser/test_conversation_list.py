@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .talking import composer, messages, say
+from .page_actions import composer, messages, say
 
 
 def listed(page, title):

@@ -9,8 +9,8 @@ from typing import Any
 
 import psutil
 
-from tests.support.held_reading import HELD_AT, held_reading
 from tests.support.patience import wait_for
+from tests.support.paused_parsing import HELD_AT, held_reading
 
 from .processes import SiteProcess
 

@@ -10,7 +10,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, check_password, ma
 
 from chatsite.accounts.password_hasher import AT_ONCE
 from tests.accounts.conftest import PASSWORD
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from .talking import composer, is_at_end, messages, replies, say, scroll_up_to, wait_until, write
+from .page_actions import composer, is_at_end, messages, replies, say, scroll_up_to, wait_until, write
 
 MAKE_LONG = """
 from django.db import transaction

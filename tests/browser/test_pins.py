@@ -8,8 +8,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .talking import block_socket, composer, messages, replies, say, scroll_up_to, wait_until
-from .test_reading import make_long
+from .page_actions import block_socket, composer, messages, replies, say, scroll_up_to, wait_until
+from .test_long_conversations import make_long
 
 LARGE = "An itinerary. " + "window " * 1_900
 PIN, EXCLUDE = "Pin", "Exclude"

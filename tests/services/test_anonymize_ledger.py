@@ -14,7 +14,7 @@ from conversations.services.ledger.recompute_ledger_sums import recompute_ledger
 from conversations.services.ledger.recompute_spending import recompute_spending
 from tests.accounts.browsers import Browsers
 from tests.services.spending import open_row, settle_at
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.people import begin, make_user
 from tests.support.waiting import wait_for_lock_waits
 

@@ -6,7 +6,7 @@ import json
 
 from playwright.sync_api import Locator, Page, expect
 
-from .talking import composer, replies, streaming, write
+from .page_actions import composer, replies, streaming, write
 
 
 def choose_all_tools(page: Page) -> Page:

@@ -23,7 +23,7 @@ from conversations.services.replies.run_tool_calls import ToolRunner, run_calls
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.services.replies.tool_calls import begin_call, calls_of_step, store_step
 from conversations.tools.tool import ToolContext
-from tests.support.asking import SIDE_EFFECTS, ask, toolbox
+from tests.support.awaiting_approval import SIDE_EFFECTS, ask, toolbox
 from tests.support.people import begin, make_user, post
 from tests.support.side_effects import NOTES_FILE
 

@@ -10,7 +10,7 @@ from chatsite.accounts.models import Limits
 from conversations.core.errors import UploadsForbidden, UploadsUsedUp, UploadTooLarge
 from conversations.models import UploadCount
 from conversations.services.documents.upload_limits import count_upload, sweep_upload_counts
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from conversations.example import QUESTIONS
-from tests.chatsite.test_serve import environment
+from tests.management.test_serve import environment
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.source import PROJECT
 

@@ -15,7 +15,7 @@ from conversations.services.ledger.recompute_spending import recompute_spending
 from conversations.services.ledger.reservations import LoopNotCovered, requests_after, worst_loop_usd
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, STOPPED, end_reply
 from tests.services.spending import PRICES, everywhere, limit, open_row, settle_at, sums
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db
