@@ -27,9 +27,6 @@ from conversations.core.errors import (
     SiteMonthlyMoneyUsedUp,
 )
 
-from .unit_prices import UnitPrices, cost_usd
-from .usage import Usage
-
 Whose = Literal["user", "site"]
 LimitPeriod = Literal["day", "month"]
 Refusal = Literal["reserved", "used_up", "too_expensive"]
@@ -97,9 +94,3 @@ def allowance_error(allowances: Collection[Allowance], worst_usd: Decimal | None
         return None
     refusal, allowance = max(refusing, key=lambda pair: (BY_URGENCY.index(pair[0]), pair[1].opens_at))
     return allowance.error(refusal)
-
-
-def worst_case_usd(prices: UnitPrices | None, *, input_tokens: int, output_tokens: int) -> Decimal | None:
-    """Return the most that a request with at most so many tokens can cost, or None where a price is unknown."""
-    highest = prices.highest(input_tokens) if prices else None
-    return cost_usd(Usage(input_tokens, output_tokens), highest)

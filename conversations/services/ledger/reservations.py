@@ -26,8 +26,8 @@ from django.conf import settings
 from django.db import connection
 
 from conversations.core.errors import AccessError, MoneyReserved, SiteMoneyReserved
-from conversations.core.money.allowance import LimitPeriod, Whose, allowance_error, worst_case_usd
-from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.allowance import LimitPeriod, Whose, allowance_error
+from conversations.core.money.unit_prices import UnitPrices, worst_case_usd
 from conversations.models import Completion, Run, Scenario
 from conversations.selectors.figures.spending import MoneyLimits, allowances
 from conversations.services.counting.model_context import effective_policy, model_context

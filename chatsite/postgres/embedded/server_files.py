@@ -1,7 +1,11 @@
-"""Paths of the embedded PostgreSQL: its programs, data folder, lock files, log and socket."""
+"""The files of the embedded PostgreSQL: its programs, data folder, log, socket, and the files that serve as locks.
+
+A file lock (`flock(2)`) is released by the kernel when its last holder ends, also after SIGKILL.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 from dataclasses import dataclass
@@ -51,6 +55,33 @@ class ServerPaths:
         """Return what a killed server leaves behind and a new one would stumble over."""
         sockets = [self.socket_dir / SOCKET_NAME, self.socket_dir / f"{SOCKET_NAME}.lock"]
         return [self.postmaster_pid, *sockets]
+
+
+def open_beside_data(path: Path, flags: int) -> int:
+    """Open one of the files beside the data, private to the owner of their folder even when root makes it."""
+    descriptor = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if os.geteuid() == 0:
+        folder = path.parent.stat()
+        os.fchown(descriptor, folder.st_uid, folder.st_gid)
+    return descriptor
+
+
+def lock_shared(path: Path) -> int:
+    """Wait for a shared lock on *path*; it lasts while the returned descriptor or a copy of it is open."""
+    descriptor = open_beside_data(path, os.O_RDWR)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    return descriptor
+
+
+def try_lock_exclusive(path: Path) -> int | None:
+    """Return a descriptor that holds the exclusive lock on *path*, or None while another process has a lock."""
+    descriptor = open_beside_data(path, os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 def binaries() -> Path:

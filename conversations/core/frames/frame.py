@@ -1,28 +1,48 @@
-"""Parse decoded JSON into frames, and refuse what is not a valid frame."""
+"""Frame: the base of all frames. It is written as JSON, and parsed from it; what is not a valid frame is refused."""
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, NoReturn, TypeVar, get_type_hints
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, ClassVar, NoReturn, TypeVar, get_type_hints
 
 from conversations.core.errors import FrameError
 
-from .definitions import FROM_PAGE, FROM_SERVER, Frame
+LARGEST_INTEGER = 2**53 - 1  # what a page's numbers hold exactly
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Base of all frames: a value for each field, and the name under which it travels."""
+
+    type: ClassVar[str] = ""
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"type": self.type} | {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+
+    def to_json(self) -> str:
+        """Return the frame as it travels. (The encoder is kept: `json.dumps` makes one for every call.)"""
+        return _ENCODER.encode(self.to_wire())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return str(value) if isinstance(value, uuid.UUID) else value
+
 
 AnyFrame = TypeVar("AnyFrame", bound=Frame)
-LARGEST_INTEGER = 2**53 - 1  # what a page's numbers hold exactly
 
 
+@cache  # to read the annotations takes longer than to read a frame
 def _kinds_of(frame_class: type[Frame]) -> Mapping[str, Any]:
     """Return the type of each field."""
     hints = get_type_hints(frame_class)
     return {field.name: hints[field.name] for field in fields(frame_class)}
-
-
-# Read once: to read the annotations takes longer than to read a frame.
-_KINDS = {frame_class: _kinds_of(frame_class) for frame_class in (*FROM_PAGE.values(), *FROM_SERVER.values())}
 
 
 def parse_frame(wire: object, known: Mapping[str, type[AnyFrame]]) -> AnyFrame:
@@ -33,7 +53,7 @@ def parse_frame(wire: object, known: Mapping[str, type[AnyFrame]]) -> AnyFrame:
     if not isinstance(frame_type, str) or frame_type not in known:
         raise FrameError("type")
     frame_class = known[frame_type]
-    kinds = _KINDS[frame_class]
+    kinds = _kinds_of(frame_class)  # type: ignore[arg-type]  # mypy takes no class of a type variable for hashable
     if unexpected := wire.keys() - kinds.keys() - {"type"}:
         raise FrameError(f"unexpected: {', '.join(sorted(map(str, unexpected))[:3])[:100]}")
     return frame_class(**{name: _read(name, kind, wire) for name, kind in kinds.items()})
