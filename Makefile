@@ -37,8 +37,8 @@ test: $(INSTALLED)  ## Run all tests, or some: make test ARGS="tests/core -k win
 	@$(PYTHON) -m pytest $(or $(ARGS),$(ALL_TESTS))
 
 # What a change breaks most often, in under a minute on two cores: no browser, no server, no worker, no crash.
-FAST_TESTS := tests/core tests/rendering tests/grounding tests/selectors tests/templatetags tests/test_imports.py \
-	tests/test_layout.py tests/test_sentences.py
+FAST_TESTS := tests/core tests/reconciliation tests/rendering tests/grounding tests/selectors tests/templatetags \
+	tests/wording tests/test_imports.py tests/test_layout.py tests/test_sentences.py
 test-fast: $(INSTALLED)  ## Run the quick tests only, while you work
 	@$(PYTHON) -m pytest $(ALL_TESTS) -m "not browser and not redis" $(or $(ARGS),$(FAST_TESTS))
 

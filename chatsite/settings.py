@@ -82,8 +82,8 @@ DOCUMENT_MEMORY_MEGABYTES = ENV.integer(
 MESSAGES_PER_MINUTE = ENV.integer(
     "MESSAGES_PER_MINUTE", default=20, help="Messages that one user may send in a minute; 0 is without limit."
 )
-REPLIES_PER_PERSON = ENV.integer(
-    "REPLIES_PER_PERSON", default=10, help="Replies that may be made for one user at the same time; 0 is without limit."
+REPLIES_PER_USER = ENV.integer(
+    "REPLIES_PER_USER", default=10, help="Replies that may be made for one user at the same time; 0 is without limit."
 )
 MONEY_PER_DAY_USD = ENV.number(
     "MONEY_PER_DAY_USD", default=None, help="US dollars that one user may use in a day (UTC); empty is without limit."
@@ -105,8 +105,8 @@ TOOL_CALL_SECONDS = ENV.integer(
     help="Seconds that one call of a built-in tool, or of the site's own, may take, unless its decorator says "
     "otherwise.",
 )
-TOOL_CONSENT_MINUTES = ENV.integer(
-    "TOOL_CONSENT_MINUTES", default=60, minimum=1, help="Minutes that a reply waits for its owner to approve a call."
+TOOL_APPROVAL_MINUTES = ENV.integer(
+    "TOOL_APPROVAL_MINUTES", default=60, minimum=1, help="Minutes that a reply waits for its owner to approve a call."
 )
 TOOL_MODULES = ENV.words("TOOL_MODULES", help="Python modules with tools of the site's own, by dotted path.")
 MCP_HOSTS = ENV.words(

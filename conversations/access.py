@@ -12,7 +12,7 @@ import uuid
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q
 
-from chatsite.accounts.gate.admission import Admission, lock_admission
+from chatsite.accounts.gate.admission import Admission, find_admission, lock_admission
 from chatsite.accounts.gate.seats import admit
 from chatsite.accounts.models import User
 from chatsite.postgres.compiled_query import CompiledQuery
@@ -46,7 +46,8 @@ OWNED = CompiledQuery(
 
 def require_admitted(user: Person) -> None:
     """Raise `SignInRequired` or a `GateClosed` unless *user* may come in."""
-    _refuse_unless_admitted(admit(user))
+    admission = find_admission(user.pk)
+    _refuse_unless_admitted(admit(user) if admission is Admission.WAITING else admission)
 
 
 def lock_admitted(user: User) -> None:

@@ -49,7 +49,7 @@ def check_embedding_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any
 def _check_lonely_endpoint() -> list[CheckMessage]:
     if not settings.OPENAI_EMBEDDING_BASE_URL and not settings.OPENAI_EMBEDDING_API_KEY:
         return []
-    text = "There is an embeddings endpoint or key, but OPENAI_EMBEDDING_MODEL is empty: nobody will ask it."
+    text = "There is an embeddings endpoint or key, but OPENAI_EMBEDDING_MODEL is empty, so it is never used."
     return [checks.Warning(text, hint="Set OPENAI_EMBEDDING_MODEL, or remove the other.", id="conversations.W003")]
 
 

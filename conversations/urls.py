@@ -15,7 +15,7 @@ from conversations.views.conversations import (
 )
 from conversations.views.documents import documents
 from conversations.views.scenarios import scenarios
-from conversations.views.usage import costs, usage
+from conversations.views.usage import usage
 
 app_name = "conversations"
 urlpatterns = [
@@ -28,7 +28,7 @@ urlpatterns = [
     path("account/readings/", readings.readings, name="readings"),
     path("usage/", usage.usage, name="usage"),
     path("usage/export/", usage.export_usage, name="export_usage"),
-    path("usage/costs/", costs.show_costs, name="show_costs"),
+    path("usage/costs/", usage.show_costs, name="show_costs"),
     path("c/<uuid:public_id>/", pages.conversation, name="conversation"),
     path("c/<uuid:public_id>/messages/", pages.older, name="older"),
     path("c/<uuid:public_id>/messages/post/", messages.post, name="post"),

@@ -13,9 +13,9 @@ from django.db.models import Q
 
 from chatsite.accounts.models import Limits, SiteBudget, User
 
-Origin = Literal["person", "role", "site", "settings"]
+Origin = Literal["user", "role", "site", "settings"]
 Value = int | Decimal | None
-NARROWEST_FIRST: tuple[Origin, ...] = ("person", "role", "site", "settings")
+NARROWEST_FIRST: tuple[Origin, ...] = ("user", "role", "site", "settings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ MONEY = tuple(name for name in LIMITS if name.startswith("money"))
 
 # In SQL: every message asks, and every request to a provider. The role is read too: the one in memory may be outdated.
 LIMIT_ROWS = f"""
-SELECT CASE WHEN user_id IS NOT NULL THEN 'person' WHEN role IS NOT NULL THEN 'role' ELSE 'site' END AS origin,
+SELECT CASE WHEN user_id IS NOT NULL THEN 'user' WHEN role IS NOT NULL THEN 'role' ELSE 'site' END AS origin,
        {", ".join(LIMITS)}
 FROM accounts_limits
 WHERE user_id = %(user)s
@@ -91,7 +91,7 @@ def _narrowest(name: str, rules: Mapping[Origin, Mapping[str, Value]]) -> Origin
 
 def _origin(row: Limits) -> Origin:
     if row.user_id is not None:
-        return "person"
+        return "user"
     return "role" if row.role else "site"
 
 
@@ -100,6 +100,6 @@ def _settings_rule() -> dict[str, Value]:
     money = settings.MONEY_PER_DAY_USD
     return dict.fromkeys(LIMITS) | {
         "messages_per_minute": settings.MESSAGES_PER_MINUTE or None,
-        "replies_at_once": settings.REPLIES_PER_PERSON or None,
+        "replies_at_once": settings.REPLIES_PER_USER or None,
         "money_per_day_usd": None if money is None else Decimal(str(money)),
     }

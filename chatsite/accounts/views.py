@@ -19,11 +19,11 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods
 
 from chatsite.accounts.forms import SignUpForm, TokenForm
-from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.second_factors.factors import must_set_up_second_factor
 from chatsite.accounts.sign_up.first_admin import accept_token, holds_grant, is_link_open, make_first_admin
 from chatsite.accounts.sign_up.invitations import held_invitation
 from chatsite.accounts.sign_up.sign_up_policy import SignUpRefused, policy_sentence, usable_invitation
+from chatsite.accounts.signed_in_request import SignedInRequest
 
 
 class SignUpView(SignupView):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,9 +12,9 @@ from channels.security.websocket import OriginValidator, WebsocketDenier
 class SiteOriginValidator(OriginValidator):  # type: ignore[misc]  # channels has no types
     """Denies a socket whose `Origin` is not a URL; Channels' own validator raises at it."""
 
-    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+    def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> Awaitable[None]:
         answer = super().__call__ if _is_origin_a_url(scope) else WebsocketDenier()
-        await answer(scope, receive, send)
+        return answer(scope, receive, send)  # type: ignore[no-any-return]  # which lasts as long as the socket
 
 
 def _is_origin_a_url(scope: dict[str, Any]) -> bool:

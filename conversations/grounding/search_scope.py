@@ -31,7 +31,7 @@ SCOPE = f"""scope AS (
 QUESTION = f"""
 SELECT question.id, question.content, conversation.id, conversation.owner_id,
        count(*) FILTER (WHERE document.state = 'ready'),
-       count(*) FILTER (WHERE document.state IN ('waiting', 'reading')),
+       count(*) FILTER (WHERE document.state IN ('waiting', 'parsing')),
        coalesce(sum(document.embedded_count) FILTER (
            WHERE document.state = 'ready' AND document.embedding_model = %(embedding_model)s
        ), 0),

@@ -20,7 +20,8 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 
-from conversations.core.frames.definitions import ConversationAwaitsApproval, Frame
+from conversations.core.frames.definitions import ConversationAwaitsApproval
+from conversations.core.frames.frame import Frame
 
 logger = logging.getLogger(__name__)
 RUNS = "runs"  # the topic on which workers hear of new runs and of stops

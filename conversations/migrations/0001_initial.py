@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
                 ('size_bytes', models.PositiveIntegerField(verbose_name='size bytes')),
                 ('digest', models.CharField(max_length=64, verbose_name='digest')),
                 ('kind', models.CharField(blank=True, choices=[('pdf', 'PDF'), ('docx', 'DOCX'), ('markdown', 'Markdown'), ('html', 'HTML'), ('text', 'text'), ('csv', 'CSV'), ('json', 'JSON'), ('records', 'JSON records')], max_length=10, verbose_name='kind')),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('reading', 'Reading'), ('ready', 'Ready'), ('failed', 'Failed')], default='waiting', max_length=8, verbose_name='state')),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('parsing', 'Reading'), ('ready', 'Ready'), ('failed', 'Failed')], default='waiting', max_length=8, verbose_name='state')),
                 ('percent', models.PositiveSmallIntegerField(default=0, verbose_name='percent')),
                 ('error_code', models.CharField(blank=True, max_length=50)),
                 ('error_params', models.JSONField(default=dict)),
@@ -630,7 +630,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='document',
-            index=models.Index(condition=models.Q(('state__in', ['waiting', 'reading'])), fields=['id'], name='document_to_read'),
+            index=models.Index(condition=models.Q(('state__in', ['waiting', 'parsing'])), fields=['id'], name='document_to_parse'),
         ),
         migrations.AddConstraint(
             model_name='document',
@@ -646,7 +646,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='document',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'reading'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='document_reading_has_a_lease'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'parsing'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='document_parsing_has_a_lease'),
         ),
         migrations.AddIndex(
             model_name='conversation',

@@ -1,7 +1,7 @@
 """That the ledger is append-only, kept by the database: whatever runs, no row goes, and a settled one does not change.
 
 Deletions of people, conversations and scenarios may take what names them, and what was sent, out of a settled row.
-Whoever has to mend rows by hand says so first: SET conversations.ledger_may_change = 'on'.
+To mend rows by hand, say so first: SET conversations.ledger_may_change = 'on'.
 """
 
 from __future__ import annotations

@@ -1,3 +1,5 @@
+"""Calibration: how far our token counts are from those of the provider, by language model."""
+
 from __future__ import annotations
 
 from decimal import Decimal

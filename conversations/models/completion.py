@@ -1,3 +1,5 @@
+"""The ledger: one row for every request to a provider."""
+
 from __future__ import annotations
 
 from django.conf import settings

@@ -1,3 +1,5 @@
+"""A conversation: its owner, scenario, head and place in the list."""
+
 from __future__ import annotations
 
 import uuid
@@ -17,7 +19,7 @@ def short_id(public_id: uuid.UUID) -> str:
 
 
 class Conversation(models.Model):
-    """The stored thread. *head* is the newest active message; *last_active_at* orders the list.
+    """A stored conversation. *head* is the newest active message; *last_active_at* orders the list.
 
     *anchor_position* is where the last window began, so that the next one begins there too as long as it can.
     *has_pins* says whether any message is pinned, on any branch: a window without pins is read without asking for them.

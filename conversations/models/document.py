@@ -1,3 +1,5 @@
+"""Documents that passages are looked up in, and the bytes of their files."""
+
 from __future__ import annotations
 
 import uuid
@@ -33,7 +35,7 @@ class DocumentState(models.TextChoices):
     """A document is read once. When it is ready it is found by its words, and by meaning as embeddings come."""
 
     WAITING = "waiting", _("Waiting")
-    READING = "reading", _("Reading")
+    PARSING = "parsing", _("Reading")
     READY = "ready", _("Ready")
     FAILED = "failed", _("Failed")
 
@@ -120,11 +122,11 @@ class Document(models.Model):
                 fields=["scenario", "digest"], condition=Q(scenario__isnull=False), name="document_once_in_scenario"
             ),
             models.CheckConstraint(
-                condition=~Q(state="reading") | Q(lease_until__isnull=False), name="document_reading_has_a_lease"
+                condition=~Q(state="parsing") | Q(lease_until__isnull=False), name="document_parsing_has_a_lease"
             ),
         ]
         indexes = [
-            models.Index(fields=["id"], condition=Q(state__in=["waiting", "reading"]), name="document_to_read"),
+            models.Index(fields=["id"], condition=Q(state__in=["waiting", "parsing"]), name="document_to_parse"),
         ]
 
     def __str__(self) -> str:

@@ -1,3 +1,5 @@
+"""The lease that makes a user's exports run one at a time."""
+
 from __future__ import annotations
 
 import uuid

@@ -1,3 +1,5 @@
+"""System prompts and tool schemas as they were sent, each text stored once."""
+
 from __future__ import annotations
 
 from django.db import models

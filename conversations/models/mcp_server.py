@@ -1,3 +1,5 @@
+"""Remote MCP servers, with the tools that they listed."""
+
 from __future__ import annotations
 
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator

@@ -1,3 +1,5 @@
+"""Messages: the stored rows of a conversation, a tree of versions."""
+
 from __future__ import annotations
 
 from django.contrib.postgres.indexes import GinIndex

@@ -1,3 +1,5 @@
+"""Passages: the pieces of a document that are searched, cited and sent."""
+
 from __future__ import annotations
 
 from django.contrib.postgres.indexes import GinIndex

@@ -1,3 +1,5 @@
+"""Prices that admins set for language models, each valid from a day on."""
+
 from __future__ import annotations
 
 import datetime as dt

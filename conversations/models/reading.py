@@ -1,3 +1,5 @@
+"""Readings: on record who read another user's content, why, and which pages."""
+
 from __future__ import annotations
 
 import uuid

@@ -1,3 +1,5 @@
+"""Runs: the making of replies, with the lease of the worker that makes them."""
+
 from __future__ import annotations
 
 from django.conf import settings

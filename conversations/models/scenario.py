@@ -1,3 +1,5 @@
+"""Scenarios: instructions, language model, window policy and tools of conversations."""
+
 from __future__ import annotations
 
 import dataclasses

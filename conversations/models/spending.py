@@ -1,3 +1,5 @@
+"""Spending: running sums of the ledger by day and month, which limits are checked against."""
+
 from __future__ import annotations
 
 from decimal import Decimal

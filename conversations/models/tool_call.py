@@ -1,3 +1,5 @@
+"""Tool calls: functions that a language model asked for, with approval and result."""
+
 from __future__ import annotations
 
 from django.db import models

@@ -1,3 +1,5 @@
+"""How many files each user has uploaded in a day."""
+
 from __future__ import annotations
 
 from django.conf import settings

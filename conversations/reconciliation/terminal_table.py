@@ -45,7 +45,7 @@ def reconciliation_lines(result: Reconciliation) -> Iterator[str]:
     if result.unknown:
         yield f"Models that the ledger does not have in these days: {', '.join(result.unknown)} (see --as, --without)"
     if result.left_out:
-        words = "nobody bills the demo model; others by --without"
+        words = "the demo model is never billed; others by --without"
         yield f"Models of the file that are left out, with all their rows: {', '.join(result.left_out)} ({words})"
 
 

@@ -164,7 +164,9 @@ class BlockStream:
     """
 
     def __init__(self, references: References | None = None, *, passages: int = 0) -> None:
-        self._references: References = citation_env(passages) if references is None else references
+        if references is None:
+            references = citation_env(passages) if passages else {}
+        self._references: References = references
         self._buffer = LineBuffer()
         self._splitter = BlockSplitter()
         self._overflow: list[str] = []

@@ -27,7 +27,7 @@ def add_citation_rule(parser: MarkdownIt) -> None:
 
 def citation_env(passages: int) -> MutableMapping[str, Any]:
     """Return the parser's environment for a text that may cite so many passages."""
-    return {_PASSAGES: passages} if passages else {}
+    return {_PASSAGES: passages}
 
 
 def _find_citation(state: StateInline, silent: bool) -> bool:

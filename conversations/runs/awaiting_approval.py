@@ -55,7 +55,7 @@ def await_approval(run: ClaimedRun, *, content: str) -> None:
 def _release(run: Run) -> None:
     held = Run.objects.filter(pk=run.pk)
     if ToolCall.objects.filter(reply_id=run.reply_id, state=ToolCallState.AWAITING_APPROVAL).exists():
-        lease = dt.timedelta(minutes=settings.TOOL_CONSENT_MINUTES)
+        lease = dt.timedelta(minutes=settings.TOOL_APPROVAL_MINUTES)
         held.update(state="awaiting_approval", worker="", lease_until=Now() + lease)
         transaction.on_commit(partial(publish_awaiting_approval, *_conversation_and_owner(run), awaiting_approval=True))
     else:

@@ -6,7 +6,8 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from conversations.core.frames.definitions import Frame, ReplyDelta, ReplyHtml, ReplyStep, WindowRecorded
+from conversations.core.frames.definitions import ReplyDelta, ReplyHtml, ReplyStep, WindowRecorded
+from conversations.core.frames.frame import Frame
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.fanout import conversation_topic, publish
 from conversations.rendering import BlockStream, RenderedBlock

@@ -35,7 +35,7 @@ from conversations.core.frames.definitions import (
     ReplyRegenerate,
     ReplyStop,
 )
-from conversations.core.frames.read_frames import parse_frame
+from conversations.core.frames.frame import parse_frame
 from conversations.live.database_threads import in_rendering_thread, in_thread
 from conversations.live.fanout import PROCESS_ID, conversation_topic, person_topic
 from conversations.live.session_watcher import session_watcher

@@ -8,8 +8,8 @@ import pytest
 from django.conf import settings
 from django.db import transaction
 
-from tests.support.one_letter import one_letter_language
-from tests.support.seen import latin_words
+from tests.support.one_letter_language import one_letter_language
+from tests.support.visible_text import latin_words
 
 from .asking import ask, fields_of, path_of
 from .cells import METHODS, PathCell

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from conversations.models import Conversation
 from conversations.services.review.readings import open_reading
-from tests.support.seen import latin_words
+from tests.support.visible_text import latin_words
 
 from .asking import ask, path_of
 from .cells import METHODS, PathCell

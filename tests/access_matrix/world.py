@@ -35,9 +35,9 @@ from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.review.readings import open_reading
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
-from tests.support.asking import ask_about_a_call
+from tests.support.append_only import mended_log
+from tests.support.awaiting_approval import ask_about_a_call
 from tests.support.documents import add
-from tests.support.log import mended_log
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import sign_in
 

@@ -16,7 +16,7 @@ from django.test import Client
 from chatsite.accounts.models import User
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import code_of, confirm, give_app, wrong_code
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 
 pytestmark = pytest.mark.django_db
 AT_ONCE = 100

@@ -17,7 +17,7 @@ from chatsite.accounts.gate.attempts import (
     refund_attempt,
 )
 from chatsite.accounts.models import GateAttempts
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from chatsite.accounts.gate.unlock import unlock
 from chatsite.accounts.models import Gate, GateEntry, User
 from tests.accounts.browsers import Browsers
 from tests.accounts.gates import enter, make_password, rotate, shut_gate
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import make_user
 from tests.support.waiting import wait_for_lock_waits

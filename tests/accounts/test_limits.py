@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _no_limits_in_the_settings(settings):
-    settings.MESSAGES_PER_MINUTE, settings.REPLIES_PER_PERSON, settings.MONEY_PER_DAY_USD = 0, 0, None
+    settings.MESSAGES_PER_MINUTE, settings.REPLIES_PER_USER, settings.MONEY_PER_DAY_USD = 0, 0, None
 
 
 def test_without_any_row_nothing_is_limited(ada):
@@ -19,7 +19,7 @@ def test_without_any_row_nothing_is_limited(ada):
 
 
 def test_the_settings_are_the_floor(ada, settings):
-    settings.MESSAGES_PER_MINUTE, settings.REPLIES_PER_PERSON, settings.MONEY_PER_DAY_USD = 20, 10, 0.1
+    settings.MESSAGES_PER_MINUTE, settings.REPLIES_PER_USER, settings.MONEY_PER_DAY_USD = 20, 10, 0.1
     limits = effective_limits(ada)
     assert (limits.messages_per_minute, limits.replies_at_once, limits.money_per_day_usd) == (20, 10, Decimal("0.1"))
 
@@ -36,7 +36,7 @@ def test_the_narrowest_row_that_says_something_holds(ada):
     limits = effective_limits(ada)
     assert (limits.messages_per_minute, limits.replies_at_once, limits.message_tokens) == (3, 2, 1)
     origins = [limits.origins[name] for name in LIMITS]
-    assert origins == ["person", "role", "site", "settings", "settings", "settings", "settings"]
+    assert origins == ["user", "role", "site", "settings", "settings", "settings", "settings"]
 
 
 def test_zero_is_said_and_not_inherited(ada):

@@ -188,7 +188,7 @@ def test_who_saves_a_price_second_is_told_so():
             second = threads.submit(_post_and_close, browser, ADD, form())
             wait_for_lock_waits()
         answer = second.result()
-    assert "Somebody else saved this" in browser.get(answer.url).text
+    assert "Another admin saved this" in browser.get(answer.url).text
     assert Price.objects.get().input_usd == 7
 
 

@@ -21,7 +21,7 @@ from conversations.services.review.readings import open_search
 from tests.admin.conftest import signed_in
 from tests.admin.readings import REASON, give_reason, page_of, read_by
 from tests.admin.stored import make_conversation, make_person, say
-from tests.support.log import end_readings
+from tests.support.append_only import end_readings
 from tests.support.tool_steps import add_call, end_step
 
 SEARCH = reverse("admin:conversations_reading_search")

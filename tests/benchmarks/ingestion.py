@@ -79,7 +79,7 @@ def site_settings(base_url: str) -> dict[str, str]:
         "OPENAI_BASE_URL": base_url,
         "LANGUAGE_MODELS": f"{LANGUAGE_MODEL} context_window=8192 encoding=o200k_base input_usd=1 output_usd=2",
         "MESSAGES_PER_MINUTE": "0",
-        "REPLIES_PER_PERSON": "0",
+        "REPLIES_PER_USER": "0",
     }
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tests.chatsite.test_serve import environment, serving
 from tests.faults.databases import Database
+from tests.management.test_serve import environment, serving
 from tests.support.ports import free_port
 from tests.support.source import PROJECT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from .talking import composer, draft_kept, lose_next_answer, messages, replies, say, wait_until, write
+from .page_actions import composer, draft_kept, lose_next_answer, messages, replies, say, wait_until, write
 
 TOO_LONG = "window " * 5_000
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .talking import replies, say
+from .page_actions import replies, say
 
 PRICED = """
 from conversations.models import Price

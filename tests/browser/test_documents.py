@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .talking import CONVERSATION_PATH, composer, messages, say
+from .page_actions import CONVERSATION_PATH, composer, messages, say
 
 NOTES = ("notes.md", "# Lights\n\nThe lighthouse of Amrum burns since 1875.")
 DROP = """([selector, type, names]) => {

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from .talking import block_socket, composer, content_of, lose_frames, messages, replies, say, streaming
+from .page_actions import block_socket, composer, content_of, lose_frames, messages, replies, say, streaming
 
 
 def field(page: Page) -> Locator:

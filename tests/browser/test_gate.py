@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .talking import composer, draft_kept, say
+from .page_actions import composer, draft_kept, say
 
 GATE = re.compile(r"/gate/\?next=")
 RAW = "a window seat, please"

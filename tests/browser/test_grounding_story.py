@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from conversations.example import NAME, QUESTIONS
 
-from .talking import content_of, say
+from .page_actions import content_of, say
 
 LOAD_AND_WAIT = """
 import time

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import expect
 
-from .talking import CONVERSATION_PATH, replies, say, streaming
+from .page_actions import CONVERSATION_PATH, replies, say, streaming
 
 CODE = "Quote this:\n\n```python\nprint('hello')\n```"
 

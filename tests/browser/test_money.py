@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .talking import composer, replies, say, write
+from .page_actions import composer, replies, say, write
 from .test_tools import calls_in, choose_all_tools
 
 # The largest reply costs 60 cents here, whatever its language model, so one cent more is money for one reply.

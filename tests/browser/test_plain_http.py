@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .talking import block_socket, composer, messages, replies, say, write
+from .page_actions import block_socket, composer, messages, replies, say, write
 
 
 @pytest.fixture

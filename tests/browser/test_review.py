@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.rendering.payloads import PAYLOADS
 
-from .talking import say
+from .page_actions import say
 
 REASON = "She asked us why the answer was wrong"
 MAKE_REVIEWER = """

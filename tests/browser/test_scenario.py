@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from .talking import composer, say
+from .page_actions import composer, say
 
 OFFER = "from conversations.models import Scenario; Scenario.objects.create(name='Translator', offered=True)"
 WITHDRAW = "from conversations.models import Scenario; Scenario.objects.filter(name='Translator').update(offered=False)"

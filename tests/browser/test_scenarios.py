@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.talking import composer
+from tests.browser.page_actions import composer
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from .talking import messages, say
+from .page_actions import messages, say
 
 MAKE_LONG = """
 from conversations.models import Conversation

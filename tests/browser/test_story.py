@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.support.people import PASSWORD
 
-from .talking import CONVERSATION_PATH, content_of, messages, replies, say, streaming, write
+from .page_actions import CONVERSATION_PATH, content_of, messages, replies, say, streaming, write
 
 WITHOUT_AN_ADMIN = "from chatsite.accounts.models import User; User.objects.update(role='user')"
 

@@ -7,8 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .calling import ask_to_write_down, calls_in, choose_all_tools, end_of
-from .talking import (
+from .page_actions import (
     CONVERSATION_PATH,
     HeldAnswers,
     composer,
@@ -21,6 +20,7 @@ from .talking import (
     wait_until,
     write,
 )
+from .tool_actions import ask_to_write_down, calls_in, choose_all_tools, end_of
 
 CALL_ALL = """
 from conversations.models import Conversation

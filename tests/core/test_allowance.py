@@ -17,18 +17,17 @@ from conversations.core.errors import (
     SiteMoneyReserved,
     SiteMoneyUsedUp,
 )
-from conversations.core.money.allowance import Allowance, allowance_error, worst_case_usd
-from conversations.core.money.unit_prices import PriceTier, UnitPrices
+from conversations.core.money.allowance import Allowance, allowance_error
 
 FIRST = dt.date(2026, 11, 1)
 
 
-def of_day(limit, *, spent=0, reserved=0, whose="person", day=21):
+def of_day(limit, *, spent=0, reserved=0, whose="user", day=21):
     return Allowance(whose, "day", FIRST.replace(day=day), Decimal(limit), Decimal(spent), Decimal(reserved))
 
 
 def of_month(limit, *, spent=0, reserved=0):
-    return Allowance("person", "month", FIRST, Decimal(limit), Decimal(spent), Decimal(reserved))
+    return Allowance("user", "month", FIRST, Decimal(limit), Decimal(spent), Decimal(reserved))
 
 
 def refused(*allowances, worst_usd=Decimal(1)):
@@ -90,21 +89,3 @@ def test_an_unknown_worst_case_is_refused_where_anything_is_limited():
 )
 def test_it_opens_again_when_the_next_one_begins(allowance, opens_at):
     assert allowance.opens_at == opens_at
-
-
-def test_the_worst_case_is_all_of_the_input_at_its_dearest_and_the_largest_reply():
-    tier = PriceTier(100, UnitPrices(Decimal(20), Decimal(30)))
-    prices = UnitPrices(
-        Decimal(10), Decimal(15), cached_input_usd=Decimal(1), cache_write_usd=Decimal(12), tiers=(tier,)
-    )
-    assert worst_case_usd(prices, input_tokens=100, output_tokens=10) == Decimal("0.001350")
-    assert worst_case_usd(prices, input_tokens=101, output_tokens=10) == Decimal("0.002320")
-
-
-def test_the_worst_case_is_unknown_without_a_price():
-    assert worst_case_usd(None, input_tokens=1, output_tokens=1) is None
-    assert worst_case_usd(UnitPrices(Decimal(1), None), input_tokens=1, output_tokens=1) is None
-
-
-def test_a_request_without_output_needs_no_price_of_it():
-    assert worst_case_usd(UnitPrices(Decimal(1), None), input_tokens=1_000_000, output_tokens=0) == 1

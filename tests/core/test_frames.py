@@ -17,11 +17,10 @@ from conversations.core.frames.definitions import (
     ConversationFrame,
     ConversationSync,
     ErrorFrame,
-    Frame,
     MessagePost,
     PageFrame,
 )
-from conversations.core.frames.read_frames import LARGEST_INTEGER, parse_frame
+from conversations.core.frames.frame import LARGEST_INTEGER, Frame, parse_frame
 from tests.support.hypothesis_profile import count_cases
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=20)  # surrogates too

@@ -16,6 +16,7 @@ from conversations.core.money.unit_prices import (
     PriceTier,
     UnitPrices,
     cost_usd,
+    worst_case_usd,
 )
 from conversations.core.money.usage import Usage
 
@@ -161,3 +162,21 @@ def test_what_may_have_an_unknown_price_has_no_highest_one():
 def test_prices_come_back_from_json_as_they_were(prices, source):
     prices = replace(prices, source=source)
     assert UnitPrices.from_json(json.loads(json.dumps(prices.to_json()))) == prices
+
+
+def test_the_worst_case_is_all_of_the_input_at_its_dearest_and_the_largest_reply():
+    tier = PriceTier(100, UnitPrices(Decimal(20), Decimal(30)))
+    prices = UnitPrices(
+        Decimal(10), Decimal(15), cached_input_usd=Decimal(1), cache_write_usd=Decimal(12), tiers=(tier,)
+    )
+    assert worst_case_usd(prices, input_tokens=100, output_tokens=10) == Decimal("0.001350")
+    assert worst_case_usd(prices, input_tokens=101, output_tokens=10) == Decimal("0.002320")
+
+
+def test_the_worst_case_is_unknown_without_a_price():
+    assert worst_case_usd(None, input_tokens=1, output_tokens=1) is None
+    assert worst_case_usd(UnitPrices(Decimal(1), None), input_tokens=1, output_tokens=1) is None
+
+
+def test_a_request_without_output_needs_no_price_of_it():
+    assert worst_case_usd(UnitPrices(Decimal(1), None), input_tokens=1_000_000, output_tokens=0) == 1

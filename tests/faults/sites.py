@@ -58,7 +58,7 @@ class Site:
                 f"{name} context_window=16384 encoding=o200k_base input_usd=1 output_usd=2" for name in LANGUAGE_MODELS
             ),
             "MESSAGES_PER_MINUTE": "0",
-            "REPLIES_PER_PERSON": "0",
+            "REPLIES_PER_USER": "0",
             # What a test holds is held for as long as the test takes.
             "OPENAI_TIMEOUT_SECONDS": "600",
             "TOOL_CALL_SECONDS": "600",

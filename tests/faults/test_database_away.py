@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from chatsite.postgres.embedded.data_folder import ROLE
-from chatsite.postgres.embedded.paths import PORT
 from chatsite.postgres.embedded.server import DATABASE, EmbeddedServer
+from chatsite.postgres.embedded.server_files import PORT
 from tests.postgres.processes import SeenServer
 from tests.support.patience import wait_for
 

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 
 CONTENTS = "SELECT content FROM conversations_message WHERE client_id = %s"
 

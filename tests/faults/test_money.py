@@ -11,7 +11,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.source import PROJECT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 
 
 @pytest.mark.parametrize("count", [2, 6])

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from tests.browser.conftest import ARGUMENTS
-from tests.browser.talking import replies, streaming, write
+from tests.browser.page_actions import replies, streaming, write
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 from .conftest import checked

@@ -11,8 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from chatsite.postgres.embedded.file_locks import try_lock_exclusive
-from chatsite.postgres.embedded.paths import ServerPaths
+from chatsite.postgres.embedded.server_files import ServerPaths, try_lock_exclusive
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import pytest
 from openai._exceptions import SubjectTokenProviderError
 
 from conversations.core import errors
-from conversations.providers.wire.provider_connection import to_completion_error
+from conversations.providers.wire.provider_connection import find_refusal, to_completion_error
 
 REQUEST = httpx2.Request("POST", "http://provider.test/v1/chat/completions")
 
@@ -121,3 +121,16 @@ def test_a_reset_that_the_transport_calls_a_timeout_is_none():
     timeout.__cause__ = reset
 
     assert type(to_completion_error(timeout)) is errors.ProviderUnavailable
+
+
+@pytest.mark.parametrize(
+    ("chunk", "found"),
+    [
+        ({"object": "error", "message": "m", "code": 400}, True),
+        ({"type": "error", "message": "m"}, True),
+        ({"object": "chat.completion.chunk", "choices": []}, False),
+        ([], False),
+    ],
+)
+def test_a_refusal_can_come_as_a_chunk(chunk, found):
+    assert (find_refusal(chunk) is not None) == found

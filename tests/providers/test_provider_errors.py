@@ -5,7 +5,6 @@ import pytest
 from conversations.core import errors
 from conversations.providers.wire.provider_errors import (
     Refusal,
-    find_refusal,
     redact,
     refusal_error,
     retry_after_seconds,
@@ -217,16 +216,3 @@ def test_a_detail_is_short_and_says_what_happened():
 
 def test_redacting_leaves_the_rest():
     assert redact("the task-force failed: disk-full") == "the task-force failed: disk-full"
-
-
-@pytest.mark.parametrize(
-    ("chunk", "found"),
-    [
-        ({"object": "error", "message": "m", "code": 400}, True),
-        ({"type": "error", "message": "m"}, True),
-        ({"object": "chat.completion.chunk", "choices": []}, False),
-        ([], False),
-    ],
-)
-def test_a_refusal_can_come_as_a_chunk(chunk, found):
-    assert (find_refusal(chunk) is not None) == found

@@ -23,7 +23,7 @@ from conversations.services.conversations.conversations import delete_conversati
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.stop_reply import stop_reply
-from tests.support.asking import ask, ask_about_a_call, ask_about_calls, claim, decision
+from tests.support.awaiting_approval import ask, ask_about_a_call, ask_about_calls, claim, decision
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import begin, make_user, post
 from tests.support.waiting import in_thread, wait_for_lock_waits, wait_until

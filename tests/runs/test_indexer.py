@@ -24,7 +24,7 @@ from conversations.services.documents.documents import add_document, delete_docu
 from conversations.services.documents.embed_document import claim_batch, postpone
 from conversations.services.documents.index_document import DocumentLost, claim_document
 from tests.faults.databases import Database, server_address
-from tests.support.held_reading import HELD_AT, held_reading
+from tests.support.paused_parsing import HELD_AT, held_reading
 from tests.support.people import begin, make_user
 from tests.support.waiting import in_thread, wait_for_lock_waits, wait_until
 

@@ -18,7 +18,7 @@ from conversations.services.ledger.reservations import requests_after, worst_loo
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.stop_reply import stop_reply
 from tests.services.spending import PRICES, limit
-from tests.support.asking import SIDE_EFFECTS, decision
+from tests.support.awaiting_approval import SIDE_EFFECTS, decision
 from tests.support.people import begin, make_user, post
 from tests.support.side_effects import NOTES_FILE
 from tests.support.waiting import in_thread, wait_until

@@ -15,7 +15,7 @@ from conversations.selectors.conversations.tool_calls import MOST_SHOWN_CHARACTE
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.tool_calls import end_call, store_step
 from conversations.templatetags.calls import readable_arguments
-from tests.support.asking import ask
+from tests.support.awaiting_approval import ask
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db

@@ -22,7 +22,7 @@ from conversations.live.fanout import DOCUMENTS
 from conversations.models import Conversation, Document, DocumentFile, Scenario, UploadCount
 from conversations.services.documents import documents
 from conversations.services.documents.documents import add_document, add_to_conversation, kept_bytes, read_again
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.documents import add, make_failed, make_ready
 from tests.support.people import begin, make_user
 

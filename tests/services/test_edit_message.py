@@ -19,7 +19,7 @@ from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import pin_message
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db

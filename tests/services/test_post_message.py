@@ -16,7 +16,7 @@ from conversations.models import Message, Run
 from conversations.services.conversations.conversations import delete_conversation, start_conversation
 from conversations.services.messages.post_message import post_message
 from conversations.services.replies.end_reply import Ending, end_reply
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.people import begin, make_user, path_of, post
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from conversations.models import Conversation, Reading, ReadWhat, SearchHit
 from conversations.selectors.review.content_search import conversations_with
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.review.readings import log_hits, log_step, open_reading, open_search, require_reading
-from tests.support.log import end_readings
+from tests.support.append_only import end_readings
 from tests.support.people import begin, make_user
 from tests.support.waiting import PATIENCE_SECONDS, wait_for_lock_waits
 

@@ -71,8 +71,8 @@ def next_midnight():
 @pytest.mark.parametrize(
     ("whose", "period", "error"),
     [
-        ("person", "day", MoneyUsedUp),
-        ("person", "month", MonthlyMoneyUsedUp),
+        ("user", "day", MoneyUsedUp),
+        ("user", "month", MonthlyMoneyUsedUp),
         ("site", "day", SiteMoneyUsedUp),
         ("site", "month", SiteMonthlyMoneyUsedUp),
     ],
@@ -80,7 +80,7 @@ def next_midnight():
 def test_the_sum_that_refuses_says_so(alice, whose, period, error):
     settle_at(open_row(alice), 1)
     money = {f"money_per_{period}_usd": Decimal("1.5")}
-    limit(alice, **money) if whose == "person" else SiteBudget.objects.create(**money)
+    limit(alice, **money) if whose == "user" else SiteBudget.objects.create(**money)
     with pytest.raises(error) as refused:
         open_row(alice)
     assert type(refused.value) is error

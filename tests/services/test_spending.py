@@ -16,7 +16,7 @@ from conversations.models.completion import Purpose
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion, settle_completion
 from tests.accounts.browsers import Browsers
 from tests.services.spending import asked, everywhere, limit, open_row, settle_at, sums
-from tests.support.crowds import at_once
+from tests.support.concurrent_users import at_once
 from tests.support.people import make_user
 from tests.support.waiting import wait_for_lock_waits
 

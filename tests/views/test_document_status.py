@@ -40,8 +40,8 @@ def test_a_document_that_waits_says_so():
 
 
 def test_a_document_that_is_read_says_how_far_it_is():
-    assert status_text(listed(state="reading", percent=30), READER) == "Reading 30 %"
-    assert progress_percent(listed(state="reading", percent=30)) == 30
+    assert status_text(listed(state="parsing", percent=30), READER) == "Reading 30 %"
+    assert progress_percent(listed(state="parsing", percent=30)) == 30
 
 
 def test_a_document_that_is_ready_says_how_much_is_in_it():

@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from chatsite.accounts.models import AccountChange, ChangeKind, User
-from chatsite.accounts.requests import SignedInRequest
+from chatsite.accounts.signed_in_request import SignedInRequest
 
 MOST_SHOWN = 50
 

@@ -18,8 +18,8 @@ from chatsite.accounts.account.sign_in_methods import sign_in_methods
 from chatsite.accounts.forms import ProfileForm
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import reader_language, remember_language
-from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.sessions.session_list import end_all_sessions, end_other_sessions, end_session, list_sessions
+from chatsite.accounts.signed_in_request import SignedInRequest
 
 
 @login_required

@@ -14,8 +14,8 @@ from chatsite.accounts.openid_connect.provider_reauthentication import (
     must_reauthenticate_at_provider,
     provider_reauthentication_url,
 )
-from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.second_factors.factors import has_second_factor, has_shown_second_factor, second_factor_url
+from chatsite.accounts.signed_in_request import SignedInRequest
 
 View = Callable[..., HttpResponseBase]
 

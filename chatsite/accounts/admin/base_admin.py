@@ -22,7 +22,7 @@ class EditConflictAdmin(ModelAdmin):
             response: HttpResponse = super().changeform_view(request, *args, **kwargs)
         except IntegrityError:
             self.message_user(
-                request, _("Somebody else saved this at the same time. Nothing was changed."), messages.ERROR
+                request, _("Another admin saved this at the same time. Your changes were not saved."), messages.ERROR
             )
             return redirect(request.get_full_path())
         return response

@@ -21,8 +21,8 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from chatsite.accounts.admin.base_admin import SingleSaveButtonAdmin, StateColours
 from chatsite.accounts.models import Invitation, InvitationState
-from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.sign_up import invitations
+from chatsite.accounts.signed_in_request import SignedInRequest
 
 STATES = StateColours(open="info", revoked="warning", ended="warning")
 

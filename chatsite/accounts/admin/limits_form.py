@@ -27,7 +27,7 @@ EVERYONE = _("everyone")
 ROLES = {Role.USER: _("all users"), Role.REVIEWER: _("all reviewers"), Role.ADMIN: _("all admins")}
 WITHOUT_LIMIT = _("no limit")
 FROM = {
-    "person": _("%(limit)s, from this person"),
+    "user": _("%(limit)s, from this person"),
     "role": _("%(limit)s, from the role"),
     "site": _("%(limit)s, from the site"),
     "settings": _("%(limit)s, from the settings"),

@@ -32,8 +32,8 @@ from chatsite.accounts.admin.limits_form import FIELD_TEXTS, limit_sentence
 from chatsite.accounts.admin.user_forms import LAST_ADMIN, OWN_ACCESS, NewUserForm, UserForm
 from chatsite.accounts.limits import LIMITS, effective_limits
 from chatsite.accounts.models import ChangeKind, GatePassword, User
-from chatsite.accounts.requests import SignedInRequest
 from chatsite.accounts.second_factors.factors import remove_second_factors
+from chatsite.accounts.signed_in_request import SignedInRequest
 
 NEW = _("The user is sent a link to choose a password. If this site can’t send email, invite them instead.")
 LINKS_SENT = _("Password reset links sent: %(count)d.")

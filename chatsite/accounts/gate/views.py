@@ -21,7 +21,7 @@ from chatsite.accounts.gate.seats import admit, waiting_position
 from chatsite.accounts.gate.unlock import unlock
 from chatsite.accounts.models import Gate
 from chatsite.accounts.preferences.reader_time_zone import reader_time_zone, time_of_day
-from chatsite.accounts.requests import SignedInRequest
+from chatsite.accounts.signed_in_request import SignedInRequest
 
 LOOK_AGAIN_SECONDS = 10
 

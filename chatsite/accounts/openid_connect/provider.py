@@ -61,7 +61,7 @@ class ProviderClient(OpenIDConnectOAuth2Adapter):
     def _userinfo(self, access_token: str, subject: str) -> Claims:
         claims = self._get(self.openid_config["userinfo_endpoint"], Authorization=f"Bearer {access_token}")
         if claims.get("sub") != subject:
-            raise IdTokenRefused("userinfo is of somebody else")
+            raise IdTokenRefused("userinfo is of another user")
         return claims
 
     def _get(self, url: str, **headers: str) -> dict[str, Any]:

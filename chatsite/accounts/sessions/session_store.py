@@ -123,7 +123,7 @@ def find_session_users(session_keys: Collection[str]) -> dict[str, User]:
 
 def belongs_to(session: Session, user: User) -> bool:
     """Return whether *session* is of *user* and was begun with the present password, as `get_user` checks."""
-    data = session.get_decoded()
+    data = SessionStore().decode(session.session_data)
     return (
         data.get(SESSION_KEY) == str(user.pk)
         and bool(data.get(BACKEND_SESSION_KEY))

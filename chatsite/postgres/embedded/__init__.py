@@ -25,5 +25,5 @@ made.
 | `keeper` | the program that runs PostgreSQL and stops it after its last user |
 | `data_folder` | initdb, the role, the version |
 | `system_account` | which account runs the server when the site runs as root |
-| `file_locks`, `paths`, `errors` | what the others share |
+| `server_files`, `errors` | what the others share: paths and locks, and what goes wrong |
 """

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from .errors import PostgresDidNotStart
-from .paths import ServerPaths, binaries
+from .server_files import ServerPaths, binaries
 from .system_account import SystemAccount, choose_account, grant_passage, grant_read_access, require_usable_owner
 
 VERSION = "18"

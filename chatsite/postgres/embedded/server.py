@@ -20,8 +20,7 @@ from psycopg import conninfo, errors, sql
 
 from .data_folder import ROLE, SERVER_ENVIRONMENT, prepare_data_folder
 from .errors import PostgresDidNotStart, did_not_start
-from .file_locks import lock_shared, open_beside_data, try_lock_exclusive
-from .paths import PORT, ServerPaths, binaries
+from .server_files import PORT, ServerPaths, binaries, lock_shared, open_beside_data, try_lock_exclusive
 from .system_account import SystemAccount
 
 DATABASE = "windowseat"

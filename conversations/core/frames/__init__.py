@@ -1,1 +1,1 @@
-"""The frames between a page and the server: `definitions`, and `read_frames` to parse them."""
+"""The frames between a page and the server: their `definitions`, and `frame`, which writes and parses them."""

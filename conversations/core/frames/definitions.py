@@ -1,4 +1,4 @@
-"""Definitions of the socket's frames, in both directions; `read_frames` parses them.
+"""Definitions of the socket's frames, in both directions; `frame` writes and parses them.
 
 A frame is a JSON object whose `type` is `noun.verb`. Positions and offsets: `position` is a message's depth in its
 conversation, `at`, `start` and `end` count Unicode code points of a reply's content.
@@ -12,25 +12,12 @@ same rule.
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """Base of all frames: a value for each field, and the name under which it travels."""
-
-    type: ClassVar[str] = ""
-
-    def to_wire(self) -> dict[str, Any]:
-        return {"type": self.type} | {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
-
-    def to_json(self) -> str:
-        """Return the frame as it travels. (The encoder is kept: `json.dumps` makes one for every call.)"""
-        return _ENCODER.encode(self.to_wire())
+from .frame import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +260,3 @@ FROM_SERVER: dict[str, type[Frame]] = {
         ErrorFrame,
     )
 }
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return tuple(map(_plain, value))
-    return str(value) if isinstance(value, uuid.UUID) else value

@@ -27,18 +27,15 @@ from conversations.core.errors import (
     SiteMonthlyMoneyUsedUp,
 )
 
-from .unit_prices import UnitPrices, cost_usd
-from .usage import Usage
-
-Whose = Literal["person", "site"]
+Whose = Literal["user", "site"]
 LimitPeriod = Literal["day", "month"]
 Refusal = Literal["reserved", "used_up", "too_expensive"]
 
 PERIODS: tuple[LimitPeriod, ...] = ("day", "month")
 BY_URGENCY: tuple[Refusal, ...] = ("reserved", "used_up", "too_expensive")
 USED_UP: dict[tuple[Whose, LimitPeriod], type[MoneyUsedUp]] = {
-    ("person", "day"): MoneyUsedUp,
-    ("person", "month"): MonthlyMoneyUsedUp,
+    ("user", "day"): MoneyUsedUp,
+    ("user", "month"): MonthlyMoneyUsedUp,
     ("site", "day"): SiteMoneyUsedUp,
     ("site", "month"): SiteMonthlyMoneyUsedUp,
 }
@@ -82,7 +79,7 @@ class Allowance:
             return ReplyTooExpensive() if self.limit_usd else MoneyForbidden()
         if refusal == "used_up":
             return USED_UP[self.whose, self.period](opens_at=self.opens_at)
-        return MoneyReserved() if self.whose == "person" else SiteMoneyReserved()
+        return MoneyReserved() if self.whose == "user" else SiteMoneyReserved()
 
 
 def allowance_error(allowances: Collection[Allowance], worst_usd: Decimal | None) -> AccessError | None:
@@ -97,9 +94,3 @@ def allowance_error(allowances: Collection[Allowance], worst_usd: Decimal | None
         return None
     refusal, allowance = max(refusing, key=lambda pair: (BY_URGENCY.index(pair[0]), pair[1].opens_at))
     return allowance.error(refusal)
-
-
-def worst_case_usd(prices: UnitPrices | None, *, input_tokens: int, output_tokens: int) -> Decimal | None:
-    """Return the most that a request with at most so many tokens can cost, or None where a price is unknown."""
-    highest = prices.highest(input_tokens) if prices else None
-    return cost_usd(Usage(input_tokens, output_tokens), highest)

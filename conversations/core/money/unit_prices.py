@@ -114,6 +114,12 @@ def cost_usd(usage: Usage, prices: UnitPrices | None) -> Decimal | None:
     return (total / TOKENS_PER_PRICE).quantize(COST_PRECISION)
 
 
+def worst_case_usd(prices: UnitPrices | None, *, input_tokens: int, output_tokens: int) -> Decimal | None:
+    """Return the most that a request with at most so many tokens can cost, or None where a price is unknown."""
+    highest = prices.highest(input_tokens) if prices else None
+    return cost_usd(Usage(input_tokens, output_tokens), highest)
+
+
 def _most(prices: Iterable[Decimal | None]) -> Decimal | None:
     known = list(prices)
     return None if None in known else max(price for price in known if price is not None)

@@ -1,8 +1,13 @@
-"""The messages of a prompt: plain values, in the form in which a provider receives them."""
+"""The messages of a prompt: plain values, in the form in which a provider receives them.
+
+Digests (SHA-256) of what was sent prove that what is shown again is the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -51,3 +56,13 @@ class PromptMessage(NamedTuple):
 
 
 Prompt = tuple[PromptMessage, ...]
+
+
+def digest_of(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Return the SHA-256, in hexadecimal, of messages as they are sent."""
+    return digest_of_text(json.dumps(messages, sort_keys=True))
+
+
+def digest_of_text(text: str) -> str:
+    """Return the SHA-256 of *text*, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -6,12 +6,12 @@ texts lose what people can't see, and a schema is taken or not, each by itself.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from conversations.core.text.digest import digest_of_text
 from conversations.core.text.invisible_characters import is_invisible
 from conversations.core.text.storable_text import UNSTORABLE
 
@@ -90,7 +90,8 @@ def name_for_models(server: str, tool: str) -> str:
     if TOOL_NAME.fullmatch(plain):
         return plain
     room = _LONGEST_NAME - _DIGEST_CHARACTERS - 1
-    return f"{_UNFIT.sub('_', plain)[:room]}_{digest_of_text(tool)[:_DIGEST_CHARACTERS]}"
+    digest = hashlib.sha256(tool.encode()).hexdigest()[:_DIGEST_CHARACTERS]
+    return f"{_UNFIT.sub('_', plain)[:room]}_{digest}"
 
 
 def cleaned(tool: ListedTool) -> ListedTool:

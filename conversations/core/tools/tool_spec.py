@@ -5,13 +5,12 @@ schema = {"type": "function", "function": {"name", "description", "parameters"}}
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-
-from conversations.core.text.digest import digest_of_text
 
 TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what providers take
 BUILT_IN: Final = "built-in"  # sources that are no MCP server's names
@@ -41,9 +40,8 @@ class ToolSpec:
 
     def digest_of_call(self, arguments: str) -> str:
         """Return what a user's consent is bound to: this tool as it is now, and exactly these arguments."""
-        return digest_of_text(
-            json.dumps([self.source, self.address, self.schema, canonical(arguments)], sort_keys=True)
-        )
+        called = json.dumps([self.source, self.address, self.schema, canonical(arguments)], sort_keys=True)
+        return hashlib.sha256(called.encode()).hexdigest()
 
 
 def is_object(arguments: str) -> bool:

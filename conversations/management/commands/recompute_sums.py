@@ -39,8 +39,9 @@ def _line_of_spending(each: Difference) -> str:
 
 
 def _line_of_figures(each: LedgerSumDifference) -> str:
+    whose = _whose(each.user_id, "deleted user")
     return (
-        f"{_whose(each.user_id, 'nobody')}, {each.quarter:%Y-%m-%d %H:%M} UTC, {each.language_model}, {each.purpose}: "
+        f"{whose}, {each.quarter:%Y-%m-%d %H:%M} UTC, {each.language_model}, {each.purpose}: "
         f"completions {each.stored_completions} → {each.completions}, "
         f"cost {each.stored_cost_usd:f} → {each.cost_usd:f}"
     )
@@ -54,5 +55,5 @@ def _line_of_closed(each: RolledUpDifference) -> str:
     )
 
 
-def _whose(user_id: int | None, nobody: str) -> str:
-    return nobody if user_id is None else f"user {user_id}"
+def _whose(user_id: int | None, otherwise: str) -> str:
+    return otherwise if user_id is None else f"user {user_id}"

@@ -22,9 +22,10 @@ from conversations.providers.wire.provider_connection import (
     ProviderConnection,
     StreamTimeout,
     Timeouts,
+    find_refusal,
     provider_request_id,
 )
-from conversations.providers.wire.provider_errors import find_refusal, refusal_error
+from conversations.providers.wire.provider_errors import refusal_error
 
 LAST_BYTE_SECONDS: Final = 0.5  # between the last event and the end of the stream
 

@@ -7,13 +7,13 @@ of a calculator: "What is 17 × 23?" asks for `17 * 23`. Any tool is called when
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from conversations.core.prompt.messages import PromptToolCall
-from conversations.core.text.digest import digest_of_text
 
 from .demo_prompt import DemoPrompt
 from .quotations import answer_from_passages
@@ -104,10 +104,12 @@ class RequestedTool(NamedTuple):
 
 def choose_tools(prompt: DemoPrompt) -> tuple[PromptToolCall, ...]:
     """Return the tool calls that the newest question makes the demo model ask for: none once there are results."""
-    if prompt.results or not prompt.tools:
+    if prompt.results:
         return ()
     requested = list(dict.fromkeys(_requested(prompt)))[:MOST_CALLS]
-    digest = digest_of_text(str(prompt.messages))[:12]  # of a call its own, and the same for the same prompt
+    digest = hashlib.sha256(str(prompt.messages).encode()).hexdigest()[
+        :12
+    ]  # of a call its own, and the same for the same prompt
     return tuple(PromptToolCall(f"call_{digest}_{place}", *each) for place, each in enumerate(requested))
 
 

@@ -117,7 +117,7 @@ class _Reply:
     def _write(self) -> tuple[list[_Piece], str]:
         """Return the reply in pieces, as many as fit, and its finish reason."""
         count = count_text(self.language_model.encoding)
-        calls = choose_tools(self.prompt)
+        calls = choose_tools(self.prompt) if self.prompt.tools else ()
         pieces = list(_calling(calls)) if calls else list(_saying(answer(self.prompt)))
         fitting = _that_fit(pieces, [count(piece.text) for piece in pieces], self.limit_tokens)
         if len(fitting) < len(pieces):

@@ -189,6 +189,20 @@ def to_completion_error(exc: Exception, *, in_stream: bool = False) -> Completio
     return error(detail=redact(f"{type(cause).__name__}: {str(cause) or 'nothing came in time'}"))
 
 
+def find_refusal(chunk: object) -> Refusal | None:
+    """Return the refusal sent in place of a chunk or an answer, None if there is none.
+
+    It is `{"error": {"message": …}}` or, by older vLLM, the error itself.
+    """
+    if not isinstance(chunk, Mapping):
+        return None
+    error = chunk.get("error") or (chunk if "error" in (chunk.get("object"), chunk.get("type")) else None)
+    if not error:
+        return None
+    message = error.get("message") if isinstance(error, Mapping) else error
+    return Refusal(str(message or "error in the stream"), body=error)
+
+
 def _innermost_cause(exc: Exception) -> Exception:
     """Return the innermost cause: the transport calls a reset connection a timeout, its cause does not."""
     cause = exc

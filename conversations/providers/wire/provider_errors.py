@@ -105,20 +105,6 @@ def refusal_error(refusal: Refusal) -> CompletionError:
     return error(detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id)
 
 
-def find_refusal(chunk: object) -> Refusal | None:
-    """Return the refusal sent in place of a chunk or an answer, None if there is none.
-
-    It is `{"error": {"message": …}}` or, by older vLLM, the error itself.
-    """
-    if not isinstance(chunk, Mapping):
-        return None
-    error = chunk.get("error") or (chunk if "error" in (chunk.get("object"), chunk.get("type")) else None)
-    if not error:
-        return None
-    message = error.get("message") if isinstance(error, Mapping) else error
-    return Refusal(str(message or "error in the stream"), body=error)
-
-
 def retry_after_seconds(headers: Mapping[str, str], *, now: dt.datetime) -> float | None:
     """Return how long the provider asks us to wait: in milliseconds, in seconds or until an HTTP date."""
     if milliseconds := _number(headers.get("retry-after-ms")):

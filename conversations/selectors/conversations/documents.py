@@ -42,7 +42,7 @@ class ListedDocument:
     @property
     def is_moving(self) -> bool:
         """Whether it will look different soon, by itself."""
-        return self.document.state in (DocumentState.WAITING, DocumentState.READING) or self.missing_vectors == "coming"
+        return self.document.state in (DocumentState.WAITING, DocumentState.PARSING) or self.missing_vectors == "coming"
 
 
 def list_documents(place: Conversation | Scenario) -> list[ListedDocument]:

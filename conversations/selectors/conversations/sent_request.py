@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conversations.core.prompt.grounding_text import PromptPassage, render_question
-from conversations.core.prompt.messages import PromptMessage, PromptToolCall
-from conversations.core.text.digest import digest_of
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall, digest_of
 from conversations.core.window.truncation import truncate_text
 from conversations.core.window.window_record import GroundingRecord, WindowRecord
 from conversations.models import Completion, Message

@@ -29,7 +29,7 @@ def money_limits(user: User | None, limits: EffectiveLimits | None = None) -> Mo
     if user and limits is None:
         limits = effective_limits(user)
     site_budget = limits.site_budget if limits else SiteBudget.objects.first()
-    sources: dict[Whose, EffectiveLimits | SiteBudget | None] = {"person": limits, "site": site_budget}
+    sources: dict[Whose, EffectiveLimits | SiteBudget | None] = {"user": limits, "site": site_budget}
     amounts = {
         (whose, period): getattr(source, f"money_per_{period}_usd")
         for whose, source in sources.items()
@@ -46,7 +46,7 @@ def allowances(user: User | None, limits: MoneyLimits, *, at: dt.datetime) -> li
     begins = {"day": at.astimezone(dt.UTC).date(), "month": at.astimezone(dt.UTC).date().replace(day=1)}
     whose_rows = Q(user=None) | Q(user=user.pk) if user else Q(user=None)
     rows = Spending.objects.filter(whose_rows, begins_on__in=begins.values())
-    sums = {("person" if row.user_id else "site", row.period, row.begins_on): row for row in rows}
+    sums = {("user" if row.user_id else "site", row.period, row.begins_on): row for row in rows}
     return [
         Allowance(whose, period, begins[period], limit, *_sums(sums.get((whose, period, begins[period]))))
         for (whose, period), limit in limits.by_row.items()

@@ -36,12 +36,12 @@ IS_WANTED = """NOT EXISTS (
 CLAIM = f"""
 WITH next AS (
   SELECT id FROM conversations_document AS candidate
-  WHERE (state = 'waiting' OR (state = 'reading' AND lease_until < statement_timestamp())) AND {IS_WANTED}
+  WHERE (state = 'waiting' OR (state = 'parsing' AND lease_until < statement_timestamp())) AND {IS_WANTED}
   ORDER BY array_position(%(served)s::bigint[], coalesce(uploader_id, 0)) NULLS FIRST, id
   LIMIT 1 FOR UPDATE SKIP LOCKED
 )
 UPDATE conversations_document AS document
-SET state = 'reading', worker = %(worker)s, attempt = attempt + 1, percent = 0,
+SET state = 'parsing', worker = %(worker)s, attempt = attempt + 1, percent = 0,
     lease_until = statement_timestamp() + make_interval(secs => %(lease)s)
 FROM next WHERE document.id = next.id
 RETURNING document.id, coalesce(document.uploader_id, 0), document.attempt
@@ -157,6 +157,6 @@ _LET_GO: Mapping[str, Any] = {"worker": "", "lease_until": None}
 
 
 def _update(held: HeldDocument, columns: Mapping[str, Any]) -> None:
-    mine = Document.objects.filter(pk=held.id, worker=held.worker, state=DocumentState.READING)
+    mine = Document.objects.filter(pk=held.id, worker=held.worker, state=DocumentState.PARSING)
     if not mine.update(**columns):
         raise DocumentLost

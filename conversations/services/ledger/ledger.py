@@ -13,11 +13,10 @@ from django.db import connection, transaction
 from chatsite.accounts.models import User
 from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.core.errors import PriceUnknown
-from conversations.core.money.allowance import worst_case_usd
 from conversations.core.money.context_cost import cost_without_history_usd
-from conversations.core.money.unit_prices import UnitPrices, cost_usd
+from conversations.core.money.unit_prices import UnitPrices, cost_usd, worst_case_usd
 from conversations.core.money.usage import Usage
-from conversations.core.text.digest import digest_of, digest_of_text
+from conversations.core.prompt.messages import digest_of, digest_of_text
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose

@@ -26,8 +26,8 @@ from django.conf import settings
 from django.db import connection
 
 from conversations.core.errors import AccessError, MoneyReserved, SiteMoneyReserved
-from conversations.core.money.allowance import LimitPeriod, Whose, allowance_error, worst_case_usd
-from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.money.allowance import LimitPeriod, Whose, allowance_error
+from conversations.core.money.unit_prices import UnitPrices, worst_case_usd
 from conversations.models import Completion, Run, Scenario
 from conversations.selectors.figures.spending import MoneyLimits, allowances
 from conversations.services.counting.model_context import effective_policy, model_context
@@ -89,8 +89,8 @@ WITH completion AS (
 """  # noqa: S608  # constants
 
 PLACES: tuple[tuple[Whose, LimitPeriod], ...] = (
-    ("person", "day"),
-    ("person", "month"),
+    ("user", "day"),
+    ("user", "month"),
     ("site", "day"),
     ("site", "month"),
 )
@@ -133,8 +133,8 @@ def why_not_covered(completion: Completion, limits: MoneyLimits) -> AccessError:
     if error := allowance_error(read, completion.reserved_usd):
         return error
     # What stood in the way has ended since: it was reserved for other requests.
-    persons = any(each.whose == "person" for each in read)
-    return MoneyReserved() if persons else SiteMoneyReserved()
+    is_users_own = any(each.whose == "user" for each in read)
+    return MoneyReserved() if is_users_own else SiteMoneyReserved()
 
 
 def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:

@@ -29,7 +29,8 @@ from conversations.core.errors import (
     TooManyAwaitingApproval,
     TooManyRepliesAtOnce,
 )
-from conversations.core.money.allowance import Allowance, allowance_error, worst_case_usd
+from conversations.core.money.allowance import Allowance, allowance_error
+from conversations.core.money.unit_prices import worst_case_usd
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation, Message, Run, Scenario

@@ -12,7 +12,8 @@ from django.db import connection, transaction
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ConversationError, ReplyAccessRevoked, ReplyInterrupted
-from conversations.core.frames.definitions import Frame, ReplyDone, ReplyFailed
+from conversations.core.frames.definitions import ReplyDone, ReplyFailed
+from conversations.core.frames.frame import Frame
 from conversations.core.prompt.messages import PromptMessage
 from conversations.live.fanout import publish_awaiting_approval, publish_frame
 from conversations.models import Message

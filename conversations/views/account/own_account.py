@@ -28,13 +28,13 @@ from conversations.services.portability.delete_account import delete_account as 
 from conversations.services.portability.export_account import exported_files
 from conversations.services.portability.export_lease import give_lease_back, prolong_lease, take_lease
 from conversations.views.http.errors import answers_errors
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 
 
 @require_http_methods(["GET", "POST"])
 @answers_errors()
 @require_reauthentication
-def export_account(request: PersonRequest) -> HttpResponseBase:
+def export_account(request: HtmxRequest) -> HttpResponseBase:
     """Say what is in the file, and send it."""
     if request.method == "GET":
         return render(request, "account/export.html")
@@ -76,7 +76,7 @@ class _ExportStream:
 @require_http_methods(["GET", "POST"])
 @login_required
 @require_reauthentication
-def delete_account(request: PersonRequest) -> HttpResponse:
+def delete_account(request: HtmxRequest) -> HttpResponse:
     """Say what goes and what stays, and delete the account if its address was typed. The gate does not apply here."""
     form = DeleteAccountForm(request.POST or None, email=request.user.email)
     if request.method == "POST" and form.is_valid():
@@ -88,7 +88,7 @@ def delete_account(request: PersonRequest) -> HttpResponse:
     return render(request, "account/delete.html", context, status=400 if form.errors else 200)
 
 
-def _deleted(request: PersonRequest) -> HttpResponse:
+def _deleted(request: HtmxRequest) -> HttpResponse:
     """Raises a `ValidationError` if the account has to stay."""
     email = request.user.email
     delete_for_good(request.user)

@@ -10,14 +10,14 @@ from django.views.decorators.http import require_safe
 from conversations.selectors.review.readings import readings_of_owner
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 
 ON_A_PAGE = 30
 
 
 @require_safe
 @answers_errors()
-def readings(request: PersonRequest) -> HttpResponse:
+def readings(request: HtmxRequest) -> HttpResponse:
     """Who read which conversation, when and why, newest first. Not found where the site does not show it."""
     if not settings.READINGS_SHOWN_TO_OWNERS:
         raise Http404

@@ -23,14 +23,14 @@ from conversations.services.conversations.conversations import (
 )
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 
 from .page_context import list_context
 
 
 @require_POST
 @answers_errors()
-def scenario(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+def scenario(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """Go on with another scenario."""
     conversation = find_conversation(request.user, public_id)
     if (scenario_id := parameters.scenario_id(request)) is None:
@@ -41,7 +41,7 @@ def scenario(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @answers_errors()
-def rename(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+def rename(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """Ask for the new title: in a dialog that leaves the page as it is, or on a page that leads to the conversation."""
     conversation = find_conversation(request.user, public_id)
     is_blank = False
@@ -54,7 +54,7 @@ def rename(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
     return render(request, template, {"conversation": conversation, "current": current, "is_blank": is_blank})
 
 
-def _renamed(request: PersonRequest, public_id: uuid.UUID, title: str) -> HttpResponse:
+def _renamed(request: HtmxRequest, public_id: uuid.UUID, title: str) -> HttpResponse:
     """Render the list again, and send the page the title, for it may be its own."""
     if not request.htmx:
         return redirect("conversations:conversation", public_id)
@@ -66,7 +66,7 @@ def _renamed(request: PersonRequest, public_id: uuid.UUID, title: str) -> HttpRe
 
 @require_POST
 @answers_errors()
-def delete(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+def delete(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """Take the conversation away and offer to bring it back. A page that shows it goes to a new one."""
     conversation = find_conversation(request.user, public_id)
     delete_conversation(conversation)
@@ -82,6 +82,6 @@ def delete(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_POST
 @answers_errors()
-def restore(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+def restore(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     conversation = restore_conversation(user=request.user, public_id=public_id)
     return redirect("conversations:conversation", conversation.public_id)

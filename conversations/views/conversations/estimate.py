@@ -20,7 +20,7 @@ from conversations.services.messages.estimate_draft import DraftEstimate, estima
 from conversations.tools.toolbox import scenario_toolbox
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 from conversations.views.usage.money_left import money_sentences
 from conversations.wording.error_sentences import error_sentence, request_reader
 
@@ -29,7 +29,7 @@ from .window_context import window_context, window_summary
 
 @require_POST
 @answers_errors()
-def estimate(request: PersonRequest) -> HttpResponse:
+def estimate(request: HtmxRequest) -> HttpResponse:
     """What a draft would cost, how full the window would be with it, and which messages would be in it."""
     estimated = _estimate(request, _conversation(request))
     return JsonResponse(
@@ -46,7 +46,7 @@ def estimate(request: PersonRequest) -> HttpResponse:
 
 @require_POST
 @answers_errors()
-def preview(request: PersonRequest) -> HttpResponse:
+def preview(request: HtmxRequest) -> HttpResponse:
     """The window that the draft would be sent in."""
     conversation = _conversation(request)
     estimated = _estimate(request, conversation)
@@ -61,13 +61,13 @@ def preview(request: PersonRequest) -> HttpResponse:
     return render(request, template, context)
 
 
-def _conversation(request: PersonRequest) -> Conversation | None:
+def _conversation(request: HtmxRequest) -> Conversation | None:
     """Return the conversation that the draft belongs to; None if it would begin one."""
     public_id = parameters.optional_unique_id(request, "conversation")
     return find_conversation(request.user, public_id) if public_id else None
 
 
-def _estimate(request: PersonRequest, conversation: Conversation | None) -> DraftEstimate:
+def _estimate(request: HtmxRequest, conversation: Conversation | None) -> DraftEstimate:
     return estimate_draft(
         user=request.user,
         conversation=conversation,
@@ -76,7 +76,7 @@ def _estimate(request: PersonRequest, conversation: Conversation | None) -> Draf
     )
 
 
-def _problem(request: PersonRequest, estimated: DraftEstimate) -> str:
+def _problem(request: HtmxRequest, estimated: DraftEstimate) -> str:
     return error_sentence(estimated.error, request_reader(request)) if estimated.error else ""
 
 

@@ -22,13 +22,13 @@ from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .page_context import new_page_context, page_context
 
 
-def show_page_with_draft(request: PersonRequest, error: ConversationError, public_id: uuid.UUID) -> HttpResponse:
+def show_page_with_draft(request: HtmxRequest, error: ConversationError, public_id: uuid.UUID) -> HttpResponse:
     """The page that the form was on, with what was typed and the reason why it was not sent."""
     try:
         context = page_context(request, find_conversation(request.user, public_id))
@@ -38,7 +38,7 @@ def show_page_with_draft(request: PersonRequest, error: ConversationError, publi
     return render(request, "conversations/conversation.html", context | draft)
 
 
-def _scenario_of_draft(request: PersonRequest) -> Scenario:
+def _scenario_of_draft(request: HtmxRequest) -> Scenario:
     """Return what the form had chosen; the default if that can't be chosen any more."""
     try:
         return scenario_to_begin_with(request.user, parameters.scenario_id(request))
@@ -48,7 +48,7 @@ def _scenario_of_draft(request: PersonRequest) -> Scenario:
 
 @require_POST
 @answers_errors(refuse=show_page_with_draft)
-def post(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+def post(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """Send a message; the first one begins the conversation."""
     client_id = parameters.unique_id(request.POST.get("client_id"), "client_id")
     with transaction.atomic():  # a message that is refused begins nothing
@@ -79,7 +79,7 @@ def acknowledgement(posted: PostedMessage) -> JsonResponse:
 
 @require_POST
 @answers_errors()
-def stop(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def stop(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     conversation = find_conversation(request.user, public_id)
     stop_reply(conversation=conversation, reply_id=reply_id)
     return _done(request, public_id, reply_id)
@@ -87,13 +87,13 @@ def stop(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpRes
 
 @require_POST
 @answers_errors()
-def regenerate(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def regenerate(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     conversation = find_conversation(request.user, public_id)
     reply = regenerate_reply(user=request.user, conversation=conversation, reply_id=reply_id)
     return _done(request, public_id, reply.pk)
 
 
-def _done(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def _done(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"reply": reply_id})
     # Without a fragment: browsers do not refresh an address that has one.

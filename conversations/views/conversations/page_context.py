@@ -28,7 +28,7 @@ from conversations.services.counting.model_context import model_context
 from conversations.services.limits.message_checks import user_allowances
 from conversations.views.documents.document_list import Addresses, adding_context, documents_context
 from conversations.views.http import parameters
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 from conversations.views.usage.money_left import money_left_sentence
 from conversations.wording.error_sentences import request_reader
 from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
@@ -47,7 +47,7 @@ SUGGESTIONS: Mapping[str, Promise] = {
 }
 
 
-def list_context(request: PersonRequest, *, current: uuid.UUID | None) -> dict[str, Any]:
+def list_context(request: HtmxRequest, *, current: uuid.UUID | None) -> dict[str, Any]:
     """The list of conversations, from the moment in the query on, as one page of groups; and which of all ask."""
     before = parameters.moment(request, "before")
     found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE)
@@ -62,7 +62,7 @@ def list_context(request: PersonRequest, *, current: uuid.UUID | None) -> dict[s
     }
 
 
-def thread_context(request: PersonRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
+def thread_context(request: HtmxRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
     """The newest messages, or those before a position, each marked by what the language model saw of it last.
 
     And the line above which it no longer sees them.
@@ -101,7 +101,7 @@ def costs_context(conversation: Conversation) -> dict[str, Any]:
     return {"conversation": conversation, "costs": totals_of_conversation(conversation) if shows else None}
 
 
-def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]:
+def scenario_context(request: HtmxRequest, chosen: Scenario) -> dict[str, Any]:
     """The scenario, what it could be changed for, and its language model. Where there is no choice, none is shown."""
     offered = list_scenarios(request.user)
     scenarios = offered if chosen in offered else [chosen, *offered]
@@ -115,7 +115,7 @@ def scenario_context(request: PersonRequest, chosen: Scenario) -> dict[str, Any]
     }
 
 
-def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
+def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
     """The page of a conversation that begins with its first message."""
     return {
         **list_context(request, current=public_id),
@@ -135,7 +135,7 @@ def new_page_context(request: PersonRequest, public_id: uuid.UUID, scenario: Sce
     }
 
 
-def page_context(request: PersonRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
+def page_context(request: HtmxRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
     """The page of a conversation with its newest messages, or those before a position."""
     return {
         **new_page_context(request, conversation.public_id, conversation.scenario),

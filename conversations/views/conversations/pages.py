@@ -14,7 +14,7 @@ from conversations.selectors.conversations.sources import question_at
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 
 from .page_context import list_context, new_page_context, page_context, thread_context
@@ -25,7 +25,7 @@ PAGE = "conversations/conversation.html"
 
 @require_safe
 @answers_errors()
-def new(request: PersonRequest) -> HttpResponse:
+def new(request: HtmxRequest) -> HttpResponse:
     """A conversation that begins with its first message; its id is chosen here, so that sending twice begins one."""
     remember_time_zone(request.user, request.COOKIES)
     scenario = scenario_to_begin_with(request.user, parameters.scenario_id(request))
@@ -34,7 +34,7 @@ def new(request: PersonRequest) -> HttpResponse:
 
 @require_safe
 @answers_errors()
-def conversation(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+def conversation(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """A conversation; with the position of a question to be asked again more narrowly, that question is the draft."""
     found = find_conversation(request.user, public_id)
     remember_time_zone(request.user, request.COOKIES)
@@ -47,7 +47,7 @@ def conversation(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_GET
 @answers_errors()
-def older(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+def older(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """Messages before a position: a piece of the thread for htmx, a page of its own for everyone else."""
     found = find_conversation(request.user, public_id)
     before = parameters.position(request, "before")
@@ -59,7 +59,7 @@ def older(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_GET
 @answers_errors()
-def sync(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
+def sync(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """The snapshot frame from a position on, for a page whose socket can't connect."""
     found = find_conversation(request.user, public_id)
     from_position = parameters.position(request, "from") or 0
@@ -68,7 +68,7 @@ def sync(request: PersonRequest, public_id: uuid.UUID) -> HttpResponse:
 
 @require_GET
 @answers_errors()
-def conversations(request: PersonRequest) -> HttpResponse:
+def conversations(request: HtmxRequest) -> HttpResponse:
     """The list of conversations: whole, or its next page."""
     current = parameters.optional_unique_id(request, "current")
     context = list_context(request, current=current)

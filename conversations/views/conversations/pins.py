@@ -13,12 +13,12 @@ from conversations.models import Message
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 
 
 @require_POST
 @answers_errors()
-def pin(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+def pin(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
     """Pin a message, or take its pin away."""
     conversation = find_conversation(request.user, public_id)
     pinned = parameters.flag(request, "pinned")
@@ -27,7 +27,7 @@ def pin(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpRe
 
 @require_POST
 @answers_errors()
-def exclude(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+def exclude(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
     """Exclude a message, or include it again."""
     conversation = find_conversation(request.user, public_id)
     excluded = parameters.flag(request, "excluded")
@@ -35,7 +35,7 @@ def exclude(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> Ht
     return _marked(request, public_id, marked)
 
 
-def _marked(request: PersonRequest, public_id: uuid.UUID, message: Message) -> HttpResponse:
+def _marked(request: HtmxRequest, public_id: uuid.UUID, message: Message) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"message": message.pk, "pinned": message.pinned, "excluded": message.excluded})
     page = reverse("conversations:conversation", args=[public_id])

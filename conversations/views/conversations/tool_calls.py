@@ -15,12 +15,12 @@ from conversations.services.replies.approve_tool_call import decide_call
 from conversations.views.documents.documents import INERT
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 
 
 @require_POST
 @answers_errors()
-def decide(request: PersonRequest, public_id: uuid.UUID, call_id: int) -> HttpResponse:
+def decide(request: HtmxRequest, public_id: uuid.UUID, call_id: int) -> HttpResponse:
     """Store the user's decision about the call that they have seen, which the form's digest names."""
     call = decide_call(
         conversation=find_conversation(request.user, public_id),
@@ -36,7 +36,7 @@ def decide(request: PersonRequest, public_id: uuid.UUID, call_id: int) -> HttpRe
 
 @require_GET
 @answers_errors()
-def result(request: PersonRequest, public_id: uuid.UUID, call_id: int) -> HttpResponse:
+def result(request: HtmxRequest, public_id: uuid.UUID, call_id: int) -> HttpResponse:
     """The whole result of a call, of which the page shows the beginning: a text to be saved, whatever is in it."""
     call = find_call(find_conversation(request.user, public_id), call_id)
     response = HttpResponse(whole_result(call), content_type="text/plain; charset=utf-8")

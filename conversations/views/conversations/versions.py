@@ -15,14 +15,14 @@ from conversations.services.messages.edit_message import edit_message, find_edit
 from conversations.services.messages.switch_version import switch_version
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, show_refusal, wants_json
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .messages import acknowledgement
 
 
 def show_form_with_draft(
-    request: PersonRequest, error: ConversationError, public_id: uuid.UUID, message_id: int
+    request: HtmxRequest, error: ConversationError, public_id: uuid.UUID, message_id: int
 ) -> HttpResponse:
     """The form again, with what was typed and the reason why it was not sent."""
     if request.method != "POST":
@@ -39,7 +39,7 @@ def show_form_with_draft(
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @answers_errors(refuse=show_form_with_draft)
-def edit(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+def edit(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
     """Send a message in other words; before that, show its words, to a script as JSON."""
     conversation = find_conversation(request.user, public_id)
     if request.method != "POST":
@@ -61,7 +61,7 @@ def edit(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpR
 
 @require_POST
 @answers_errors()
-def show(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+def show(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
     """Show another version of a message, and what was said after that one."""
     conversation = find_conversation(request.user, public_id)
     shown = switch_version(conversation=conversation, message_id=message_id)
@@ -71,5 +71,5 @@ def show(request: PersonRequest, public_id: uuid.UUID, message_id: int) -> HttpR
     return HttpResponseRedirect(f"{page}#message-{shown.pk}")
 
 
-def _form(request: PersonRequest, **context: object) -> HttpResponse:
+def _form(request: HtmxRequest, **context: object) -> HttpResponse:
     return render(request, "conversations/edit.html", context)

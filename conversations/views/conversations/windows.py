@@ -14,7 +14,7 @@ from conversations.selectors.conversations.sources import sources_of_reply
 from conversations.selectors.conversations.window import SentWindow, sent_window
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 
 from .sources_summary import summarize_sources
@@ -25,7 +25,7 @@ IS_EXACT_HEADER = "X-Is-Exact"
 
 @require_GET
 @answers_errors()
-def window(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def window(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     """What the language model saw when it made a reply."""
     sent = _sent_window(request, public_id, reply_id)
     context = {
@@ -41,7 +41,7 @@ def window(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpR
 
 @require_GET
 @answers_errors()
-def request_body(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def request_body(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     """The JSON body of a request, as it was sent. Its header and its file's name say if it is that no more."""
     sent = _sent_window(request, public_id, reply_id)
     rebuilt = sent_request(sent.completion)
@@ -54,7 +54,7 @@ def request_body(request: PersonRequest, public_id: uuid.UUID, reply_id: int) ->
 
 @require_GET
 @answers_errors()
-def sources(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+def sources(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     """The passages that were looked up for a reply: those it was sent, what was cut of them, and those left out."""
     reply = find_reply(find_conversation(request.user, public_id), reply_id)
     found = sources_of_reply(reply)
@@ -63,7 +63,7 @@ def sources(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> Http
     return render(request, "conversations/_passages.html" if request.htmx else "conversations/sources.html", context)
 
 
-def _sent_window(request: PersonRequest, public_id: uuid.UUID, reply_id: int) -> SentWindow:
+def _sent_window(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> SentWindow:
     """Return the window of the reply's last request, or of the one with the number in the query."""
     reply = find_reply(find_conversation(request.user, public_id), reply_id)
     return sent_window(reply, number=parameters.position(request, "number"))

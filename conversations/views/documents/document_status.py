@@ -41,7 +41,7 @@ def status_text(listed: ListedDocument, reader: ReaderLocale) -> str:
     match document.state:
         case DocumentState.FAILED:
             return stored_error_sentence(document.error_code, document.error_params, reader)
-        case DocumentState.READING:
+        case DocumentState.PARSING:
             return gettext("Reading %(percent)s %%") % {"percent": document.percent}
         case DocumentState.WAITING:
             return gettext("Waiting to be read")
@@ -97,7 +97,7 @@ def _missing_vectors_text(listed: ListedDocument, reader: ReaderLocale) -> str:
 
 def progress_percent(listed: ListedDocument) -> int | None:
     """Return how far parsing or embedding has come, or None if neither is going on."""
-    if listed.document.state == DocumentState.READING:
+    if listed.document.state == DocumentState.PARSING:
         return listed.document.percent
     if listed.missing_vectors == "coming":
         return 100 * listed.document.embedded_count // max(1, listed.document.passage_count)

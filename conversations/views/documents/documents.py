@@ -39,7 +39,7 @@ from conversations.services.documents.documents import (
 )
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, show_refusal, status_of, wants_json
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .document_list import Addresses, documents_context
@@ -56,7 +56,7 @@ def show_missing_documents(request: HttpRequest, error: ConversationError, **add
     return show_refusal(request, error, **address)
 
 
-def _find_place(request: PersonRequest, address: dict[str, Any]) -> Place:
+def _find_place(request: HtmxRequest, address: dict[str, Any]) -> Place:
     if "scenario_id" in address:
         return find_scenario_with_documents(request.user, address["scenario_id"])
     return find_conversation(request.user, address["public_id"])
@@ -64,12 +64,12 @@ def _find_place(request: PersonRequest, address: dict[str, Any]) -> Place:
 
 @require_GET
 @answers_errors(refuse=show_missing_documents)
-def documents(request: PersonRequest, **address: Any) -> HttpResponse:
+def documents(request: HtmxRequest, **address: Any) -> HttpResponse:
     """The list: a page, or a piece of one that asks again while anything moves."""
     return _list(request, _find_place(request, address))
 
 
-def _list(request: PersonRequest, place: Place, **beside: object) -> HttpResponse:
+def _list(request: HtmxRequest, place: Place, **beside: object) -> HttpResponse:
     template = "conversations/_documents.html" if request.htmx else "conversations/documents.html"
     context = documents_context(place, request_reader(request)) | {"folded": "folded" in request.GET}
     return render(request, template, context | beside)
@@ -86,7 +86,7 @@ class SentFile:
 
 @require_POST
 @answers_errors(refuse=show_missing_documents)
-def add(request: PersonRequest, **address: Any) -> HttpResponse:
+def add(request: HtmxRequest, **address: Any) -> HttpResponse:
     """Keep each file that can be kept; the first one begins a conversation that is not stored yet."""
     keep = _keeper(request, address)
     sent = [_sent(file, keep) for file in request.FILES.getlist("files")]
@@ -95,7 +95,7 @@ def add(request: PersonRequest, **address: Any) -> HttpResponse:
     return _for_scripts(request, sent) if wants_json(request) else _for_people(request, sent, address)
 
 
-def _keeper(request: PersonRequest, address: dict[str, Any]) -> Callable[..., AddedDocument]:
+def _keeper(request: HtmxRequest, address: dict[str, Any]) -> Callable[..., AddedDocument]:
     """Return what keeps a file in the place of *address*, which is looked for once."""
     if "scenario_id" in address:
         scenario = find_scenario_with_documents(request.user, address["scenario_id"])
@@ -113,7 +113,7 @@ def _sent(file: UploadedFile[Any], keep: Callable[..., AddedDocument]) -> SentFi
         return SentFile(name, refusal=refusal)
 
 
-def _for_scripts(request: PersonRequest, sent: list[SentFile]) -> JsonResponse:
+def _for_scripts(request: HtmxRequest, sent: list[SentFile]) -> JsonResponse:
     """Tell of each file; where none is kept, the first refusal is that of the whole."""
     told = [_told(request, file) for file in sent]
     answer: dict[str, Any] = {"documents": told}
@@ -122,7 +122,7 @@ def _for_scripts(request: PersonRequest, sent: list[SentFile]) -> JsonResponse:
     return JsonResponse(answer, status=_status(sent))
 
 
-def _told(request: PersonRequest, file: SentFile) -> dict[str, Any]:
+def _told(request: HtmxRequest, file: SentFile) -> dict[str, Any]:
     if file.added is None:
         error = file.refusal or FileMissing()
         return {"name": file.name, "error": error.code, "message": error_sentence(error, request_reader(request))}
@@ -137,7 +137,7 @@ def _status(sent: list[SentFile]) -> int:
     return next(status_of(file.refusal) for file in sent if file.refusal)
 
 
-def _for_people(request: PersonRequest, sent: list[SentFile], address: dict[str, Any]) -> HttpResponse:
+def _for_people(request: HtmxRequest, sent: list[SentFile], address: dict[str, Any]) -> HttpResponse:
     """Back to where the form was; the list, with what was refused, if anything was."""
     refused = [_told(request, file) for file in sent if file.refusal]
     if not refused:
@@ -154,7 +154,7 @@ def _for_people(request: PersonRequest, sent: list[SentFile], address: dict[str,
 
 @require_GET
 @answers_errors(refuse=show_missing_documents)
-def download(request: PersonRequest, document_id: uuid.UUID, **address: Any) -> HttpResponseBase:
+def download(request: HtmxRequest, document_id: uuid.UUID, **address: Any) -> HttpResponseBase:
     """The file as it was sent, to be saved: no browser shows it as a page of this site."""
     document = find_document(request.user, _find_place(request, address), document_id)
     response = StreamingHttpResponse(_pieces(document), content_type="application/octet-stream")
@@ -172,7 +172,7 @@ async def _pieces(document: Document) -> AsyncIterator[bytes]:
 
 @require_POST
 @answers_errors(refuse=show_missing_documents)
-def delete(request: PersonRequest, document_id: uuid.UUID, **address: Any) -> HttpResponse:
+def delete(request: HtmxRequest, document_id: uuid.UUID, **address: Any) -> HttpResponse:
     place = _find_place(request, address)
     delete_document(find_document(request.user, place, document_id))
     return _changed(request, place)
@@ -180,14 +180,14 @@ def delete(request: PersonRequest, document_id: uuid.UUID, **address: Any) -> Ht
 
 @require_POST
 @answers_errors(refuse=show_missing_documents)
-def again(request: PersonRequest, document_id: uuid.UUID, **address: Any) -> HttpResponse:
+def again(request: HtmxRequest, document_id: uuid.UUID, **address: Any) -> HttpResponse:
     """Read a document again that could not be read, or get the vectors that it lacks."""
     place = _find_place(request, address)
     read_again(find_document(request.user, place, document_id))
     return _changed(request, place)
 
 
-def _changed(request: PersonRequest, place: Place) -> HttpResponse:
+def _changed(request: HtmxRequest, place: Place) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({})
     return _list(request, place) if request.htmx else redirect(Addresses.of(place).list)

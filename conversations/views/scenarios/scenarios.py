@@ -31,7 +31,7 @@ from conversations.services.scenarios.scenario_file import problems_of, read_doc
 from conversations.services.scenarios.scenarios import check_there_is_room, copy_scenario, delete_scenario
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, show_refusal, status_of
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 from conversations.window_policies import policy_choices
 from conversations.wording.error_sentences import error_sentence, request_reader
 
@@ -47,7 +47,7 @@ def show_missing_scenario(request: HttpRequest, error: ConversationError, **kwar
 
 @require_GET
 @answers_errors(refuse=show_missing_scenario)
-def scenarios(request: PersonRequest) -> HttpResponse:
+def scenarios(request: HtmxRequest) -> HttpResponse:
     own = list_own_scenarios(request.user)
     offered = [scenario for scenario in list_scenarios(request.user) if scenario.owner_id != request.user.pk]
     context = {"own": list(map(_listed_scenario, own)), "offered": list(map(_listed_scenario, offered))}
@@ -67,7 +67,7 @@ def _listed_scenario(scenario: Scenario) -> ListedScenario:
 
 @require_http_methods(["GET", "POST"])
 @answers_errors(refuse=show_missing_scenario)
-def new(request: PersonRequest) -> HttpResponse:
+def new(request: HtmxRequest) -> HttpResponse:
     """A new scenario; with one in the query it begins as a copy of that."""
     if (scenario_id := parameters.scenario_id(request)) is None:
         return _form_page(request, Scenario(owner=request.user))
@@ -80,14 +80,14 @@ def new(request: PersonRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @answers_errors(refuse=show_missing_scenario)
-def edit(request: PersonRequest, scenario_id: int) -> HttpResponse:
+def edit(request: HtmxRequest, scenario_id: int) -> HttpResponse:
     """Locked while it is stored: what is deleted or taken meanwhile must not come back as it was."""
     with transaction.atomic():
         scenario = find_own_scenario(request.user, scenario_id, lock=request.method == "POST")
         return _form_page(request, scenario)
 
 
-def _form_page(request: PersonRequest, instance: Scenario, **beside: object) -> HttpResponse:
+def _form_page(request: HtmxRequest, instance: Scenario, **beside: object) -> HttpResponse:
     """The form, with what was typed and what is wrong with it until there is nothing wrong."""
     form = ScenarioForm(request.POST if request.method == "POST" else None, instance=instance)
     if form.is_bound and form.is_valid():
@@ -100,7 +100,7 @@ def _form_page(request: PersonRequest, instance: Scenario, **beside: object) -> 
     return render(request, "conversations/scenario_form.html", context, status=400 if form.errors else 200)
 
 
-def _stored(request: PersonRequest, scenario: Scenario) -> HttpResponse:
+def _stored(request: HtmxRequest, scenario: Scenario) -> HttpResponse:
     """Raises a `ValidationError` if the user has too many already."""
     if not scenario.pk:
         check_there_is_room(request.user)
@@ -111,7 +111,7 @@ def _stored(request: PersonRequest, scenario: Scenario) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @answers_errors(refuse=show_missing_scenario)
-def delete(request: PersonRequest, scenario_id: int) -> HttpResponse:
+def delete(request: HtmxRequest, scenario_id: int) -> HttpResponse:
     """Ask first, and with which scenario its conversations shall go on."""
     scenario = find_own_scenario(request.user, scenario_id)
     if request.method == "POST":
@@ -129,7 +129,7 @@ def delete(request: PersonRequest, scenario_id: int) -> HttpResponse:
 
 @require_GET
 @answers_errors(refuse=show_missing_scenario)
-def export(request: PersonRequest, scenario_id: int) -> HttpResponse:
+def export(request: HtmxRequest, scenario_id: int) -> HttpResponse:
     """The scenario's file."""
     scenario = find_scenario(request.user, scenario_id)
     response = HttpResponse(write_document(scenario), content_type="application/json; charset=utf-8")
@@ -145,7 +145,7 @@ def show_refused_file(request: HttpRequest, error: ConversationError) -> HttpRes
 
 @require_http_methods(["GET", "POST"])
 @answers_errors(refuse=show_refused_file)
-def from_file(request: PersonRequest) -> HttpResponse:
+def from_file(request: HtmxRequest) -> HttpResponse:
     """A new scenario from a file; what is wrong with it is said, and its text can be mended on the spot."""
     if file := request.FILES.get("file"):  # before the form reads it
         count_upload(request.user, size_bytes=file.size or 0)

@@ -20,8 +20,8 @@ from conversations.wording.money_amounts import rounded_usd
 from .money_left import allowance_sentence, opening_moment
 
 NAMES: dict[tuple[Whose, LimitPeriod], Promise] = {
-    ("person", "day"): gettext_lazy("You, today"),
-    ("person", "month"): gettext_lazy("You, this month"),
+    ("user", "day"): gettext_lazy("You, today"),
+    ("user", "month"): gettext_lazy("You, this month"),
     ("site", "day"): gettext_lazy("Everyone, today"),
     ("site", "month"): gettext_lazy("Everyone, this month"),
 }
@@ -48,7 +48,7 @@ def allowance_lines(allowances: Iterable[Allowance], reader: ReaderLocale) -> li
 def _left(allowance: Allowance, reader: ReaderLocale) -> str:
     if not allowance.limit_usd:
         return gettext("No spending allowed.")
-    if allowance.whose == "person":
+    if allowance.whose == "user":
         return allowance_sentence(allowance, reader)
     left = (allowance.left_usd / allowance.limit_usd).quantize(HUNDREDTH, ROUND_FLOOR)
     return gettext("%(share)s left until %(opens_at)s") % {

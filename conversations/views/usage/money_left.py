@@ -23,7 +23,7 @@ def money_sentences(estimated: DraftEstimate, reader: ReaderLocale) -> dict[str,
 
 def money_left_sentence(allowances: Iterable[Allowance], reader: ReaderLocale) -> str:
     """Return what is left of the user's day, or of the month if that is no more. The site's is not theirs."""
-    own = [each for each in allowances if each.whose == "person" and each.limit_usd]
+    own = [each for each in allowances if each.whose == "user" and each.limit_usd]
     if not own:
         return ""
     return allowance_sentence(min(own, key=lambda each: (each.left_usd, each.period == "day")), reader)

@@ -18,7 +18,7 @@ from conversations.selectors.figures.own_usage import OwnConversations, own_filt
 from conversations.selectors.figures.totals import Totals
 from conversations.services.limits.message_checks import user_allowances
 from conversations.templatetags.figures import factor, others, share
-from conversations.views.http.requests import PersonRequest
+from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 from conversations.wording.money_amounts import rounded_usd
 
@@ -41,7 +41,7 @@ class UsageRow:
     is_rest: bool = False
 
 
-def usage_context(request: PersonRequest, chosen: ChosenPeriod) -> dict[str, Any]:
+def usage_context(request: HtmxRequest, chosen: ChosenPeriod) -> dict[str, Any]:
     """All figures, in a number of queries that does not depend on them."""
     figures = read_figures(chosen.period, own_filters(request.user), rows=ROWS)
     total, row = figures.total, _RowMaker(figures.total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.talking import (
+from tests.browser.page_actions import (
     block_socket,
     composer,
     content_of,

@@ -1,0 +1,129 @@
+"""The list of conversations: rename, delete and undo."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from .page_actions import composer, messages, say
+
+
+def listed(page, title):
+    return page.get_by_role("navigation").get_by_role("link", name=title, exact=True)
+
+
+def test_a_conversation_is_renamed(page):
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    page.get_by_label("Title").fill("Names")
+    page.get_by_label("Title").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Names")
+    expect(listed(page, "Names")).to_be_visible()
+
+
+def test_renaming_another_conversation_leaves_this_one_as_it_is(page):
+    say(page, "The first one")
+    page.get_by_role("link", name="New conversation").click()
+    say(page, "The second one")
+    composer(page).fill("half a thought")
+    listed(page, "The first one").hover()
+    page.get_by_role("link", name="Rename “The first one”").click()
+    page.get_by_label("Title").fill("Names")
+    page.get_by_label("Title").press("Enter")
+    expect(listed(page, "Names")).to_be_visible()
+    expect(page.get_by_label("Title")).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The second one")
+    expect(composer(page)).to_have_value("half a thought")
+
+
+def test_a_blank_title_is_refused_in_the_dialog(page):
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    page.get_by_label("Title").fill("   ")
+    page.get_by_label("Title").press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="can’t be blank")).to_be_visible()
+    expect(page.get_by_label("Title")).to_be_visible()
+    expect(listed(page, "My name is Andrew")).to_be_visible()
+
+
+def test_renaming_is_given_up_with_escape(page):
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("link", name="Rename “My name is Andrew”").click()
+    expect(page.get_by_label("Title")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Title")).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_have_text("My name is Andrew")
+
+
+def test_a_deleted_conversation_is_brought_back(page):
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("button", name="Delete “My name is Andrew”").click()
+    expect(listed(page, "My name is Andrew")).to_have_count(0)
+    expect(messages(page)).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(messages(page)).to_have_count(2)
+    expect(listed(page, "My name is Andrew")).to_be_visible()
+
+
+def test_deleting_another_conversation_leaves_this_one_as_it_is(page):
+    say(page, "The first one")
+    page.get_by_role("link", name="New conversation").click()
+    say(page, "The second one")
+    composer(page).fill("half a thought")
+    listed(page, "The first one").hover()
+    page.get_by_role("button", name="Delete “The first one”").click()
+    expect(page.get_by_text("“The first one” is deleted.")).to_be_visible()
+    expect(listed(page, "The first one")).to_have_count(0)
+    expect(composer(page)).to_have_value("half a thought")
+
+
+def test_a_note_goes_by_itself_but_not_from_under_the_pointer(page):
+    say(page, "My name is Andrew")
+    listed(page, "My name is Andrew").hover()
+    page.get_by_role("button", name="Delete “My name is Andrew”").click()
+    note = page.locator(".toast")
+    expect(note).to_be_visible()
+    leaving(note, "(animation) => animation.updatePlaybackRate(1e-6)")  # it must not go while the test looks at it
+    assert leaving(note, "({ effect }) => effect.getTiming().delay") == [10_000]
+    note.hover()
+    assert leaving(note, "({ playState }) => playState") == ["paused"]
+    leaving(note, "(animation) => animation.finish()")
+    expect(note).to_have_count(0)
+
+
+def leaving(note, ask):
+    """Ask the animation with which a note goes away."""
+    return note.evaluate(f"note => note.getAnimations().filter(a => a.animationName === 'toast-leave').map(({ask}))")
+
+
+@pytest.fixture
+def phone(signed_in):
+    return signed_in(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+
+
+def open_actions(phone, title):
+    phone.get_by_role("button", name="Conversations").tap()
+    phone.get_by_role("button", name=f"Actions for “{title}”").tap()
+
+
+def test_a_conversation_is_renamed_with_a_finger(phone):
+    say(phone, "My name is Andrew")
+    open_actions(phone, "My name is Andrew")
+    phone.get_by_role("link", name="Rename").tap()
+    phone.get_by_label("Title").fill("Names")
+    phone.get_by_role("button", name="Rename", exact=True).tap()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Names")
+
+
+def test_another_conversation_is_deleted_with_a_finger_and_can_be_brought_back(phone):
+    say(phone, "The first one")
+    phone.goto("/")
+    say(phone, "The second one")
+    open_actions(phone, "The first one")
+    phone.get_by_role("button", name="Delete").tap()
+    phone.get_by_role("button", name="Undo").tap()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("The first one")

@@ -1,0 +1,99 @@
+"""Nothing of others is found, whatever is asked: the condition is in every query itself."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from conversations.grounding.lexical_search import lexical_search
+from conversations.grounding.search_scope import load_question
+from conversations.grounding.semantic_search import semantic_search
+from conversations.models import Conversation, Document, Scenario
+from tests.grounding.documents import store_document
+from tests.support.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db
+QUESTION = "the canary of the heron"
+VECTOR = [0.5, 0.5]
+
+
+def add(place, word, **fields):
+    fields = {"embedding_model": "vectors", "embedded_count": 1, **fields}
+    return store_document(place, [f"{word}: canary, heron"], name=word, vectors=[VECTOR], **fields)
+
+
+def found(reply):
+    by_words = lexical_search(reply.pk, QUESTION, most=50)
+    by_meaning = semantic_search(reply.pk, VECTOR, model="vectors", floor=0.5, most=50)
+    assert {each.id for each in by_words} == {each.id for each in by_meaning}
+    return {candidate.source for candidate in by_words}
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+@pytest.fixture
+def conversation(alice):
+    return begin(alice)
+
+
+@pytest.fixture
+def reply(conversation):
+    return post(conversation, QUESTION).reply
+
+
+def test_documents_of_the_conversation_and_of_its_scenario_are_found(conversation, reply):
+    add(conversation, "mine")
+    add(conversation.scenario, "of the scenario")
+    assert found(reply) == {"mine", "of the scenario"}
+
+
+def test_those_of_another_conversation_are_not_found_not_even_of_the_same_person(alice, conversation, reply):
+    add(conversation, "mine")
+    add(begin(alice), "of another conversation")
+    add(begin(make_user("bob")), "of Bob")
+    assert found(reply) == {"mine"}
+
+
+def test_those_of_another_scenario_are_not_found(alice, reply):
+    add(Scenario.objects.create(owner=alice, name="other"), "of another scenario")
+    add(Scenario.objects.create(owner=make_user("bob"), name="other"), "of Bob's scenario")
+    assert load_question(reply.pk) is None
+    assert found(reply) == set()
+
+
+@pytest.mark.parametrize("offered", [True, False])
+def test_those_of_somebody_elses_scenario_are_found_only_while_it_is_offered(conversation, reply, offered):
+    scenario = Scenario.objects.create(owner=make_user("bob"), name="Bob's", offered=offered)
+    Conversation.objects.filter(pk=conversation.pk).update(scenario=scenario)
+    add(scenario, "of Bob's scenario")
+    assert found(reply) == ({"of Bob's scenario"} if offered else set())
+    assert (load_question(reply.pk) is not None) is offered
+
+
+@pytest.mark.parametrize("state", ["waiting", "parsing", "failed"])
+def test_a_document_that_is_not_ready_is_not_found(conversation, reply, state):
+    add(conversation, "half read", state=state, lease_until=timezone.now())
+    assert found(reply) == set()
+
+
+def test_a_deleted_document_is_not_found(conversation, reply):
+    add(conversation, "deleted")
+    Document.objects.get().delete()
+    assert found(reply) == set()
+    assert load_question(reply.pk) is None
+
+
+def test_in_a_deleted_conversation_nothing_is_found(conversation, reply):
+    add(conversation, "mine")
+    Conversation.objects.filter(pk=conversation.pk).update(deleted_at=timezone.now())
+    assert found(reply) == set()
+    assert load_question(reply.pk) is None
+
+
+def test_what_is_no_reply_finds_nothing(conversation, reply):
+    add(conversation, "mine")
+    assert lexical_search(reply.pk + 1_000, QUESTION, most=50) == []
+    assert load_question(reply.parent_id) is None

@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+
+from chatsite.accounts.models import Session
+from conversations.core.frames.definitions import FROM_PAGE
+from conversations.models import Message, ToolCall
+from conversations.runs.worker import Worker
+from conversations.services.messages.switch_version import switch_version
+from tests.support.awaiting_approval import ask_about_a_call
+from tests.support.people import begin, make_user, post
+from tests.support.sockets import Page, handshake, sign_in
+from tests.support.waiting import in_thread
+
+pytestmark = pytest.mark.django_db(transaction=True)
+FINAL = ("reply.done", "reply.failed")
+SLOW = 4  # tokens a second: counting to 500 takes longer than any test has patience
+
+
+@pytest.fixture
+async def worker(settings, transactional_db):
+    settings.DEMO_TOKENS_PER_SECOND = 0
+    worker = Worker()
+    await worker.start()
+    yield worker
+    await worker.drain(timeout_seconds=0)
+
+
+@pytest.fixture
+async def alice(transactional_db):
+    return await in_thread(make_user, "alice")
+
+
+@pytest.fixture
+async def conversation(alice):
+    return await in_thread(begin, alice)
+
+
+@pytest.fixture
+async def page(alice):
+    page = await Page.open(alice)
+    yield page
+    await page.communicator.disconnect()
+
+
+async def say(page, conversation, content="Hello", **fields):
+    fields = {"conversation": conversation.public_id, "client_id": uuid.uuid4(), "content": content} | fields
+    await page.send("message.post", **fields)
+
+
+def applied(frames, reply):
+    """Apply deltas by their offsets, as a page does, and return the text."""
+    text = ""
+    for frame in frames:
+        if frame["type"] == "reply.delta" and frame["reply"] == reply:
+            assert frame["at"] <= len(text), "a gap"
+            text = text[: frame["at"]] + frame["text"] + text[frame["at"] + len(frame["text"]) :]
+    return text
+
+
+async def test_a_message_is_stored_answered_and_ended(worker, page, conversation):
+    await say(page, conversation, "My name is Andrew")
+    stored = await page.receive("message.stored")
+    done = await page.receive(*FINAL)
+    reply = await in_thread(Message.objects.get, pk=stored["reply"])
+    assert (done["type"], done["state"], done["length"]) == ("reply.done", "complete", len(reply.content))
+    assert applied(page.frames, stored["reply"]) == reply.content
+    assert [frame["type"] for frame in page.frames][:3] == ["message.stored", "reply.started", "window.recorded"]
+
+
+async def test_a_second_page_sees_the_same(worker, page, alice, conversation):
+    other = await Page.open(alice)
+    await other.send("conversation.sync", conversation=conversation.public_id, from_position=0)
+    await other.receive("conversation.snapshot")
+    await say(page, conversation)
+    stored = await page.receive("message.stored")
+    await page.receive(*FINAL)
+    await other.receive(*FINAL)
+    assert applied(other.frames, stored["reply"]) == applied(page.frames, stored["reply"]) != ""
+    await other.communicator.disconnect()
+
+
+async def test_the_snapshot_is_the_stored_truth(worker, page, conversation):
+    await say(page, conversation, "**Hello**")
+    await page.receive(*FINAL)
+    await page.send("conversation.sync", conversation=conversation.public_id, from_position=0)
+    snapshot = await page.receive("conversation.snapshot")
+    assert [message["role"] for message in snapshot["messages"]] == ["user", "assistant"]
+    assert "<strong>Hello</strong>" in snapshot["messages"][0]["html"]
+    assert snapshot["window"]["prompt_tokens"] > 0
+
+
+async def test_stop_ends_the_reply(worker, page, conversation, settings):
+    settings.DEMO_TOKENS_PER_SECOND = SLOW
+    await say(page, conversation, "Count to 500")
+    stored = await page.receive("message.stored")
+    await page.receive("reply.delta")
+    await page.send("reply.stop", conversation=conversation.public_id, reply=stored["reply"])
+    assert (await page.receive(*FINAL))["state"] == "stopped"
+
+
+async def test_a_decision_reaches_every_page(page, alice):
+    call = await in_thread(ask_about_a_call, alice, {"note": "Buy milk"})
+    about = {"conversation": call.reply.conversation.public_id, "call": call.pk}
+    other = await Page.open(alice)
+    await other.send("conversation.sync", conversation=about["conversation"], from_position=0)
+    await other.receive("conversation.snapshot")
+    await page.send("call.decide", **about, digest="another", allowed=True)
+    assert (await page.receive("error"))["code"] == "call_not_awaiting_approval"
+    await page.send("call.decide", **about, digest=call.digest, allowed=False)
+    heard = await other.receive("reply.step")
+    assert (heard["reply"], heard["step"]) == (call.reply_id, 1)
+    assert (await in_thread(ToolCall.objects.get, pk=call.pk)).state == "refused"
+    await other.communicator.disconnect()
+
+
+async def test_a_reply_can_be_made_again(worker, page, conversation):
+    await say(page, conversation)
+    first = await page.receive("message.stored")
+    await page.receive(*FINAL)
+    await page.send("reply.regenerate", conversation=conversation.public_id, reply=first["reply"])
+    started = await page.receive("reply.started")
+    assert (await page.receive(*FINAL))["reply"] == started["reply"] != first["reply"]
+
+
+async def test_an_edited_message_is_answered_anew(worker, page, conversation):
+    await say(page, conversation, "one")
+    first = await page.receive("message.stored")
+    await page.receive(*FINAL)
+    edit = {"conversation": conversation.public_id, "message": first["message"], "content": "1"}
+    edit["client_id"] = uuid.uuid4()
+    await page.send("message.edit", **edit)
+    stored = await page.receive("message.stored")
+    assert (stored["position"], stored["message"] != first["message"]) == (first["position"], True)
+    assert (await page.receive(*FINAL))["reply"] == stored["reply"]
+    await page.send("message.edit", **edit)
+    assert await page.receive("message.stored") == stored
+
+
+async def test_the_pages_are_told_that_another_version_is_shown(worker, page, conversation):
+    await say(page, conversation)
+    first = await page.receive("message.stored")
+    await page.receive(*FINAL)
+    await page.send("reply.regenerate", conversation=conversation.public_id, reply=first["reply"])
+    await page.receive(*FINAL)
+    await in_thread(switch_version, conversation=conversation, message_id=first["reply"])
+    shown = await page.receive("message.shown")
+    assert (shown["message"], shown["position"]) == (first["reply"], 1)
+
+
+async def test_what_is_refused_names_the_message(page, conversation):
+    client_id = uuid.uuid4()
+    await say(page, conversation, " ", client_id=client_id)
+    error = await page.receive("error")
+    assert (error["code"], error["client_id"]) == ("message_empty", str(client_id))
+
+
+async def test_two_sends_at_once_are_one_stored_and_one_refused(page, conversation):
+    await say(page, conversation, "one")
+    await say(page, conversation, "two")
+    assert await page.receive("message.stored")
+    assert (await page.receive("error"))["code"] == "reply_in_progress"
+
+
+async def test_the_same_client_id_is_answered_again_without_a_second_message(page, conversation):
+    client_id = uuid.uuid4()
+    for _ in range(2):
+        await say(page, conversation, client_id=client_id)
+    first, second = await page.receive("message.stored"), await page.receive("message.stored")
+    assert first == second
+    assert await in_thread(Message.objects.count) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not JSON",
+        "[]",
+        "7",
+        "{}",
+        '{"type": "reply.explode"}',
+        '{"type": "message.post"}',
+        '{"type": "reply.stop", "conversation": 7, "reply": true}',
+        "[" * 100_000,
+        json.dumps({"type": "message.post", "content": "x" * 200_000}),
+    ],
+)
+async def test_a_bad_frame_gets_an_error_and_the_socket_stays(page, conversation, text):
+    await page.communicator.send_to(text_data=text)
+    assert (await page.receive("error"))["code"] == "frame_invalid"
+    await page.send("conversation.sync", conversation=conversation.public_id, from_position=0)
+    await page.receive("conversation.snapshot")
+
+
+async def test_binary_is_not_a_frame(page):
+    await page.communicator.send_to(bytes_data=b"\x00\xff")
+    assert (await page.receive("error"))["code"] == "frame_invalid"
+
+
+@pytest.mark.parametrize("verb", FROM_PAGE)
+async def test_somebody_elses_conversation_is_not_found(page, verb):
+    charlie = await in_thread(make_user, "charlie")
+    posted = await in_thread(lambda: post(begin(charlie), "secret"))
+    fields = {
+        "message.post": {"client_id": uuid.uuid4(), "content": "Hello"},
+        "message.edit": {"message": posted.message.pk, "client_id": uuid.uuid4(), "content": "Hello"},
+        "reply.stop": {"reply": posted.reply.pk},
+        "reply.regenerate": {"reply": posted.reply.pk},
+        "call.decide": {"call": 1, "digest": "", "allowed": True},
+        "conversation.sync": {"from_position": 0},
+    }[verb]
+    await page.send(verb, conversation=posted.message.conversation.public_id, **fields)
+    assert (await page.receive("error", "message.stored", "conversation.snapshot"))["code"] == "conversation_not_found"
+    assert (await in_thread(Message.objects.get, pk=posted.reply.pk)).state == "streaming"
+    assert len(page.frames) == 1
+
+
+async def test_a_refused_conversation_is_not_followed(page, worker, conversation, settings):
+    settings.DEMO_TOKENS_PER_SECOND = 0
+    charlie = await in_thread(make_user, "charlie")
+    theirs = await in_thread(begin, charlie)
+    await say(page, theirs, "let me in")
+    await page.receive("error")
+    other = await Page.open(charlie)
+    await say(other, theirs, "secret")
+    await other.receive(*FINAL)
+    await page.send("conversation.sync", conversation=conversation.public_id, from_position=0)
+    await page.receive("conversation.snapshot")
+    assert [frame["type"] for frame in page.frames] == ["error", "conversation.snapshot"]
+    await other.communicator.disconnect()
+
+
+async def test_signing_out_closes_the_socket_at_the_next_frame(page, conversation):
+    await in_thread(Session.objects.all().delete)
+    await say(page, conversation)
+    assert await page.close_code() == 4401
+    assert not await in_thread(Message.objects.exists)
+
+
+async def test_a_deactivated_person_gets_no_more_deltas(worker, page, alice, conversation, settings):
+    settings.DEMO_TOKENS_PER_SECOND = SLOW
+    await say(page, conversation, "Count to 500")
+    await page.receive("reply.delta")
+    alice.is_active = False
+    await in_thread(alice.save)
+    assert await page.close_code() == 4401
+
+
+async def test_signing_out_closes_a_socket_on_which_nothing_happens(page):
+    await in_thread(Session.objects.all().delete)
+    assert await page.close_code() == 4401
+
+
+async def test_signing_out_leaves_the_sockets_of_others_open(page):
+    mine = await in_thread(Session.objects.get)
+    other = await Page.open(await in_thread(make_user, "bob"))
+    await in_thread(mine.delete)
+    assert await page.close_code() == 4401
+    await other.send("conversation.sync", conversation=uuid.uuid4(), from_position=0)
+    assert (await other.receive("error"))["code"] == "conversation_not_found"
+    await other.communicator.disconnect()
+
+
+@pytest.mark.parametrize(
+    "origin", [None, "null", "https://elsewhere.example", "http://127.0.0.1.elsewhere.example", "http://127.0.0.1:1"]
+)
+async def test_a_foreign_origin_is_refused(alice, origin):
+    socket = handshake(await in_thread(sign_in, alice), origin)
+    assert (await socket.connect())[0] is False
+
+
+@pytest.mark.parametrize("session_key", [None, "", "forged"])
+async def test_without_a_session_the_handshake_is_refused(transactional_db, settings, session_key):
+    assert (await handshake(session_key, settings.SITE_URL).connect())[0] is False
