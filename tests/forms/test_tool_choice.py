@@ -31,7 +31,7 @@ def test_the_box_of_all_costs_what_all_cost(server):
     assert every["files__*"].tokens == every["files__read"].tokens + every["files__write"].tokens
 
 
-def test_it_is_marked_if_any_asks(server):
+def test_it_is_marked_if_any_needs_approval(server):
     McpServer.objects.update(believes_read_only=True)
     assert [box.needs_approval for box in boxes().values()] == [True, False, True]
     McpServer.objects.update(tools=[listed("read", read_only=True)])

@@ -23,7 +23,7 @@ def example():
     return Scenario.objects.get(name=NAME)
 
 
-def test_everyone_may_choose_it_and_nobody_begins_with_it(example):
+def test_everyone_may_choose_it_and_no_one_begins_with_it(example):
     assert example in list_scenarios(make_user("alice"))
     assert default_scenario() != example
 
@@ -59,7 +59,7 @@ def test_a_schedule_that_was_deleted_comes_back(example):
     assert example.documents.count() == 1
 
 
-def test_a_scenario_of_somebody_with_its_name_is_another(example):
+def test_a_scenario_of_a_user_with_its_name_is_another(example):
     theirs = Scenario.objects.create(name=NAME, owner=make_user("bob"))
     remove_example()
     assert list(Scenario.objects.filter(name=NAME)) == [theirs]
