@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.forms.tool_choice import boxes_for
+from conversations.forms.tool_choice import tool_checkboxes
 from conversations.models import McpServer, Scenario
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ def server():
 
 
 def boxes(*keys):
-    return {box.key: box for box in boxes_for(Scenario(tools=list(keys))) if box.key.startswith("files")}
+    return {box.key: box for box in tool_checkboxes(Scenario(tools=list(keys))) if box.key.startswith("files")}
 
 
 def test_the_box_of_all_costs_what_all_cost(server):

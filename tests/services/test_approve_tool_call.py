@@ -37,7 +37,7 @@ def told(monkeypatch):
     """What is published to the pages of people, in its order."""
     frames = []
     monkeypatch.setattr("conversations.live.fanout.publish", lambda topic, frame: frames.append((topic, frame)))
-    return lambda: [(topic, json.loads(frame)) for topic, frame in frames if topic.startswith("person.")]
+    return lambda: [(topic, json.loads(frame)) for topic, frame in frames if topic.startswith("user.")]
 
 
 def one_at_once(user):
@@ -51,7 +51,7 @@ def marking_frame(call, *, awaiting):
         "conversation": str(conversation.public_id),
         "awaiting_approval": awaiting,
     }
-    return (f"person.{conversation.owner_id}", frame)
+    return (f"user.{conversation.owner_id}", frame)
 
 
 def awaits_approval(call):
