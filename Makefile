@@ -16,7 +16,7 @@ ALL_TESTS := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 PEERS = $(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	print(*project["optional-dependencies"]["bench"], sep="\n")'
 
-# A .venv knows its own absolute path. One that was moved, copied or has lost its Python is made anew.
+# A .venv knows its own absolute path. One that was moved, copied or has lost its Python is made again.
 ifneq ($(shell test -x $(PYTHON) && cat $(INSTALLED) 2>/dev/null),$(shell pwd -P))
 .PHONY: $(INSTALLED)
 endif

@@ -80,8 +80,8 @@ def _no_static_files() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _nobody_has_chosen_a_language() -> None:
-    """A request in another language leaves it to whoever comes next in the thread."""
+def _forget_chosen_language() -> None:
+    """A request in another language leaves it to the next one in the thread."""
     from django.utils import translation
 
     translation.deactivate()

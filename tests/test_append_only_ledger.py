@@ -107,7 +107,7 @@ def test_a_running_row_is_settled_once(opened):
     assert all_rows() == before
 
 
-def test_whoever_mends_by_hand_says_so_first(settled):
+def test_a_user_who_mends_by_hand_says_so_first(settled):
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL conversations.ledger_may_change = 'on'")
         Completion.objects.update(cost_usd=Decimal(1))

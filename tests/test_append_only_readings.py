@@ -59,7 +59,7 @@ def test_no_column_can_be_written(model, column):
 
 
 @pytest.mark.parametrize(("model", "column"), columns(forgotten=True))
-def test_whose_it_was_is_forgotten_and_never_somebody_else_s(model, column):
+def test_whose_it_was_is_forgotten_and_never_another_users(model, column):
     row = model.objects.exclude(**{column: None}).first()
     assert refused(model.objects.filter(pk=row.pk).update, **{column: getattr(row, column) + 1})
     assert model.objects.filter(pk=row.pk).update(**{column: None}) == 1
@@ -79,7 +79,7 @@ def test_what_is_forgotten_does_not_come_back(alice):
     assert owner not in [row["owner_id"] for row in rows(Reading)]
 
 
-def test_whoever_mends_by_hand_says_so_first():
+def test_a_user_who_mends_by_hand_says_so_first():
     with mended_log():
         Reading.objects.update(reason="mended")
     assert {row["reason"] for row in rows(Reading)} == {"mended"}

@@ -176,7 +176,7 @@ async def test_an_idle_socket_is_closed_with_what_the_page_must_do(page, shut, e
 
 @pytest.fixture
 def _unwatched(monkeypatch):
-    """Let nobody look at sockets on which nothing happens."""
+    """Let sockets on which nothing happens go unchecked."""
     monkeypatch.setattr(session_watcher, "CHECK_SECONDS", 3600)
 
 
@@ -232,7 +232,7 @@ async def begin_reply(conversation):
 
 
 @pytest.mark.parametrize(("shut", "error"), EVERY_WAY[:-1])
-async def test_the_reply_of_somebody_who_is_shut_out_is_stopped_kept_and_billed(worker, conversation, shut, error):
+async def test_the_reply_of_a_user_who_is_shut_out_is_stopped_kept_and_billed(worker, conversation, shut, error):
     reply = await begin_reply(conversation)
     await in_thread(shut)
     ended = await wait_until(lambda: Message.objects.filter(pk=reply.pk).exclude(state="streaming").first())

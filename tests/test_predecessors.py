@@ -1,4 +1,4 @@
-"""What the systems have that this one grew from, row by row: the window does all of it."""
+"""What the predecessors of this project did, row by row: the window does all of it."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_a_refusal_over_http_is_in_the_language_that_the_browser_asks_for(client
 
 
 @pytest.mark.parametrize("languages", ["", "en-GB", "de,en;q=0.5", "zh-CN;q=x", "x" * 5_000, "zh\N{SNOWMAN}"])
-def test_whoever_asks_for_another_language_or_nonsense_reads_english(client, alice, languages):
+def test_a_user_who_asks_for_another_language_or_nonsense_reads_english(client, alice, languages):
     refused = send_nothing(client, begin(alice), languages, "application/json")
     assert refused.json()["message"].startswith("There is nothing to send yet")
 

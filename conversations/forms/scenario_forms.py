@@ -146,7 +146,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
         if "language_model" in self.fields:  # without the right to change there are no fields
             self._offer("language_model", language_model_choices(self._stored("language_model")))
             self._offer("policy_name", policy_name_choices(self._stored("policy_name")))
-            cast(ToolsField, self.fields["tools"]).offer(self.instance)
+            cast(ToolsField, self.fields["tools"]).offer_tools(self.instance)
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         cast(forms.ChoiceField, self.fields[name]).choices = choices

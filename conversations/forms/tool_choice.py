@@ -51,7 +51,7 @@ class ToolsWidget(forms.CheckboxSelectMultiple):
 
 
 class ToolsField(forms.MultipleChoiceField):
-    """Names of tools, of those that `offer` was given."""
+    """Names of tools, of those that `offer_tools` has offered."""
 
     widget = ToolsWidget
 
@@ -60,9 +60,9 @@ class ToolsField(forms.MultipleChoiceField):
         defaults: dict[str, Any] = {"label": _("Tools"), "required": False, "help_text": help_text}
         super().__init__(**defaults | options)
 
-    def offer(self, scenario: Scenario) -> None:
+    def offer_tools(self, scenario: Scenario) -> None:
         """Offer what the scenario's owner may choose, and what is chosen already though it is not there now."""
-        boxes = tuple(boxes_for(scenario))
+        boxes = tuple(tool_checkboxes(scenario))
         self.choices = [(box.key, box.name) for box in boxes]
         self.widget.boxes = boxes
 
@@ -70,21 +70,22 @@ class ToolsField(forms.MultipleChoiceField):
         return sorted(initial or ()) != sorted(data or ())
 
 
-def boxes_for(scenario: Scenario) -> Iterable[ToolCheckbox]:
+def tool_checkboxes(scenario: Scenario) -> Iterable[ToolCheckbox]:
     """Return a box for each tool, those of one source one after another."""
     language_model = model_context(scenario).language_model
     keys = set(scenario.tools)
     for source, tools in groupby(offered_tools(scenario.owner), lambda tool: tool.spec.source):
         boxes = [
-            _box(tool, tokens=count_tool_schemas([tool.spec.schema], language_model=language_model)) for tool in tools
+            _checkbox(tool, tokens=count_tool_schemas([tool.spec.schema], language_model=language_model))
+            for tool in tools
         ]
         if source not in GROUPS:
-            boxes.insert(0, _box_of_all(boxes))
+            boxes.insert(0, _all_tools_checkbox(boxes))
         yield from boxes
         keys.difference_update(box.key for box in boxes)
     for key in sorted(keys):
-        words = gettext("Chosen earlier, but no longer available.")
-        yield ToolCheckbox(key, key, words, source=gettext("No longer available"), tokens=None)
+        explanation = gettext("Chosen earlier, but no longer available.")
+        yield ToolCheckbox(key, key, explanation, source=gettext("No longer available"), tokens=None)
 
 
 def chosen_tools(scenario: Scenario) -> list[ToolCheckbox]:
@@ -94,17 +95,17 @@ def chosen_tools(scenario: Scenario) -> list[ToolCheckbox]:
         return []
     language_model = model_context(scenario).language_model
     counted = ((spec, count_tool_schemas([spec.schema], language_model=language_model)) for spec in specs)
-    return [_box(OfferedTool(spec.name, spec), tokens=tokens) for spec, tokens in counted]
+    return [_checkbox(OfferedTool(spec.name, spec), tokens=tokens) for spec, tokens in counted]
 
 
-def _box(tool: OfferedTool, *, tokens: int) -> ToolCheckbox:
+def _checkbox(tool: OfferedTool, *, tokens: int) -> ToolCheckbox:
     spec = tool.spec
-    words = built_in_labels(spec.name, spec.source)
-    name, description = (words.name, words.description) if words else (spec.name, _one_line(spec.description))
+    labels = built_in_labels(spec.name, spec.source)
+    name, description = (labels.name, labels.description) if labels else (spec.name, _one_line(spec.description))
     return ToolCheckbox(tool.key, str(name), str(description), spec.source, tokens, spec.needs_approval)
 
 
-def _box_of_all(boxes: Sequence[ToolCheckbox]) -> ToolCheckbox:
+def _all_tools_checkbox(boxes: Sequence[ToolCheckbox]) -> ToolCheckbox:
     """Return the box of all tools of an MCP server, of which there may be others tomorrow."""
     return ToolCheckbox(
         all_tools_key(boxes[0].key),

@@ -66,7 +66,7 @@ def conversation_topic(public_id: uuid.UUID) -> str:
 
 
 def person_topic(user_id: int) -> str:
-    return f"person.{user_id}"
+    return f"user.{user_id}"
 
 
 def publish_frame(frame: Frame, public_id: uuid.UUID) -> None:

@@ -16,4 +16,4 @@ class ExportLease(models.Model):
     ends_at = models.DateTimeField()
 
     def __str__(self) -> str:
-        return f"export for person {self.user_id}"  # until when, only the database knows
+        return f"export for user {self.user_id}"  # until when, only the database knows

@@ -12,7 +12,6 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from conversations.core.window.policies import WindowPolicy
-from conversations.window_policies import make_policy
 
 # The columns that are a policy's values, by the names that `WindowPolicy` has for them.
 POLICY_FIELDS = tuple(field.name for field in dataclasses.fields(WindowPolicy))
@@ -132,10 +131,3 @@ class Scenario(models.Model):
     def shown_name(self) -> str:
         """Its name, for those who may know it."""
         return scenario_name(self.name)
-
-    @property
-    def policy(self) -> WindowPolicy:
-        """The window policy as the pure core knows it. Raises `PolicyFailed` if its class can't be loaded."""
-        values = {name: getattr(self, name) for name in POLICY_FIELDS}
-        shares = {name: float(values[name]) for name in ("grounding_share", "low_water_share")}
-        return make_policy(self.policy_name, values | shares)

@@ -57,10 +57,10 @@ class Turns:
     def all(self) -> list[int]:
         return list(self._served)
 
-    def give(self, person: int) -> None:
+    def give(self, user_id: int) -> None:
         with contextlib.suppress(ValueError):
-            self._served.remove(person)
-        self._served.append(person)
+            self._served.remove(user_id)
+        self._served.append(user_id)
 
 
 class Indexer:
@@ -100,8 +100,8 @@ class Indexer:
         claimed = await in_indexer_thread(index_document.claim_document)(self.name, self._read_turns.all())
         if claimed is None:
             return False
-        held, person = claimed
-        self._read_turns.give(person)
+        held, user_id = claimed
+        self._read_turns.give(user_id)
         if held:
             await _read(held)
             self._to_embed.set()

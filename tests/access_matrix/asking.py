@@ -25,7 +25,7 @@ STATUSES = {
     **{404: Answer.NOT_FOUND, 403: Answer.FORBIDDEN, 405: Answer.WRONG_METHOD},
     **dict.fromkeys((400, 409, 413, 429), Answer.REFUSED),
 }
-# The first message, or document, begins a conversation, so an id that nobody has is as good as any.
+# The first message, or document, begins a conversation, so an id that no one has is as good as any.
 BEGINS_WITH_ANY_ID = {"conversations:post", "conversations:add_conversation_documents"}
 OTHER_PARAMETERS = {"provider_id": "oidc", "uidb36": "1", "key": "key", "app_label": "conversations", "by": "user"}
 
@@ -56,7 +56,7 @@ def ids_of(cell: PathCell, world: World) -> dict[str, Any]:
     if in_scenario:
         ids["document_id"] = ids["scenario_document_id"]
     if "call_id" in cell.route.parameters:
-        ids["public_id"] = ids["asking_id"]
+        ids["public_id"] = ids["awaiting_approval_id"]
     if cell.ids == "crossed":
         above = "scenario_id" if in_scenario else "public_id"
         ids[above] = world.others(cell.who).ids[above]
@@ -79,7 +79,7 @@ def ask(client: Client, method: str, path: str, fields: dict[str, Any]) -> HttpR
 
 
 def fields_of(world: World, who: Who) -> dict[str, Any]:
-    """Return what forms send, with a scenario of the person's own, and consent to the call that asks Alice."""
+    """Return what forms send, with a scenario of the person's own, and the approval of the call that awaits Alice's."""
     fields: dict[str, Any] = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen", "name": "Stolen"}
     return (
         fields

@@ -38,7 +38,7 @@ class Who(Enum):
 
 
 class Answer(Enum):
-    """What somebody who asks is told. `REFUSED` is what the page says of bad fields, or of too much."""
+    """What the visitor is told. `REFUSED` is what the page says of bad fields, or of too much."""
 
     SHOWN = "shown"
     SIGN_IN = "sign in first"

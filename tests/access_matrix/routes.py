@@ -18,10 +18,10 @@ from django.urls import URLPattern, URLResolver, get_resolver
 class Door(Enum):
     """Who may go through."""
 
-    PUBLIC = "everybody"
-    ACCOUNT = "whoever is signed in, also outside the gate"
-    PERSON = "whoever is let in, to what is their own"
-    OBJECT = "whoever is let in, to one object: only its owner"
+    PUBLIC = "everyone"
+    ACCOUNT = "every user who is signed in, also outside the gate"
+    PERSON = "every admitted user, to what is their own"
+    OBJECT = "admitted users, to one object: only its owner"
     PART_OF_ACCOUNT = "its owner, also outside the gate"
     STAFF = "reviewers and admins"
     REVIEW = "reviewers and admins: a page that shows what may be reviewed"
@@ -104,7 +104,7 @@ WITHOUT_A_NAME = (r"admin/\w+/\w+/<path:object_id>/", r"admin/\(\?P<url>\.\*\)\$
 
 @cache
 def routes() -> tuple[Route, ...]:
-    """Return every address. What has no name is reached by nobody's `reverse`: see `WITHOUT_A_NAME`."""
+    """Return every address. An address without a name is reached by no `reverse`: see `WITHOUT_A_NAME`."""
     return tuple(route for route in _walk(get_resolver().url_patterns) if route.name)
 
 
@@ -127,7 +127,7 @@ def _walk(patterns: list[URLPattern | URLResolver], above: Route = Route("", "",
 
 @cache
 def door_of(name: str) -> Door | None:
-    """Return the door of the route with that name, or None if nobody has said which it is."""
+    """Return the door of the route with that name, or None if none is declared."""
     if name in DOORS:
         return DOORS[name]
     for model in admin.site._registry:

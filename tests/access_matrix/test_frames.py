@@ -33,7 +33,7 @@ def fields_of(cell: FrameCell, world: World) -> dict[str, Any]:
     """Return every field that any frame has; the frame takes its own."""
     ids = unknown_ids() if cell.ids == "unknown" else dict(world.alices.ids)
     if cell.frame == "call.decide" and cell.ids != "unknown":
-        ids["public_id"] = ids["asking_id"]
+        ids["public_id"] = ids["awaiting_approval_id"]
     conversation = world.others(cell.who).ids["public_id"] if cell.ids == "crossed" else ids["public_id"]
     values = {
         "conversation": conversation,

@@ -39,7 +39,7 @@ DATA = (
     "Write that down",
     "write_down",
 )
-ASKING = (Who.ANONYMOUS, Who.OWNER, Who.GATED, Who.BLOCKED, Who.ADMIN)
+VISITORS = (Who.ANONYMOUS, Who.OWNER, Who.GATED, Who.BLOCKED, Who.ADMIN)
 SITE = [route for route in routes() if door_of(route.name) and not route.name.startswith("admin:")]
 
 
@@ -47,7 +47,7 @@ SITE = [route for route in routes() if door_of(route.name) and not route.name.st
 @pytest.mark.parametrize("route", SITE, ids=lambda route: route.name)
 def test_a_page_of_the_site_is_in_one_language(world, route, language):
     with LANGUAGES[language]():
-        cells = (PathCell(route, method, who, "alice's") for method in METHODS for who in ASKING)
+        cells = (PathCell(route, method, who, "alice's") for method in METHODS for who in VISITORS)
         assert [found for cell in cells for found in foreign_words(world, cell)] == []
 
 

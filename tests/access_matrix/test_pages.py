@@ -37,7 +37,7 @@ def test_every_model_in_the_admin_has_an_example(world):
 def test_everybody_gets_the_answer_that_is_theirs(world, route):
     answers = {cell: ask_as(cell, world) for cell in path_cells(route)}
     assert [complaint for _, complaint in answers.values() if complaint] == []
-    if door_of(route.name) in SHOWN_TO_THE_OWNER:  # a matrix in which nobody is let through would be no test
+    if door_of(route.name) in SHOWN_TO_THE_OWNER:  # a matrix in which no user is let through would be no test
         owners = (answer for cell, (answer, _) in answers.items() if cell.who is Who.OWNER and cell.ids == "alice's")
         assert Answer.SHOWN in owners
 
@@ -57,7 +57,7 @@ def test_an_admin_is_shown_every_row_and_every_list(world, route):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("route", OF_ONE_OBJECT, ids=lambda route: route.name)
-def test_somebody_elses_looks_the_same_as_none_at_all(world, route, method):
+def test_another_users_looks_the_same_as_none_at_all(world, route, method):
     client = world.client_of(Who.OTHER)
     cells = (PathCell(route, method, Who.OTHER, ids) for ids in ("alice's", "unknown"))
     paths = [path_of(cell, world) for cell in cells]

@@ -36,7 +36,7 @@ from conversations.services.review.readings import open_reading
 from tests.accounts.software_passkeys import make_passkey
 from tests.admin.stored import make_completion
 from tests.support.append_only import mended_log
-from tests.support.awaiting_approval import ask_about_a_call
+from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.documents import add
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import sign_in
@@ -87,15 +87,15 @@ class World:
         return self._fingerprints[who]
 
     def person(self, who: Who) -> User:
-        """Return who asks, as the account is while all is well. Nobody is no person: raises `KeyError`."""
+        """Return the account of *who*, as it is while all is well. Raises `KeyError` for an anonymous visitor."""
         return self._people[who]
 
     def own(self, who: Who) -> Belongings:
-        """Return what belongs to the person who asks; Bob's where that is nobody."""
+        """Return what belongs to the person who asks; Bob's for an anonymous visitor."""
         return self.alices if who.is_the_owner else self.others(who)
 
     def others(self, who: Who) -> Belongings:
-        """Return what is not Alice's: the asker's own, or Bob's where Alice or nobody asks."""
+        """Return what is not Alice's: the asker's own, or Bob's where Alice or an anonymous visitor asks."""
         user = self._people.get(who)
         return (user and self._own.get(user.pk)) or self._own[self._people[Who.OTHER].pk]
 
@@ -125,16 +125,16 @@ def belongings_of(user: User, content: str) -> Belongings:
     make_completion(user, reply=posted.reply, window=prepared.window.record.to_json(), request={"model": "demo"})
     end_reply(posted.reply.pk, COMPLETE, content=f"Indeed, {content}")
     scenario = Scenario.objects.create(name=f"{user.name}’s {content}", owner=user)
-    asking = ask_about_a_call(user, {"note": content})
+    awaiting = make_call_awaiting_approval(user, {"note": content})
     documents = [add(user, place, f"{content}.txt", content.encode()) for place in (conversation, scenario)]
     ids = {
         "public_id": conversation.public_id,
         "reply_id": posted.reply.pk,
         "message_id": posted.message.pk,
         "scenario_id": scenario.pk,
-        "asking_id": asking.reply.conversation.public_id,
-        "call_id": asking.pk,
-        "digest": asking.digest,
+        "awaiting_approval_id": awaiting.reply.conversation.public_id,
+        "call_id": awaiting.pk,
+        "digest": awaiting.digest,
         "document_id": documents[0].public_id,
         "scenario_document_id": documents[1].public_id,
         "pk": make_passkey(user).pk,
@@ -166,7 +166,7 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     Reading: lambda world: reading_of(world),
     Calibration: lambda world: Calibration.objects.get_or_create(language_model="letters")[0],
     Price: lambda world: Price.objects.create(language_model="letters", input_usd=1, output_usd=2),
-    McpServer: lambda world: McpServer.objects.create(name="inside", url="http://127.0.0.1:1/mcp"),  # asked by nobody
+    McpServer: lambda world: McpServer.objects.create(name="inside", url="http://127.0.0.1:1/mcp"),  # never asked
     User: lambda world: world.alices.owner,
     AccountChange: lambda world: AccountChange.objects.create(user=world.alices.owner, kind=ChangeKind.FACTORS),
     Gate: lambda world: Gate.objects.get_or_create()[0],

@@ -75,7 +75,7 @@ def test_the_owner_gets_in_again_when_the_time_is_over(ada, sign_in, monkeypatch
     assert get_user(client) == ada
 
 
-# Who has an account is nobody else's business
+# Who has an account is not told to others
 
 
 def test_a_reset_answers_the_same_for_everyone(ada):
@@ -89,7 +89,7 @@ def test_resets_of_one_address_are_limited_wherever_they_are_asked_for(ada):
     assert answers == [302] * 5 + [429]
 
 
-def test_resets_from_one_address_are_limited_whoever_they_are_for(client, db):
+def test_resets_from_one_address_are_limited_over_all_accounts(client, db):
     answers = [client.post(RESET, {"email": f"person{n}@example.org"}).status_code for n in range(21)]
     assert answers == [302] * 20 + [429]
 

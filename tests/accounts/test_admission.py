@@ -92,7 +92,7 @@ def test_any_number_of_people_take_one_statement(db, people, django_assert_num_q
     assert list(answers.values()) == [ADMITTED] + [PASSWORD_REQUIRED] * (people - 1)
 
 
-def test_somebody_inside_takes_one_statement(db, django_assert_num_queries):
+def test_a_user_inside_takes_one_statement(db, django_assert_num_queries):
     shut_gate(seats=1)
     enter(alice := make_user("alice"))
     with django_assert_num_queries(1):
@@ -131,7 +131,7 @@ def test_which_password_opens_the_gate(db, own, shared, mode, opens):
     assert facts.required_version == (stored[opens].version if opens else None)
 
 
-def test_somebody_elses_password_opens_nothing(db):
+def test_another_users_password_opens_nothing(db):
     shut_gate("personal")
     alice, bob = make_user("alice"), make_user("bob")
     enter(alice, make_password(bob))
@@ -154,7 +154,7 @@ def test_a_password_that_ends_shuts_out_at_its_time(db):
 
 
 @pytest.mark.parametrize("mode", ["off", "shared", "personal"])
-def test_whoever_is_let_in_by_a_seat_counts_as_having_one_and_nobody_else(db, mode):
+def test_only_users_who_are_admitted_by_a_seat_count_as_having_one(db, mode):
     """The statement that gives seats says the same as the rule, for everybody there can be."""
     shut_gate(mode)
     crowd = list(itertools.product(Role, GateRule, (True, False), ("none", "own", "old own"), ("right", "wrong", "no")))

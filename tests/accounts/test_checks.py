@@ -30,7 +30,7 @@ def test_what_is_no_domain_stops_the_start(settings):
     assert ids() == ["accounts.E002", "accounts.E002"]
 
 
-def test_without_mail_nobody_proves_an_address(settings):
+def test_without_mail_no_one_proves_an_address(settings):
     settings.SMTP_URL = ""
     assert ids() == ["accounts.E003"]
 

@@ -41,7 +41,7 @@ def test_an_account_has_ten_attempts_an_hour(ada):
     assert [attempt(ada, f"198.51.100.{number}") for number in range(12)] == [True] * MAX_PER_ACCOUNT + [False] * 2
 
 
-def test_an_address_has_thirty_whoever_tries(db):
+def test_an_address_has_thirty_over_all_accounts(db):
     assert [attempt(person) for person in people(32)] == [True] * MAX_PER_ADDRESS + [False] * 2
 
 
@@ -80,7 +80,7 @@ def test_a_house_with_many_networks_has_a_wider_limit(db):
     assert attempt(make_user("bob"), "2001:db8:2::1")
 
 
-def test_tries_of_an_account_that_is_full_shut_out_nobody_else(ada):
+def test_tries_of_an_account_that_is_full_shut_out_no_one_else(ada):
     for _ in range(MAX_PER_ADDRESS + 10):
         attempt(ada)
     assert attempt(make_user("bob"))
@@ -98,7 +98,7 @@ def test_it_says_when_it_opens_again_and_knocking_does_not_put_that_off(ada):
     assert timezone.now() + PERIOD - dt.timedelta(minutes=1) < opens[0] <= timezone.now() + PERIOD
 
 
-def test_after_the_hour_it_begins_anew(ada):
+def test_after_the_hour_it_begins_again(ada):
     for _ in range(MAX_PER_ACCOUNT + 1):
         attempt(ada)
     GateAttempts.objects.update(began_at=timezone.now() - PERIOD - dt.timedelta(seconds=1))

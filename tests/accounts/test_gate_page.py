@@ -194,7 +194,7 @@ def test_who_is_blocked_is_told_so_and_gives_no_password(shut, browser, ada):
     assert not GateEntry.objects.exists()
 
 
-def test_a_password_that_changes_while_it_is_given_lets_nobody_in(shut, browser, ada, monkeypatch):
+def test_a_password_that_changes_while_it_is_given_lets_no_one_in(shut, browser, ada, monkeypatch):
     from chatsite.accounts.gate import unlock
 
     def right_but_late(password, raw):

@@ -53,7 +53,7 @@ def test_without_a_cap_everybody_has_a_seat():
     assert len(inside(people)) == 5
 
 
-def test_no_seat_at_all_lets_nobody_in():
+def test_no_seat_at_all_lets_no_one_in():
     shut_gate(seats=0)
     enter(ada := make_user("ada"))
     assert admit(ada) is Admission.WAITING
@@ -80,12 +80,12 @@ def test_who_comes_back_after_being_blocked_waits_first_in_line(crowd):
     assert inside(crowd) == ["Bob", "Cleo"]
 
 
-def test_somebody_who_is_deleted_leaves_a_seat(crowd):
+def test_a_user_who_is_deleted_leaves_a_seat(crowd):
     crowd[0].delete()
     assert inside(crowd[1:]) == ["Bob", "Cleo"]
 
 
-def test_fewer_seats_send_nobody_out(crowd):
+def test_fewer_seats_send_no_one_out(crowd):
     Gate.objects.update(seats=1)
     assert inside(crowd) == ["Ada", "Bob"]
     change(crowd[0], is_active=False)
@@ -97,7 +97,7 @@ def test_more_seats_let_in_who_waits(crowd):
     assert inside(crowd) == ["Ada", "Bob", "Cleo", "Dora"]
 
 
-def test_after_a_rotation_nobody_has_a_seat_and_nobody_waits(crowd):
+def test_after_a_rotation_no_one_has_a_seat_and_no_one_waits(crowd):
     rotate()
     assert inside(crowd) == []
     assert list_seat_requests() == []

@@ -102,7 +102,7 @@ def test_the_link_is_mailed_to_the_address_it_is_for(browser):
 
 
 @pytest.mark.usefixtures("mailing")
-def test_an_invitation_for_anybody_is_mailed_to_nobody(browser):
+def test_an_invitation_for_anybody_is_mailed_to_no_one(browser):
     invite(browser)
     assert not mail.outbox
 
@@ -192,7 +192,7 @@ def test_no_invitation_is_deleted(browser):
     assert browser.post(reverse("admin:accounts_invitation_delete", args=[key]), {"post": "yes"}).status_code == 403
 
 
-def test_a_reviewer_invites_nobody(db):
+def test_a_reviewer_invites_no_one(db):
     reviewer = browser_of(User.objects.create_user("rita@example.org", role="reviewer"))
     assert reviewer.get(LIST).status_code == invite(reviewer).status_code == 403
     assert not Invitation.objects.exists()

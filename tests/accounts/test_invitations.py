@@ -54,7 +54,7 @@ def test_only_the_hash_of_the_token_is_stored():
 
 
 @pytest.mark.parametrize("policy", ["open", "domains", "invitation"])
-def test_whoever_has_the_link_makes_one_account(client, settings, sign_up, policy):
+def test_a_user_who_has_the_link_makes_one_account(client, settings, sign_up, policy):
     settings.SIGN_UP, settings.SIGN_UP_DOMAINS = policy, ["example.net"]
     invitation, token = invite()
     assert follow(client, token).headers["Location"] == SIGN_UP
@@ -65,7 +65,7 @@ def test_whoever_has_the_link_makes_one_account(client, settings, sign_up, polic
     assert abs(invitation.used_at - timezone.now()) < dt.timedelta(minutes=1)
 
 
-def test_it_makes_nobody_special(client, sign_up):
+def test_it_makes_no_one_special(client, sign_up):
     follow(client, invite()[1])
     sign_up(client, "bob@example.org")
     assert get_user(client).role == "user"
@@ -245,7 +245,7 @@ def test_that_it_was_used_outlives_the_account(client, sign_up):
     assert follow(Client(), token).status_code == 410
 
 
-def test_the_database_knows_nobody_who_used_it_on_no_day(ada):
+def test_the_database_knows_no_one_who_used_it_on_no_day(ada):
     invite()
     with pytest.raises(IntegrityError), transaction.atomic():
         Invitation.objects.update(used_by=ada)

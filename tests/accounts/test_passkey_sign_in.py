@@ -87,7 +87,7 @@ def test_a_passkey_that_comes_after_the_password_is_not_enough(browser, ada, sig
 
 @pytest.mark.parametrize("alone", [True, False])
 def test_what_it_is_for_is_the_persons_choice_whatever_the_browser_reports(add_passkey, alone):
-    """Not every browser does; and one may keep a passkey where it can be found though nobody asked for that."""
+    """Not every browser does; and one may keep a passkey where it can be found though that was not asked for."""
     add_passkey(alone=alone)
     assert Authenticator.objects.get(type="webauthn").wrap().is_passwordless is alone
 

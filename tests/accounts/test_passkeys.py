@@ -1,4 +1,4 @@
-"""Passkeys: what is asked of browsers, and what becomes of answers that no browser would give."""
+"""Passkeys: what browsers are asked, and how answers that no browser would give are refused."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_nonsense_adds_no_passkey(browser, answer):
 
 
 @pytest.mark.parametrize("answer", NONSENSE)
-def test_nonsense_signs_nobody_in(client, ada, answer):
+def test_nonsense_signs_no_one_in(client, ada, answer):
     client.get(LOGIN, headers={"Accept": "application/json"})
     assert client.post(LOGIN, {"credential": answer}).headers["Location"] == "/accounts/login/"
     assert not get_user(client).is_authenticated
@@ -104,7 +104,7 @@ def test_a_name_has_its_length(browser):
     assert "at most 60" in page
 
 
-def test_somebody_elses_passkey_is_not_found(browser):
+def test_another_users_passkey_is_not_found(browser):
     other = Authenticator.objects.create(
         user=get_user(browser).__class__.objects.create_user("eve@example.org"), type="webauthn", data={"name": "x"}
     )

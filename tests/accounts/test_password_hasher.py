@@ -47,7 +47,7 @@ def test_a_hash_takes_nineteen_mebibytes():
     assert (cost.type, cost.memory_cost, cost.time_cost, cost.parallelism) == (argon2.Type.ID, 19_456, 2, 1)
 
 
-def test_an_older_hash_is_right_and_made_anew():
+def test_an_older_hash_is_right_and_made_again():
     fresh = []
     assert check_password(PASSWORD, Argon2PasswordHasher().encode(PASSWORD, "s" * 22), setter=fresh.append)
     assert fresh == [PASSWORD]

@@ -70,7 +70,7 @@ def test_the_choice_in_the_account_counts_more_than_the_cookie(client, alice):
 
 
 @pytest.mark.parametrize("stored", ["xx", "zh", "../en"])
-def test_a_language_that_the_site_no_longer_has_is_nobodys_choice(client, alice, stored):
+def test_a_language_that_the_site_no_longer_has_is_no_ones_choice(client, alice, stored):
     type(alice).objects.update(language=stored)
     assert ENGLISH in html_of(client.get("/account/"))
 
@@ -115,7 +115,7 @@ def test_a_referer_from_elsewhere_leads_nowhere(client):
     assert 'name="next" value="/"' in answer.content.decode()
 
 
-def test_an_address_that_nobody_can_have_is_refused_in_the_readers_language(client):
+def test_an_address_that_no_one_can_have_is_refused_in_the_readers_language(client):
     answer = client.get("/?a=%00", headers={"accept-language": "zh-CN"})
     assert answer.status_code == 400
     assert "无法读取此请求" in answer.content.decode()

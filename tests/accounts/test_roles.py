@@ -52,7 +52,7 @@ def test_an_admin_who_is_demoted_changes_nothing_more(grace, hedy, ada):
 
 
 @pytest.mark.parametrize("forged", [{"role": "user"}, {"gate_rule": "blocked"}, {"is_active": ""}])
-def test_nobody_changes_their_own_rights(grace, hedy, forged):
+def test_no_one_changes_their_own_rights(grace, hedy, forged):
     change(browser_of(grace), grace, **forged)
     grace.refresh_from_db()
     assert (grace.role, grace.gate_rule, grace.is_active) == ("admin", "site", True)

@@ -85,7 +85,7 @@ def test_who_has_not_confirmed_the_address_does_that_first(client, ada, sign_in)
     assert "Confirm your email address before you set up a second factor." in page
 
 
-def test_the_password_alone_signs_nobody_in_who_has_an_app(half_in):
+def test_the_password_alone_signs_no_one_in_who_has_an_app(half_in):
     assert not get_user(half_in).is_authenticated
     assert half_in.get("/account/").status_code == 302
 

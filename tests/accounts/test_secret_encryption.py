@@ -16,7 +16,7 @@ def test_what_is_sealed_comes_back_and_looks_different_each_time():
     assert SECRET not in encrypt_secret(SECRET)
 
 
-def test_under_another_key_it_is_a_secret_that_nobody_knows(settings):
+def test_under_another_key_it_is_a_secret_that_no_one_knows(settings):
     sealed = encrypt_secret(SECRET)
     settings.SECRET_KEY = "another"
     assert SECRET != decrypt_secret(sealed) != decrypt_secret(sealed)
@@ -24,7 +24,7 @@ def test_under_another_key_it_is_a_secret_that_nobody_knows(settings):
 
 
 @pytest.mark.parametrize("sealed", ["", SECRET, "ü", "gAAAA"])
-def test_what_was_never_sealed_is_a_secret_that_nobody_knows(sealed):
+def test_what_was_never_sealed_is_a_secret_that_no_one_knows(sealed):
     assert decrypt_secret(sealed) not in ("", sealed)
 
 

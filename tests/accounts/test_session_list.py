@@ -88,7 +88,7 @@ def test_one_s_own_is_ended_like_any_other(at_home, ada):
 
 
 @pytest.mark.parametrize("stolen", ["handle", "session_key"])
-def test_nobody_else_s_is_ended_or_seen(at_home, stolen):
+def test_no_one_elses_is_ended_or_seen(at_home, stolen):
     eve = Client(**PHONE)
     eve.force_login(User.objects.create_user("eve@example.org"))
     session = Session.objects.get(user__email="ada@example.org")
@@ -159,7 +159,7 @@ def test_pages_that_stay_open_count_as_seen(at_home, on_the_phone, ada):
     "where",
     [{"REMOTE_ADDR": "", "HTTP_USER_AGENT": "x" * 10_000}, {"REMOTE_ADDR": "fe80::1%eth0"}, {"REMOTE_ADDR": "?"}],
 )
-def test_a_browser_s_nonsense_keeps_nobody_out(ada, where):
+def test_a_browser_s_nonsense_keeps_no_one_out(ada, where):
     client = Client(**where)
     client.force_login(ada)
     ada.sessions.update(last_seen_at=timezone.now() - dt.timedelta(minutes=5))
@@ -167,7 +167,7 @@ def test_a_browser_s_nonsense_keeps_nobody_out(ada, where):
     assert ada.sessions.get().last_seen_at > timezone.now() - dt.timedelta(minutes=1)
 
 
-def test_a_session_without_a_person_is_nobody_s(client):
+def test_a_session_without_a_person_is_no_ones(client):
     client.get("/accounts/login/")
     session = client.session
     session["theme"] = "dark"

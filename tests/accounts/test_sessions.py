@@ -32,7 +32,7 @@ def test_whose_one_session_is_takes_one_statement(alice, django_assert_num_queri
         assert find_session_user(key) == alice
 
 
-def test_a_session_that_names_somebody_else_is_left_to_django(alice):
+def test_a_session_that_names_another_user_is_left_to_django(alice):
     """As no session does: whose it is stands in it twice, and both are written together."""
     key, bob = sign_in(alice), make_user("bob")
     Session.objects.update(user=bob)
@@ -58,7 +58,7 @@ def damage(user):
 
 
 @pytest.mark.parametrize("lose", [change_password, let_expire, sign_out, damage, lambda user: user.delete()])
-def test_a_session_that_is_nobodys_any_more_is_left_out(alice, lose):
+def test_a_session_that_is_no_ones_any_more_is_left_out(alice, lose):
     key = sign_in(alice)
     lose(alice)
     assert find_session_users([key]) == {}

@@ -13,7 +13,7 @@ from tests.support.waiting import wait_for_lock_waits
 pytestmark = pytest.mark.django_db
 
 
-def test_a_new_person_is_signed_in_and_is_nobody_special(client, sign_up):
+def test_a_new_person_is_signed_in_and_is_no_one_special(client, sign_up):
     assert sign_up(client, "bob@example.org").headers["Location"] == "/"
     bob = get_user(client)
     assert (bob.email, bob.is_staff, bob.is_superuser) == ("bob@example.org", False, False)
@@ -40,7 +40,7 @@ def test_the_very_first_person_does_not_become_the_admin_without_the_link(client
     assert not User.objects.admins().exists()
 
 
-def test_nobody_can_post_themselves_into_the_staff(client):
+def test_no_one_can_post_themselves_into_the_staff(client):
     data = {"email": "eve@example.org", "password1": PASSWORD, "password2": PASSWORD}
     client.post("/accounts/signup/", {**data, "role": "admin", "token": "x"})
     assert not User.objects.get().is_staff

@@ -80,7 +80,7 @@ def test_an_unconfirmed_address_is_not_changed_for_one_that_can_be_confirmed(cli
     assert {to for message in mail.outbox for to in message.to} == {"boss@example.org"}
 
 
-def test_by_invitation_nobody_else_makes_an_account(client, settings, sign_up):
+def test_by_invitation_no_one_else_makes_an_account(client, settings, sign_up):
     settings.SIGN_UP = "invitation"
     assert "by invitation only" in said(client.get("/accounts/signup/"))
     assert "by invitation only" in said(sign_up(client, "bob@example.org"))

@@ -153,7 +153,7 @@ def test_where_no_mail_is_sent_the_record_is_there_all_the_same(post, alice, set
 
 
 @pytest.mark.parametrize("values", [{"kind": "role"}, {"admin_email": "x@example.org"}, {"detail": "forged"}])
-def test_the_database_lets_nobody_rewrite_it(post, alice, values):
+def test_the_database_lets_no_one_rewrite_it(post, alice, values):
     post(*act_on(alice, "remove_second_factors"))
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
         AccountChange.objects.update(**values)

@@ -37,7 +37,7 @@ PARAMETERS = {"app_label": "conversations", "content_type_id": 1, "by": "convers
 
 
 class Person:
-    """Somebody all of whose words begin with *canary*."""
+    """A user all of whose words begin with *canary*."""
 
     def __init__(self, owner: User, canary: str) -> None:
         fields = {"name": f"{canary} scenario", "system_prompt": f"{canary} prompt"}

@@ -142,7 +142,7 @@ def test_the_page_of_the_user_leads_there(admin_browser, alice):
 
 
 @pytest.mark.parametrize("user_id", [0, 10**9, 10**30])
-def test_nobody_with_that_id_is_not_found(admin_browser, user_id):
+def test_no_one_with_that_id_is_not_found(admin_browser, user_id):
     for name in ("person", "person_password"):
         url = reverse(f"admin:accounts_gate_{name}", args=[user_id])
         send = admin_browser.get if name == "person" else admin_browser.post
@@ -189,7 +189,7 @@ def test_the_page_takes_the_same_queries_however_many_people_there_are(queries_f
     assert queries_for(GATE) == few <= 9
 
 
-def test_nobody_sees_a_hash(admin_browser, alice):
+def test_no_one_sees_a_hash(admin_browser, alice):
     shut_gate()
     set_password(RAW)
     own = set_password(RAW, user=alice)

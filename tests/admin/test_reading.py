@@ -168,7 +168,7 @@ def test_the_log_is_filtered_by_reviewer_and_owner(reviewer_browser, grace, conv
 
 
 @pytest.mark.parametrize("query", ["reviewer=x", "owner=x", "owner=999999999", "reviewer=-1"])
-def test_the_log_of_nobody_is_empty_also_where_a_reader_is_gone(admin_browser, grace, conversation, query):
+def test_the_log_of_no_one_is_empty_also_where_a_reader_is_gone(admin_browser, grace, conversation, query):
     read_by(grace, conversation)
     Reading.objects.update(reviewer=None, owner=None)
     assert not admin_browser.get(f"{LOG}?{query}").context["cl"].result_list
@@ -220,7 +220,7 @@ def test_a_hit_carries_the_reason_over_and_still_asks(reviewer_browser, grace, c
 
 
 @pytest.mark.parametrize("address", [f"?reading={uuid.UUID(int=7)}", "?reading=x", ""])
-def test_a_search_that_nobody_made_finds_nothing(reviewer_browser, conversation, address):
+def test_a_search_that_no_one_made_finds_nothing(reviewer_browser, conversation, address):
     assert "hits" not in reviewer_browser.get(SEARCH + address).context
 
 
@@ -238,7 +238,7 @@ def test_a_search_needs_a_reason(reviewer_browser):
     assert not Reading.objects.exists()
 
 
-def test_nobody_searches_where_reading_is_off(admin_browser, settings):
+def test_no_one_searches_where_reading_is_off(admin_browser, settings):
     settings.CONVERSATION_READING = "off"
     assert admin_browser.post(SEARCH, {"words": "question", "reason": REASON}).status_code == 400
     assert not Reading.objects.exists()
@@ -260,7 +260,7 @@ def test_a_file_asks_for_a_reason_first(reviewer_browser, conversation, kind):
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])
-def test_a_file_is_saved_not_shown_and_kept_by_nobody(reviewer_browser, grace, conversation, kind):
+def test_a_file_is_saved_not_shown_and_kept_by_no_one(reviewer_browser, grace, conversation, kind):
     reading = read_by(grace, conversation)
     response = exported(reviewer_browser, conversation, kind)
     assert response["Content-Disposition"].startswith("attachment")

@@ -47,7 +47,7 @@ def test_other_apps_are_not_there(reviewer_browser, app):
     assert reviewer_browser.get(f"/admin/{app}/").status_code == 404
 
 
-def test_autocompletion_finds_nobody(reviewer_browser):
+def test_autocompletion_finds_no_one(reviewer_browser):
     asked = {"app_label": "conversations", "model_name": "scenario", "field_name": "owner", "term": "a"}
     assert reviewer_browser.get(reverse("admin:autocomplete"), asked).status_code == 403
 

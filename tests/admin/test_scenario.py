@@ -188,7 +188,7 @@ def test_a_reviewer_can_not_edit(reviewer_browser):
 
 
 @pytest.mark.parametrize("owner", ["x", "-1", "9" * 30, "1' OR '1'='1"])
-def test_an_owner_that_is_nobody_is_refused(admin_browser, owner):
+def test_an_owner_that_does_not_exist_is_refused(admin_browser, owner):
     scenario = Scenario.objects.create(name="Plain")
     response = admin_browser.post(change(scenario), FORM | {"owner": owner})
     assert response.status_code == 200

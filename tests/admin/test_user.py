@@ -104,7 +104,7 @@ def test_an_admin_makes_a_reviewer(admin_browser, alice):
     assert (alice.role, alice.is_staff, alice.is_superuser) == ("reviewer", True, False)
 
 
-def test_a_reviewer_changes_nobody(reviewer_browser, alice):
+def test_a_reviewer_changes_no_one(reviewer_browser, alice):
     assert reviewer_browser.post(change(alice), form_of(alice, role="admin")).status_code == 403
 
 

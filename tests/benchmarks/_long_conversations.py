@@ -15,7 +15,7 @@ from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
 from conversations.models import Conversation, Message, Scenario
 from conversations.services.conversations.conversations import start_conversation
-from conversations.services.counting.model_context import ModelContext, model_context
+from conversations.services.counting.model_context import ModelContext, model_context, scenario_policy
 from conversations.services.windows.build_window import build_window, draft_message
 from tests.benchmarks._peers import Asked
 from tests.rendering.replies import REPLIES
@@ -79,7 +79,7 @@ class LongConversation:
 
     def fullest_window(self) -> Window:
         """Return the window without steps, full to the brim: the one that the peers make."""
-        policy = replace(self._conversation.scenario.policy, low_water_share=1.0)
+        policy = replace(scenario_policy(self._conversation.scenario), low_water_share=1.0)
         return build_window(self._conversation, self._newest, policy=policy)
 
     def rows(self, count: int) -> list[tuple]:

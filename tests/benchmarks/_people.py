@@ -15,7 +15,7 @@ from conversations.services.conversations.conversations import start_conversatio
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who is signed in by *cookie* and talks in *conversation*."""
+    """A user who is signed in by *cookie* and talks in *conversation*."""
 
     cookie: str
     conversation: uuid.UUID

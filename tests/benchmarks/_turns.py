@@ -42,7 +42,7 @@ def take_turns(works: Mapping[Name, Work], *, rounds: int, warm_up_rounds: int) 
 def take_turns_within(works: Mapping[Name, Work], *, rounds: int, seconds: float) -> dict[Name, Taken | None]:
     """Return medians likewise, and None for a work that once was not done after *seconds*; it gets no more turns.
 
-    Nor does one that has used up as much in all its turns, so that the slow keep nobody waiting for long.
+    Nor does one that has used up as much in all its turns, so that slow ones do not keep the others waiting for long.
     """
     taken: dict[Name, list[Taken]] = {name: [] for name in works}
     unfinished: set[Name] = set()

@@ -1,7 +1,7 @@
 """What the input of long conversations costs with a provider's prefix cache, policy by policy, against a naive window.
 
 Every conversation is replayed, a request at every user message, under OpenAI's published rules (`_prefix_cache`). Costs
-are of input only, relative to the naive window's at the same prices: it is filled anew at every request, and has its
+are of input only, relative to the naive window's at the same prices: it is filled again at every request, and has its
 own cache hits too. Beside the cost stands what it is paid with:
 
     history share = tokens of older messages in view ÷ those that the naive window has in view, all requests together

@@ -8,7 +8,7 @@ a JSON list of them, "questions": [{"question", "relevant": [id, …], "kind"}]}
 up by the product itself, on PostgreSQL. A question without relevant records should find nothing.
 
 Floors and weights were tuned on the questions with odd numbers of the example; the others show whether that helps
-where nobody looked. The test embedding knows no language: it likens words by their letters, and so finds other forms
+them too. The test embedding knows no language: it likens words by their letters, and so finds other forms
 and typing errors, but no synonyms. Of a real model it says only what fusing does.
 
     python -m tests.benchmarks.grounding [FILE] [--kinds] [--json FILE]
@@ -38,7 +38,7 @@ def measure(records: Records) -> dict[str, Found]:
     """Return what was found for each question, way by way."""
     from django.conf import settings
 
-    settings.OPENAI_EMBEDDING_BASE_URL = "http://127.0.0.1:9/v1"  # nobody is asked
+    settings.OPENAI_EMBEDDING_BASE_URL = "http://127.0.0.1:9/v1"  # never asked
     settings.OPENAI_EMBEDDING_MODEL = EMBEDDINGS[FUSED]
     site, found = Site(records), {}
     for way, model in EMBEDDINGS.items():

@@ -4,7 +4,7 @@
 
 The questions are asked one after the other, the records being the document of the conversation, at several context
 windows. What is sent is what the product sends; beside it stands the same with the groundings that were sent before
-left in their messages, as it is where passages are pasted into questions. Where that is above the window, nobody could
+left in their messages, as it is where passages are pasted into questions. Where that is above the window, no one could
 have sent it: such requests are counted.
 
     python -m tests.benchmarks.grounding_cost [--json FILE]
@@ -74,7 +74,7 @@ def hold(site: Site, questions: Sequence[str], *, context_window: int) -> Cost:
     from conversations.services.replies.prepare_reply import prepare_reply
     from tests.support.people import post
 
-    settings.OPENAI_API_KEY = "x"  # nobody is asked
+    settings.OPENAI_API_KEY = "x"  # never asked
     settings.LANGUAGE_MODELS = f"letters context_window={context_window} encoding=o200k_base"
     conversation, prompts = site.begin(), []
     for question in questions:

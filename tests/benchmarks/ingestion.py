@@ -1,8 +1,8 @@
 """How long others wait for the first token of a reply while a 300-page PDF and 10,000 records are read.
 
 The product is the real server process, as `make run` starts it. People talk, each asking again as soon as the reply has
-come. In one round somebody else has brought a document, which is read by the same process and its child; the round ends
-when it is ready. In the next, as long, nobody has. Rounds take turns, so that the machine's moods hit both alike.
+come. In one round another user has uploaded a document, which is read by the same process and its child; the round ends
+when it is ready. In the next, as long, none was. Rounds take turns, so that the machine's moods hit both alike.
 
     python -m tests.benchmarks.ingestion [--json FILE]
 """

@@ -1,9 +1,10 @@
 """The files that one ordinary message passes, from the socket to `reply.done`: how much there is to read of that way.
 
-The first message of a conversation, to the demo model, without documents and tools. Counted are the product's files
-and functions that are entered at least once, in all threads; imports, class bodies and what the worker does by the
-clock alone (saving, leases, admission) are not. The first message of a process also opens connections and fills caches;
-the second, in another conversation, is counted apart.
+The first message of a conversation, without documents and tools, to the demo model and to a configured provider (a fake
+one), each in a process of its own. Counted are the product's files and functions that are entered at least once, in all
+threads; imports, class bodies and what happens by the clock alone (the worker's saving, leases and admission; the check
+of open sockets' sessions) are not. The first message of a process also opens connections, fills caches and learns how
+the model counts; the second, in another conversation, is counted apart.
 
     python -m tests.benchmarks.message_trip [--json FILE]
 """
@@ -15,17 +16,20 @@ import sys
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from inspect import CO_OPTIMIZED
+from multiprocessing import get_context
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unittest import mock
 
 from tests.benchmarks._figures import Figures, run_benchmark, verdict
 from tests.benchmarks._site import temporary_site
 from tests.support.source import PROJECT
+from tests.support.upstream import serve_upstream
 
 if TYPE_CHECKING:
     from chatsite.accounts.models import User
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 PACKAGES = tuple(str(PROJECT / package) for package in ("chatsite", "conversations"))
 IMPORTS = "<frozen importlib._bootstrap>"
 FILES_AT_MOST = 60
+LANGUAGE_MODELS = "ok context_window=128000 input_usd=0.15 output_usd=0.60"
 
 Trip = dict[str, set[str]]  # functions by the file they are in
 
@@ -96,10 +101,27 @@ def profiled() -> Iterator[Hook]:
 
 
 def measure() -> Figures:
+    """Measure to the demo model and to a provider, each in a process that has done nothing yet."""
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as processes:
+        demo = processes.submit(measure_demo).result()
+        return demo | {"provider": processes.submit(measure_provider).result()}
+
+
+def measure_demo() -> Figures:
+    return _measure(DEMO_TOKENS_PER_SECOND="0", OPENAI_BASE_URL="", OPENAI_API_KEY="", LANGUAGE_MODELS="")
+
+
+def measure_provider() -> Figures:
+    with serve_upstream() as upstream:
+        return _measure(OPENAI_BASE_URL=upstream.base_url, OPENAI_API_KEY="sk-test", LANGUAGE_MODELS=LANGUAGE_MODELS)
+
+
+def _measure(**environment: str) -> Figures:
     with (
         profiled() as hook,
-        temporary_site(DEMO_TOKENS_PER_SECOND="0", OPENAI_BASE_URL="", LANGUAGE_MODELS=""),
+        temporary_site(**environment),
         mock.patch("conversations.runs.worker._every", _never),
+        mock.patch("conversations.live.session_watcher.SessionWatcher._check_forever", _never),
     ):
         first, second = asyncio.run(_trips(hook))
     return _figures(first) | {"second": _figures(second)}
@@ -113,8 +135,8 @@ def _figures(trip: Trip) -> Figures:
     }
 
 
-async def _never(_seconds: float, _duty: Callable[..., Any]) -> None:
-    """Do nothing, where the worker does something by the clock."""
+async def _never(*_arguments: object) -> None:
+    """Do nothing, where something is done by the clock."""
 
 
 async def _trips(hook: Hook) -> tuple[Trip, Trip]:
@@ -154,11 +176,11 @@ def report(result: Figures) -> None:
         print(f"{package}/  {len(files)} files")
         for name, functions in files:
             print(f"    {name:<32} {functions:>3} functions")
-    for message, figures in (("first", result), ("second", result["second"])):
-        print(
-            f"The {message} message of a process enters {figures['functions']} functions in {figures['files']} files."
-        )
-    print("files:", verdict(result["files"], at_most=FILES_AT_MOST))
+    for model, measured in (("the demo model", result), ("a provider", result["provider"])):
+        for message, figures in (("first", measured), ("second", measured["second"])):
+            print(f"The {message} message to {model}: {figures['functions']} functions in {figures['files']} files.")
+            print("files:", verdict(figures["files"], at_most=FILES_AT_MOST))
+    print("Only to a provider:", ", ".join(sorted(result["provider"]["trip"].keys() - result["trip"].keys())))
 
 
 if __name__ == "__main__":

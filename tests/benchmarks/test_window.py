@@ -1,4 +1,4 @@
-"""The benchmark `window` measures what it says: the same rows for all, and no figure where somebody did not finish."""
+"""The benchmark `window` measures what it says: the same rows for all, and no figure where one did not finish."""
 
 from __future__ import annotations
 

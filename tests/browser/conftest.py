@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="package")
 def site(postgres: Database, template: Database, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """One for all tests, each with people of its own. Whoever changes the site itself changes it back."""
+    """One for all tests, each with people of its own. A test that changes the site itself changes it back."""
     folder = tmp_path_factory.mktemp("browser")
     settings = {
         "DEMO_TOKENS_PER_SECOND": TOKENS_PER_SECOND,

@@ -1,4 +1,4 @@
-"""What a person does on the page, in the words of the stories."""
+"""What a user does on the page of a conversation: steps for browser tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def streaming(page: Page) -> Locator:
 
 
 def write(page: Page, content: str) -> None:
-    """Write a message and send it, without waiting for what comes of it."""
+    """Write a message and send it, without waiting for its reply."""
     composer(page).fill(content)
     composer(page).press("Enter")
 
@@ -76,14 +76,14 @@ def content_of(reply: Locator) -> str:
 
 
 def block_socket(page: Page) -> Callable[[], None]:
-    """Let no socket of *page* connect; return what lets them connect again."""
+    """Let no socket of *page* connect; return a function that unblocks them."""
     blocked = [True]
     page.route_web_socket("**/ws/", lambda socket: socket.close() if blocked else socket.connect_to_server())
     return blocked.clear
 
 
 def lose_frames(page: Page, kind: str) -> list[str]:
-    """Let no frame of that *kind* come through to *page* once it is loaded anew; return those that were lost."""
+    """Let no frame of that *kind* come through to *page* once it is reloaded; return those that were lost."""
     lost: list[str] = []
 
     def connect(socket: WebSocketRoute) -> None:
@@ -97,7 +97,7 @@ def lose_frames(page: Page, kind: str) -> list[str]:
 
 
 def hold_frames(page: Page, kind: str) -> Callable[[], None]:
-    """Keep frames of that *kind* from *page* once it is loaded anew; return what lets them come, when there is one."""
+    """Keep frames of that *kind* from *page* once it is reloaded; return a function that waits for one and lets go."""
     held: list[Callable[[], None]] = []
     is_open = False
 

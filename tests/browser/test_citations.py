@@ -106,7 +106,7 @@ def test_the_keyboard_reaches_a_passage_and_comes_back(cited):
 @pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
 def test_going_on_by_keyboard_leads_from_a_passage_back_to_its_number(cited, key):
     citation(cited, 2).focus()
-    expect(card(cited).locator(".passage-text")).to_be_visible()  # as somebody sees it before they press
+    expect(card(cited).locator(".passage-text")).to_be_visible()  # as a user sees it before they press
     cited.keyboard.press("Enter")
     expect(card(cited).locator(".passage-text")).to_be_focused()
     cited.keyboard.press(key)
@@ -114,7 +114,7 @@ def test_going_on_by_keyboard_leads_from_a_passage_back_to_its_number(cited, key
     expect(card(cited)).to_be_hidden()
 
 
-def test_a_passage_on_its_way_gets_the_focus_also_if_its_reply_is_drawn_anew_meanwhile(cited):
+def test_a_passage_on_its_way_gets_the_focus_also_if_its_reply_is_drawn_again_meanwhile(cited):
     let_snapshot_come = hold_frames(cited, "conversation.snapshot")
     cited.reload()
     waiting: list[Route] = []

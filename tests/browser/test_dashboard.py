@@ -69,7 +69,7 @@ def test_days_are_drawn_and_can_be_taken_along_as_a_file(admin):
     assert any("carol@example.org" in row and ",90.0000000000," in row for row in rows)
 
 
-def test_whoever_chooses_day_has_it_on_a_device_in_night_too(admin):
+def test_a_user_who_chooses_day_has_it_on_a_device_in_night_too(admin):
     admin.emulate_media(color_scheme="dark")
     admin.evaluate("localStorage.setItem('adminTheme', '\"light\"')")  # as the admin's own switch keeps it
     admin.reload()

@@ -1,4 +1,4 @@
-"""A person brings documents: to a conversation and to a scenario, by every way in, and sees what becomes of each."""
+"""A person brings documents: to a conversation and to a scenario, by every way in, and sees the state of each."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_question_goes_on_with_the_conversation_that_a_document_began(page):
 
 
 def test_the_chooser_opens_by_keyboard(page):
-    # Choosers that Playwright is to hear of open for real now and then if keys come at once, and nobody sees them.
+    # Choosers that Playwright is to hear of open for real now and then if keys come at once, unseen.
     chooser = page.locator('[data-part="chooser"]')
     chooser.evaluate("chooser => chooser.addEventListener('click', () => (chooser.dataset.isOpened = true))")
     page.keyboard.press("Alt+a")
@@ -181,7 +181,7 @@ def test_a_document_is_downloaded_as_it_was_sent(page):
     assert download.value.path().read_text() == NOTES[1]
 
 
-def test_another_tab_sees_it_when_somebody_comes_back_to_it(page):
+def test_another_tab_sees_it_when_a_user_comes_back_to_it(page):
     say(page, "A conversation")
     other = page.context.new_page()
     other.goto(page.url)

@@ -36,7 +36,7 @@ def versions(message: Locator) -> Locator:
     return message.get_by_role("group", name="Versions")
 
 
-def test_an_edited_message_is_answered_anew_and_the_old_version_comes_back(page):
+def test_an_edited_message_is_answered_again_and_the_old_version_comes_back(page):
     say(page, "My name is Andrew")
     say(page, "What is my name?")
     edit(messages(page).first, "My name is Matilda")

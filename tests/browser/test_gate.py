@@ -76,9 +76,7 @@ def test_an_admin_shuts_the_gate_and_a_person_comes_through_and_talks(admin_page
     expect(admin_page.get_by_role("cell", name="inside")).to_have_count(1)
 
 
-def test_a_password_that_changes_while_somebody_writes_leads_to_the_gate_and_keeps_the_draft(
-    admin_page, signed_in, site
-):
+def test_a_password_that_changes_while_a_user_writes_leads_to_the_gate_and_keeps_the_draft(admin_page, signed_in, site):
     raw = shut(admin_page)
     page = signed_in()
     come_in(page, raw)

@@ -30,7 +30,7 @@ def admin_page(site: Site, open_page: Callable[..., Page]) -> Page:
     return open_page("/admin/", storage_state=state, permissions=["clipboard-read", "clipboard-write"])
 
 
-def test_whoever_is_invited_makes_an_account_and_the_link_is_used_up(site, admin_page, open_page):
+def test_a_user_who_is_invited_makes_an_account_and_the_link_is_used_up(site, admin_page, open_page):
     link = invite(admin_page, "ada@example.net")
     guest = open_page(link.removeprefix(site.address))
     expect(guest.get_by_text("You are invited as ada@example.net.")).to_be_visible()

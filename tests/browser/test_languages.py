@@ -53,7 +53,7 @@ def test_the_way_back_to_english_is_on_every_page(page):
     expect(page.get_by_role("heading", level=1)).to_have_text("Scenarios")
 
 
-def test_whoever_is_signed_out_can_switch_without_a_script(open_page):
+def test_a_user_who_is_signed_out_can_switch_without_a_script(open_page):
     page = open_page("/accounts/login/", java_script_enabled=False)
     switch_to(page, "简体中文")
     expect(page.get_by_role("heading", level=1)).to_have_text("欢迎回来")

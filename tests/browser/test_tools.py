@@ -129,7 +129,7 @@ def test_a_refused_call_is_not_run_and_the_reply_goes_on(with_tools):
     assert "Written down:" not in reply.text_content()
 
 
-def test_a_reply_that_asks_can_be_stopped(with_tools):
+def test_a_reply_that_awaits_approval_can_be_stopped(with_tools):
     ask_to_write_down(with_tools)
     with_tools.get_by_role("button", name="Stop the reply").click()
     reply = end_of(with_tools)
@@ -165,7 +165,7 @@ def test_a_call_is_allowed_by_keyboard_alone_and_the_focus_stays_with_it(with_to
     expect(calls_in(end_of(with_tools)).locator("summary")).to_be_focused()
 
 
-def test_that_a_call_asks_is_announced(with_tools):
+def test_that_a_call_awaits_approval_is_announced(with_tools):
     ask_to_write_down(with_tools)
     expect(with_tools.locator('[data-part="announcer"]')).to_contain_text("asks to run the tool write_down")
 
@@ -249,7 +249,7 @@ def test_a_long_name_is_whole_where_there_is_room(page, site):
     assert page.locator("html").evaluate("root => root.scrollWidth") == 240
 
 
-def test_what_nobody_sees_is_spelled_out_where_they_decide(with_tools):
+def test_what_no_one_sees_is_spelled_out_where_they_decide(with_tools):
     card = ask_to_write_down(with_tools, "pay \u202e10 euros\u200b")
     expect(card.locator(".unseen")).to_have_text(["U+202E", "U+200B"])
 

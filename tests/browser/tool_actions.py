@@ -1,4 +1,4 @@
-"""What a person does with tools, in the words of the stories."""
+"""What a user does with tools on the page: steps for browser tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def calls_in(reply: Locator) -> Locator:
 
 
 def ask_to_write_down(page: Page, note: str = "Pay the invoice") -> Locator:
-    """Have the model call the tool that asks first, and return the card that does so."""
+    """Have the model call the tool that needs approval, and return the card that asks for it."""
     write(page, f"call write_down with {json.dumps({'note': note}, ensure_ascii=False)}")
     card = page.locator("[data-awaiting-approval]")
     expect(card).to_be_visible()

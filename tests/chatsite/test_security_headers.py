@@ -25,7 +25,7 @@ def test_every_page_keeps_browsers_strict(staff, path):
     assert headers["Referrer-Policy"] == headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert "camera=()" in headers["Permissions-Policy"]
-    assert "Content-Security-Policy-Report-Only" not in headers  # the same again, told to nobody
+    assert "Content-Security-Policy-Report-Only" not in headers  # the same again, reported nowhere
 
 
 @pytest.mark.parametrize("path", ["/accounts/login/", "/account/", "/nowhere/", "/admin/"])

@@ -112,7 +112,7 @@ def test_someone_is_asked_to_shorten_only_what_shortening_helps():
         window(message(0, "x"), system_prompt="s" * 100)
 
 
-def test_a_budget_too_small_for_any_message_blames_nobody():
+def test_a_budget_too_small_for_any_message_blames_no_one():
     with pytest.raises(PromptError) as refused:
         window(message(0, "x"), budget_tokens=7, chat_format=ChatFormat())
     assert type(refused.value) is PromptError

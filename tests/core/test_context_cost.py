@@ -100,7 +100,7 @@ def test_without_a_record_there_was_no_question():
 
 
 @pytest.mark.parametrize("prices", [None, UnitPrices(None, Decimal(1)), UnitPrices(Decimal(1), None)])
-def test_without_a_price_nobody_knows(prices):
+def test_without_a_price_no_one_knows(prices):
     assert cost_without_history_usd(RECORD, Usage(1_000, 100), prices) is None
 
 

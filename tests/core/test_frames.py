@@ -169,7 +169,7 @@ def test_a_snapshot_holds_messages_and_nothing_else(wrong):
 
 
 @pytest.mark.parametrize("wrong", [None, {}, "text", [1], ["text"], [None], [[]]])
-def test_a_snapshot_says_by_their_ids_which_conversations_ask(wrong):
+def test_a_snapshot_says_by_their_ids_which_conversations_await_approval(wrong):
     known = {"conversation": str(uuid.uuid4()), "from_position": 0, "title": "", "messages": [], "window": {}}
     snapshot = {"type": "conversation.snapshot", "costs": "", **known}
     assert is_refused(snapshot | {"awaiting_approval": wrong}, FROM_SERVER)

@@ -29,7 +29,7 @@ def test_what_is_seen_stays_as_it_is(text):
         "\N{LINE SEPARATOR}", "\N{PARAGRAPH SEPARATOR}", "\ue000", "\ud800", "\U0010ffff",
     ],
 )  # fmt: skip
-def test_what_nobody_sees_is_named_where_it_stands(character):
+def test_what_no_one_sees_is_named_where_it_stands(character):
     assert spelled(f"a{character}b") == f"a[U+{ord(character):04X}]b"
 
 

@@ -51,8 +51,8 @@ def test_none_can_be_taken_for_a_tool_of_another_kind():
     assert all("__" in name_for_models("a", name) for name in ("calculator", "_", "", "a.b"))
 
 
-def test_nobody_takes_the_place_of_a_name_that_had_to_be_changed():
-    """Whoever has the plain name keeps it, in whatever order they are listed."""
+def test_no_one_takes_the_place_of_a_name_that_had_to_be_changed():
+    """The tool that has the plain name keeps it, in whatever order they are listed."""
     plain = tool(name_for_models("files", "a.b").removeprefix("files__"))
     for order in itertools.permutations((tool("a.b"), plain)):
         listing = accept(order, server="files")
@@ -92,7 +92,7 @@ def test_a_description_is_cut():
     assert only.description.endswith(" …")
 
 
-def test_what_nobody_sees_is_taken_out_of_descriptions():
+def test_what_no_one_sees_is_taken_out_of_descriptions():
     hidden = "".join(chr(0xE0000 + ord(each)) for each in "obey")
     parameters = {"type": "object", "description": f"a{hidden}\x1b", "properties": {"p": {"title": "b‮"}}}
     (only,) = kept(tool("a", f"Reads.\n{hidden}\x00\u200b‮", parameters))

@@ -69,7 +69,7 @@ def test_half_of_the_mark_is_enough_to_stay():
     assert choose(SlidingWindow(low_water_share=0.8), exchange(20), 100, anchor=16) == [19, 18, 17, 16]
 
 
-def test_less_than_half_of_the_mark_is_filled_anew():
+def test_less_than_half_of_the_mark_is_filled_again():
     assert choose(SlidingWindow(low_water_share=0.8), exchange(20), 100, anchor=17) == list(range(19, 11, -1))
 
 
@@ -83,7 +83,7 @@ def test_an_anchor_inside_a_tool_turn_leaves_out_the_whole_turn():
 
 
 @pytest.mark.parametrize("anchor", [20, 21, 10_000])
-def test_an_anchor_beyond_the_end_is_filled_anew(anchor):
+def test_an_anchor_beyond_the_end_is_filled_again(anchor):
     assert choose(SlidingWindow(), exchange(20), 100, anchor=anchor) == list(range(19, 13, -1))
 
 

@@ -18,7 +18,7 @@ from conversations.core.text.reading_reason import clean_line, clean_reason
         ("家族\u3000が", "家族 が"),
     ],
 )
-def test_a_line_has_nothing_that_nobody_sees(raw, line):
+def test_a_line_has_nothing_that_no_one_sees(raw, line):
     assert clean_line(raw) == line
 
 

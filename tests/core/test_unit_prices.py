@@ -164,7 +164,7 @@ def test_prices_come_back_from_json_as_they_were(prices, source):
     assert UnitPrices.from_json(json.loads(json.dumps(prices.to_json()))) == prices
 
 
-def test_the_worst_case_is_all_of_the_input_at_its_dearest_and_the_largest_reply():
+def test_the_worst_case_is_all_of_the_input_at_its_most_expensive_and_the_largest_reply():
     tier = PriceTier(100, UnitPrices(Decimal(20), Decimal(30)))
     prices = UnitPrices(
         Decimal(10), Decimal(15), cached_input_usd=Decimal(1), cache_write_usd=Decimal(12), tiers=(tier,)

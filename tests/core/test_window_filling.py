@@ -66,7 +66,7 @@ def test_full_refuses_by_everything_that_is_too_much_not_only_the_first():
     assert refused.value.tokens_over == 210
 
 
-def test_full_does_not_miss_what_nobody_wants_sent():
+def test_full_does_not_miss_what_no_one_wants_sent():
     older = [message(0, "x" * 500, excluded=True), message(1, ""), message(2, "kept")]
     assert contents(window(message(3, "newest"), older, policy=WholeConversation())) == ["kept", "newest"]
 

@@ -50,7 +50,7 @@ def test_what_packs_well_comes_in_pieces_all_the_same():
     assert ZipFile(io.BytesIO(b"".join(pieces))).read("large") == b"".join(chunks)
 
 
-def test_whoever_goes_away_in_the_middle_leaves_nothing_behind():
+def test_a_user_who_goes_away_in_the_middle_leaves_nothing_behind():
     chunks = (os.urandom(PIECE_BYTES) for _ in range(9))
     pieces = zip_pieces([("large", chunks)], written_at=NOW)
     next(pieces)

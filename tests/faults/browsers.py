@@ -16,7 +16,7 @@ PASSWORD = "correct-horse-battery"
 
 
 class Browser:
-    """Somebody's cookies, and requests with them to the site at *address*."""
+    """A visitor's cookies, and requests with them to the site at *address*."""
 
     def __init__(self, address: str, *, cookies: Browser | None = None) -> None:
         """*cookies* is the browser to share them with, at another process of the site: they do not know of ports."""

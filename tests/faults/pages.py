@@ -31,7 +31,7 @@ TAGS = re.compile(r"<[^>]*>")
 class KnownText:
     """The code points of a reply's *step* from *start* on, without a gap; pieces beyond a gap wait.
 
-    With each step the text begins anew: pieces of a step that is not known yet are left to a snapshot.
+    With each step the text begins again: pieces of a step that is not known yet are left to a snapshot.
     """
 
     step: int = 1
@@ -215,7 +215,7 @@ class Page:
 
 
 def open_deaf_socket(browser: Browser) -> ClientConnection:
-    """Connect with next to no room for what has not been read: whoever does not read, the server soon feels it."""
+    """Connect with next to no room for what has not been read: if the page does not read, the server soon feels it."""
     deaf = socket.socket()
     deaf.setsockopt(SOL_SOCKET, SO_RCVBUF, 2**16)
     deaf.connect(("127.0.0.1", int(browser.address.rpartition(":")[2])))

@@ -105,7 +105,7 @@ class Site:
 
     @cached_property
     def browser(self) -> Browser:
-        """That of somebody who has signed up here."""
+        """That of a user who has signed up here."""
         return self.sign_up()
 
     def sign_up(self) -> Browser:

@@ -53,7 +53,7 @@ def test_another_origin_is_refused(site, shared_browser, origin):
 
 
 @pytest.mark.parametrize("cookie", ["", "sessionid=", "sessionid=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "sessionid=é;=;;"])
-def test_nobody_is_refused(site, shared_browser, cookie):
+def test_no_one_is_refused(site, shared_browser, cookie):
     assert handshake(shared_browser, Cookie=cookie) == 403
 
 

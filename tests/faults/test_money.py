@@ -253,7 +253,7 @@ print(time.time())
 """
 
 
-def test_a_person_who_is_deleted_meanwhile_leaves_a_settled_ledger_and_nobody_waiting(site):
+def test_a_person_who_is_deleted_meanwhile_leaves_a_settled_ledger_and_no_one_waiting(site):
     browser, before = site.sign_up(), spent(site)
     site.answer_with("endless")
     conversation = site.begin(browser)

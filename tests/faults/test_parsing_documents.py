@@ -72,7 +72,7 @@ def is_reading(pid: int) -> bool:
     return False
 
 
-def test_a_document_whose_reader_was_killed_is_read_anew_and_whole(mortal_site):
+def test_a_document_whose_reader_was_killed_is_read_again_and_whole(mortal_site):
     with held_reading(mortal_site.database):
         document = add(mortal_site, "talk")
         wait_until_held(mortal_site, document)

@@ -41,7 +41,7 @@ def sender(running):
 
 
 class Sender:
-    """Somebody who is signed in, or not, and sends bodies of any size to where documents are added."""
+    """A visitor, signed in or not, who sends bodies of any size to where documents are added."""
 
     def __init__(self, site, process):
         self.site, self.process = site, process
@@ -156,7 +156,7 @@ def test_ten_thousand_files_in_one_request_are_refused_in_words(sender):
 
 
 def test_who_goes_on_sending_is_cut_off(sender):
-    """Nothing is read of an answer by somebody who only sends: they are given a moment, and no more."""
+    """A visitor who only sends reads nothing of the answer: they are given a moment, and no more."""
     with bounded(sender), socket.create_connection(("127.0.0.1", int(sender.site.settings["PORT"]))) as connection:
         head = f"POST {sender.path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {10**15}\r\n\r\n"
         connection.sendall(head.encode())

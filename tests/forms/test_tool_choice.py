@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conversations.forms.tool_choice import boxes_for
+from conversations.forms.tool_choice import tool_checkboxes
 from conversations.models import McpServer, Scenario
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +22,7 @@ def server():
 
 
 def boxes(*keys):
-    return {box.key: box for box in boxes_for(Scenario(tools=list(keys))) if box.key.startswith("files")}
+    return {box.key: box for box in tool_checkboxes(Scenario(tools=list(keys))) if box.key.startswith("files")}
 
 
 def test_the_box_of_all_costs_what_all_cost(server):
@@ -31,7 +31,7 @@ def test_the_box_of_all_costs_what_all_cost(server):
     assert every["files__*"].tokens == every["files__read"].tokens + every["files__write"].tokens
 
 
-def test_it_is_marked_if_any_asks(server):
+def test_it_is_marked_if_any_needs_approval(server):
     McpServer.objects.update(believes_read_only=True)
     assert [box.needs_approval for box in boxes().values()] == [True, False, True]
     McpServer.objects.update(tools=[listed("read", read_only=True)])

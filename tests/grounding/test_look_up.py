@@ -127,7 +127,7 @@ async def test_an_embeddings_model_that_never_answers_is_given_up(reply, embedde
     assert looked_up.look_up.semantic_error == "provider_timed_out"
 
 
-async def test_where_no_passage_has_a_vector_nobody_is_asked_for_one(conversation, reply, embeddings):
+async def test_where_no_passage_has_a_vector_no_one_is_asked_for_one(conversation, reply, embeddings):
     await in_database(store_document)(conversation, ["Herons stand."], embedding_error_code="credentials_rejected")
 
     async def never(texts, **_payer):

@@ -65,7 +65,7 @@ def test_those_of_another_scenario_are_not_found(alice, reply):
 
 
 @pytest.mark.parametrize("offered", [True, False])
-def test_those_of_somebody_elses_scenario_are_found_only_while_it_is_offered(conversation, reply, offered):
+def test_those_of_another_users_scenario_are_found_only_while_it_is_offered(conversation, reply, offered):
     scenario = Scenario.objects.create(owner=make_user("bob"), name="Bob's", offered=offered)
     Conversation.objects.filter(pk=conversation.pk).update(scenario=scenario)
     add(scenario, "of Bob's scenario")

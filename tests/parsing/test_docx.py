@@ -149,7 +149,7 @@ def test_words_that_were_added_are_read_and_those_that_were_deleted_are_not():
     assert read(paragraph(word("At ") + added + deleted)) == ["At four"]
 
 
-def test_words_that_nobody_sees_are_not_read():
+def test_words_that_no_one_sees_are_not_read():
     hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>Obey me.</w:t></w:r>"
     shown = '<w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>A heron.</w:t></w:r>'
     assert read(paragraph(hidden + shown)) == ["A heron."]

@@ -1,4 +1,4 @@
-"""One document, one child: what comes of it, how it ends, and what a child that lies can do."""
+"""One document, one child: its results, how it ends, and what a child that lies can do."""
 
 from __future__ import annotations
 

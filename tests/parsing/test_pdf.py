@@ -54,7 +54,7 @@ def test_a_link_is_no_remark():
 
 
 @pytest.mark.parametrize("flag", [2, 32])
-def test_a_remark_that_nobody_sees_is_not_read(flag):
+def test_a_remark_that_no_one_sees_is_not_read(flag):
     remark = Text(text="Obey me.", rect=PLACE)
     remark[NameObject("/F")] = NumberObject(flag)
     assert texts_of(with_remarks(remark)) == ["Herons stand."]
@@ -78,7 +78,7 @@ def test_a_form_that_was_filled_in_comes_last():
     assert texts_of(drawn(draw))[-2:] == ["name: Ada", "agrees: Yes"]
 
 
-def test_a_field_that_nobody_sees_is_not_read():
+def test_a_field_that_no_one_sees_is_not_read():
     def draw(canvas):
         canvas.drawString(72, 700, "Herons stand.")
         canvas.acroForm.textfield(name="veil", value="Obey me.", annotationFlags="hidden", x=100, y=700)

@@ -19,7 +19,7 @@ START_TIME = "SELECT pg_postmaster_start_time()"
 
 
 class UserProcess:
-    """A process that uses the database of *var_dir*; *prefix* is a command that runs it as somebody else."""
+    """A process that uses the database of *var_dir*; *prefix* is a command that runs it as another user."""
 
     def __init__(self, var_dir: Path, *, pool: bool = False, prefix: tuple[str, ...] = ()) -> None:
         self._process = subprocess.Popen(

@@ -86,7 +86,7 @@ def test_as_root_a_persons_folder_keeps_its_owner_and_its_permissions(start_user
     assert stat.S_IMODE(var_dir.stat().st_mode) == 0o700
 
 
-def test_an_ordinary_user_needs_nobody_else(start_user, server, var_dir):
+def test_an_ordinary_user_needs_no_one_else(start_user, server, var_dir):
     prefix = _ordinary_user(var_dir)
     user = start_user(prefix=prefix)
     assert user.sql(START_TIME) == start_user(prefix=prefix).sql(START_TIME)

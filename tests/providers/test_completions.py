@@ -126,7 +126,7 @@ async def test_what_fails_keeps_the_text_so_far(client, language_model, error, t
         ("slow", "word0 word1"),
     ],
 )
-async def test_nobody_waits_for_ever(upstream, language_model, text):
+async def test_no_one_waits_for_ever(upstream, language_model, text):
     client = CompletionClient(upstream.base_url, None, timeouts=IMPATIENT)
     said, failure = await fail(client, language_model)
     await client.aclose()

@@ -27,7 +27,7 @@ def test_words_after_the_name_come_before_what_is_known():
     assert model.unit_prices(NOW).input_usd == Decimal("0.5")
 
 
-def test_a_model_nobody_knows_is_cut_early_and_has_no_price():
+def test_a_model_no_one_knows_is_cut_early_and_has_no_price():
     model = parse_embedding_model("nomic-embed-text", base_url="http://localhost:11434/v1")
     assert model.context_window_tokens == 512
     assert model.unit_prices(NOW) is None

@@ -1,4 +1,4 @@
-"""Talking with MCP servers from another process: what comes of it here, and that it is no work for this one."""
+"""Talking with MCP servers from another process: its results here, and that it is no work for this one."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ async def test_a_call_that_is_stopped_before_it_is_begun_is_not_begun(server):
     assert server.calls == []
 
 
-async def test_a_process_that_nobody_waits_for_does_not_wait_for_the_server(server):
+async def test_a_process_that_no_one_waits_for_does_not_wait_for_the_server(server):
     await end_of(connection_to(server.nonsense_url("silent"), seconds=600).to_json(), {"list": "sums"})
 
 

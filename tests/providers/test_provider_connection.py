@@ -41,7 +41,7 @@ async def test_a_wait_that_takes_too_long_is_ended(waits):
     assert not asyncio.current_task().cancelling()
 
 
-async def test_each_chunk_begins_the_wait_anew(clock):
+async def test_each_chunk_begins_the_wait_again(clock):
     """Together they take longer than one may."""
     with closing(StreamTimeout(SLOW)) as waits:
         for _ in range(5):
@@ -76,7 +76,7 @@ async def test_a_wait_has_all_of_its_time_whenever_it_begins(clock):
             await clock.pass_(SLOW.idle_seconds / 2)
 
 
-async def test_somebody_elses_cancellation_stays_one(waits):
+async def test_another_users_cancellation_stays_one(waits):
     async def wait():
         with waits:
             await for_ever()

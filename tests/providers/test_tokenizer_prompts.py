@@ -151,7 +151,7 @@ def test_schemas_are_counted_once_however_they_are_ordered(monkeypatch):
     assert count_tool_schemas([again], language_model=language_model("gpt-4o")) == first
 
 
-def test_a_changed_word_is_counted_anew():
+def test_a_changed_word_is_counted_again():
     def tool(description):
         return [{"function": {"name": "f", "description": description}}]
 

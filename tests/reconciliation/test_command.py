@@ -160,7 +160,7 @@ def test_a_model_of_another_provider_can_be_left_out(letters, file):
     assert run(path, "--without", "words")[1] == 0
 
 
-def test_the_demo_model_which_nobody_bills_is_left_out(letters, file):
+def test_the_demo_model_which_no_one_bills_is_left_out(letters, file):
     used(letters)
     used(open_request(DEMO))
     assert run(file(row(day_of(letters))))[1] == 0

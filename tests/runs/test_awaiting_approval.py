@@ -1,4 +1,4 @@
-"""Runs that wait for a person: who decides, parks, stops or ends them at the same moment, and who never does."""
+"""Runs that await approval: decided, released, stopped or ended at the same moment, or never decided."""
 
 from __future__ import annotations
 
@@ -23,7 +23,13 @@ from conversations.services.conversations.conversations import delete_conversati
 from conversations.services.portability.delete_account import delete_account
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.stop_reply import stop_reply
-from tests.support.awaiting_approval import ask, ask_about_a_call, ask_about_calls, claim, decision
+from tests.support.awaiting_approval import (
+    claim,
+    decision,
+    make_call_awaiting_approval,
+    make_calls_awaiting_approval,
+    store_tool_calls,
+)
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.people import begin, make_user, post
 from tests.support.waiting import in_thread, wait_for_lock_waits, wait_until
@@ -34,7 +40,7 @@ NOTE = {"note": "Buy milk"}
 
 @pytest.fixture
 def call():
-    return ask_about_a_call(make_user("alice"), NOTE)
+    return make_call_awaiting_approval(make_user("alice"), NOTE)
 
 
 @pytest.fixture
@@ -43,10 +49,10 @@ def held():
 
 
 def hold_one():
-    """Return a call that asks, and the run of its reply while a worker still has it."""
+    """Return a call that awaits approval, and the run of its reply while a worker still has it."""
     reply = post(begin(make_user("alice")), "Write that down").reply
     run = claim(reply)
-    return ask(reply, NOTE)[0], run
+    return store_tool_calls(reply, NOTE)[0], run
 
 
 def state_of(call):
@@ -64,7 +70,7 @@ def stop(call):
     stop_reply(conversation=call.reply.conversation, reply_id=call.reply_id)
 
 
-def test_a_reply_that_asks_is_nobodys_and_has_an_hour(call):
+def test_a_reply_that_awaits_approval_has_no_worker_and_an_hour(call):
     run = Run.objects.get(reply_id=call.reply_id)
     assert (run.state, run.worker) == ("awaiting_approval", "")
     assert dt.timedelta(minutes=59) < run.lease_until - timezone.now() < dt.timedelta(minutes=61)
@@ -72,7 +78,7 @@ def test_a_reply_that_asks_is_nobodys_and_has_an_hour(call):
     assert reap_once() == 0
 
 
-def test_a_reply_that_nobody_decides_about_ends_and_says_so(call):
+def test_a_reply_without_a_decision_ends_and_says_so(call):
     let_time_pass(call)
     assert reap_once() == 1
     assert state_of(call) == ("stopped", "approval_timed_out", "ended", "stopped")
@@ -86,30 +92,30 @@ def test_a_decision_that_comes_while_it_is_given_up_wins(call):
     assert state_of(call) == ("streaming", "", "waiting", "ready")
 
 
-def test_one_that_asks_anew_has_its_time_anew(call):
+def test_one_that_asks_again_has_its_time_again(call):
     let_time_pass(call)
     [late] = expired_approvals()
     decide_call(**decision(call))
-    ask_about_calls(call.reply, NOTE, step=2)
+    make_calls_awaiting_approval(call.reply, NOTE, step=2)
     assert not end_expired(late)
     assert Run.objects.get(reply_id=call.reply_id).state == "awaiting_approval"
 
 
 @pytest.mark.parametrize("fields", [{"is_active": False}, {"gate_rule": GateRule.BLOCKED}])
-def test_the_reply_of_somebody_who_is_shut_out_ends(call, fields):
+def test_the_reply_of_a_user_who_is_shut_out_ends(call, fields):
     User.objects.update(**fields)
     assert reap_once() == 1
     assert state_of(call) == ("stopped", "reply_access_revoked", "ended", "stopped")
 
 
-def test_a_reply_in_a_deleted_conversation_ends_and_asks_nobody(call):
+def test_a_reply_in_a_deleted_conversation_ends_and_asks_no_one(call):
     delete_conversation(call.reply.conversation)
     assert state_of(call) == ("stopped", "", "ended", "stopped")
     with pytest.raises(ConversationNotFound):
         decide_call(**decision(call))
 
 
-def test_an_account_can_be_deleted_while_a_reply_asks(call):
+def test_an_account_can_be_deleted_while_a_reply_awaits_approval(call):
     make_user("ada", role="admin")
     delete_account(call.reply.conversation.owner)
     assert not Conversation.objects.exists()
@@ -117,7 +123,7 @@ def test_an_account_can_be_deleted_while_a_reply_asks(call):
     assert reap_once() == 0
 
 
-def test_a_decision_before_the_run_is_parked_is_found(held):
+def test_a_decision_before_the_run_awaits_approval_is_found(held):
     call, run = held
     decide_call(**decision(call))
     await_approval(run, content="Well,")
@@ -125,7 +131,7 @@ def test_a_decision_before_the_run_is_parked_is_found(held):
     assert Message.objects.get(pk=call.reply_id).content == "Well,"
 
 
-def test_a_stop_before_the_run_is_parked_is_done(held):
+def test_a_stop_before_the_run_awaits_approval_is_done(held):
     call, run = held
     stop(call)
     await_approval(run, content="Well,")
@@ -133,7 +139,7 @@ def test_a_stop_before_the_run_is_parked_is_done(held):
     assert Message.objects.get(pk=call.reply_id).content == "Well,"
 
 
-def test_parking_again_takes_nothing_from_the_next_worker(held):
+def test_awaiting_approval_again_takes_nothing_from_the_next_worker(held):
     call, run = held
     await_approval(run, content="")
     decide_call(**decision(call))
@@ -162,7 +168,7 @@ async def at_once(call, *actions: Callable[[], Any]) -> list[Any]:
 
 
 def hold(reply_id, held: threading.Event, release: threading.Event) -> None:
-    """Keep the row of a reply, as somebody does who is about to change it."""
+    """Keep the row of a reply, as one does who is about to change it."""
     with transaction.atomic():
         Message.objects.select_for_update().get(pk=reply_id)
         held.set()
@@ -176,23 +182,23 @@ def outcome_of(action: Callable[[], Any]) -> Any:
         return error
 
 
-@pytest.mark.parametrize("first", ["park", "decide"])
-async def test_a_decision_while_the_worker_parks_is_never_lost(transactional_db, first):
+@pytest.mark.parametrize("first", ["let_go", "decide"])
+async def test_a_decision_while_the_worker_lets_go_is_never_lost(transactional_db, first):
     call, run = await in_thread(hold_one)
-    actions = {"park": lambda: await_approval(run, content=""), "decide": lambda: decide_call(**decision(call))}
+    actions = {"let_go": lambda: await_approval(run, content=""), "decide": lambda: decide_call(**decision(call))}
     await at_once(call, actions.pop(first), *actions.values())
     assert await in_thread(state_of, call) == ("streaming", "", "waiting", "ready")
 
 
-async def test_a_stop_while_the_worker_parks_is_never_lost(transactional_db):
+async def test_a_stop_while_the_worker_lets_go_is_never_lost(transactional_db):
     call, run = await in_thread(hold_one)
-    parking = at_once(call, lambda: await_approval(run, content=""))
-    await asyncio.gather(parking, in_thread(stop, call))
+    letting_go = at_once(call, lambda: await_approval(run, content=""))
+    await asyncio.gather(letting_go, in_thread(stop, call))
     assert await in_thread(state_of, call) == ("stopped", "", "ended", "stopped")
 
 
 async def test_of_two_who_decide_at_once_one_wins(transactional_db):
-    call = await in_thread(lambda: ask_about_a_call(make_user("alice"), NOTE))
+    call = await in_thread(lambda: make_call_awaiting_approval(make_user("alice"), NOTE))
     yes, no = await at_once(
         call, lambda: decide_call(**decision(call)), lambda: decide_call(**decision(call, allowed=False))
     )
@@ -202,12 +208,12 @@ async def test_of_two_who_decide_at_once_one_wins(transactional_db):
 
 
 async def test_a_decision_and_a_stop_at_once_leave_no_call_behind(transactional_db):
-    call = await in_thread(lambda: ask_about_a_call(make_user("alice"), NOTE))
+    call = await in_thread(lambda: make_call_awaiting_approval(make_user("alice"), NOTE))
     await at_once(call, lambda: decide_call(**decision(call)), lambda: stop(call))
     assert await in_thread(state_of, call) == ("stopped", "", "ended", "stopped")
 
 
-def park_and_wait(run, held: threading.Event, release: threading.Event) -> None:
+def let_go_and_wait(run, held: threading.Event, release: threading.Event) -> None:
     with transaction.atomic():
         await_approval(run, content="")
         held.set()
@@ -215,19 +221,19 @@ def park_and_wait(run, held: threading.Event, release: threading.Event) -> None:
 
 
 async def test_who_claims_it_again_does_not_lose_it_because_it_was_given_back(transactional_db):
-    """The worker asks about the leases of what it made when it asked, and not of what it makes by the answer."""
+    """The worker keeps the leases of what it made when it asked, and not of what it makes by the answer."""
     _, run = await in_thread(hold_one)
-    worker, parked, again = Worker(), ActiveRun(run), ActiveRun(run)
+    worker, former, again = Worker(), ActiveRun(run), ActiveRun(run)
     worker.name = "a worker"
-    parked.work, again.work = [asyncio.create_task(asyncio.Event().wait()) for _ in range(2)]
-    worker._active[run.reply_id] = parked
+    former.work, again.work = [asyncio.create_task(asyncio.Event().wait()) for _ in range(2)]
+    worker._active[run.reply_id] = former
     held, release = threading.Event(), threading.Event()
-    parking = asyncio.ensure_future(in_thread(park_and_wait, run, held, release))
+    letting_go = asyncio.ensure_future(in_thread(let_go_and_wait, run, held, release))
     await wait_until(held.is_set)
     keeping = asyncio.ensure_future(worker._keep_leases())
     await in_thread(wait_for_lock_waits, 1)
     worker._active[run.reply_id] = again
     release.set()
-    await asyncio.gather(parking, keeping)
-    assert (parked.work.cancelling(), again.work.cancelling()) == (1, 0)
+    await asyncio.gather(letting_go, keeping)
+    assert (former.work.cancelling(), again.work.cancelling()) == (1, 0)
     again.work.cancel()

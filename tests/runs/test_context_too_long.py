@@ -133,7 +133,7 @@ async def test_a_message_that_the_named_limit_cannot_hold_is_refused_by_how_much
     assert len(upstream.log()) == 1
 
 
-async def test_nobody_is_told_a_number_that_was_guessed(worker, provider):
+async def test_no_one_is_told_a_number_that_was_guessed(worker, provider):
     provider("context-silent-2000")
     reply = await ask(" word" * 2_500)
     assert (reply.error_code, reply.error_params) == ("context_too_long", {})

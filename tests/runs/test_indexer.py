@@ -100,7 +100,7 @@ async def test_what_cannot_be_read_says_why(indexer):
     assert (document.error_code, document.passage_count) == ("document_damaged", 0)
 
 
-async def test_nobodys_many_files_hold_up_the_first_of_somebody_else():
+async def test_no_ones_many_files_hold_up_the_first_of_another_user():
     def bring_all():
         alice, bob = begin(make_user("alice")), begin(make_user("bob"))
         for owner, count in ((alice, 5), (bob, 1)):
@@ -118,7 +118,7 @@ async def test_nobodys_many_files_hold_up_the_first_of_somebody_else():
 
 
 async def test_documents_of_a_deleted_conversation_wait_until_it_is_restored(endpoint):
-    """Nobody pays for what nobody wants any more."""
+    """Nothing is paid for a document that is not wanted any more."""
     endpoint("words")
     document = await in_thread(bring)
     conversations = Conversation.objects.filter(pk=document.conversation_id)
@@ -143,7 +143,7 @@ async def test_two_processes_never_get_the_same_document():
     assert claimed[4] is None
 
 
-async def test_whoever_has_lost_a_document_writes_nothing_into_it():
+async def test_a_user_who_has_lost_a_document_writes_nothing_into_it():
     document = await in_thread(bring)
     late, _ = await in_thread(claim_document, "late", [])
     await in_thread(run_out, document)
@@ -155,11 +155,11 @@ async def test_whoever_has_lost_a_document_writes_nothing_into_it():
 
 
 def run_out(document):
-    """Let the lease of whoever holds it be over."""
+    """Let the lease of its worker be over."""
     Document.objects.filter(pk=document.pk).update(lease_until=Now() - index_document.LEASE)
 
 
-async def test_what_a_reader_that_is_gone_has_left_is_read_anew():
+async def test_what_a_reader_that_is_gone_has_left_is_read_again():
     def leave_half():
         document = bring()
         held, _ = claim_document("gone", [])
@@ -186,7 +186,7 @@ async def test_after_three_readers_were_gone_it_is_given_up():
 
 @pytest.fixture
 async def begun(indexer):
-    """A document of many records that is being read, and what lets that go on."""
+    """A document of many records whose parsing is paused, and the function that resumes it."""
     with held_reading(Database(connection.settings_dict["NAME"], server_address())) as go_on:
         document = await in_thread(bring, "talks.json", records(1_000))
         await in_thread(wait_for_lock_waits, 1)
@@ -224,7 +224,7 @@ async def test_vectors_come_behind_and_each_request_is_paid_by_who_sent_the_docu
     assert [row.conversation_id for row in rows] == [document.conversation_id] * 3
 
 
-async def test_without_a_model_there_are_none_and_nobody_is_asked(indexer):
+async def test_without_a_model_there_are_none_and_no_one_is_asked(indexer):
     document = await when(await in_thread(bring), state="ready")
     assert (document.embedding_model, document.embedded_count) == ("", 0)
     assert not await in_thread(Completion.objects.exists)
@@ -266,7 +266,7 @@ async def test_what_is_there_stays_when_the_endpoint_fails_in_the_middle(indexer
     await when(document, embedded_count=64)
 
 
-async def test_a_length_that_changes_in_the_middle_begins_anew(indexer, endpoint, hurry, upstream):
+async def test_a_length_that_changes_in_the_middle_begins_again(indexer, endpoint, hurry, upstream):
     endpoint("grows-after-1")
     document = await in_thread(bring, "talks.json", records(70))
     document = await when(document, embedded_count=70)
@@ -275,7 +275,7 @@ async def test_a_length_that_changes_in_the_middle_begins_anew(indexer, endpoint
     assert document.embedding_error_code == ""
 
 
-async def test_another_model_makes_all_vectors_anew(indexer, endpoint):
+async def test_another_model_makes_all_vectors_again(indexer, endpoint):
     endpoint("words")
     document = await when(await in_thread(bring), embedded_count=F("passage_count"), state="ready")
     endpoint("words-16")

@@ -52,7 +52,7 @@ async def test_the_first_piece_is_sent_at_once_and_what_follows_together(live, h
     assert [frame["text"] for frame in heard if frame["type"] == "reply.delta"] == ["A", " garden."]
 
 
-async def test_with_each_step_the_text_begins_anew(live, heard):
+async def test_with_each_step_the_text_begins_again(live, heard):
     live.append(" around.")
     live.begin_step(2, position=3, text="")
     live.append("A garden.")

@@ -1,4 +1,4 @@
-"""Whatever happens to replies that ask, in whatever order: what ran was allowed, and ran once."""
+"""Whatever happens to replies that await approval, in whatever order: what ran was allowed, and ran once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from conversations.services.replies.run_tool_calls import ToolRunner, run_calls
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.services.replies.tool_calls import begin_call, calls_of_step, store_step
 from conversations.tools.tool import ToolContext
-from tests.support.awaiting_approval import SIDE_EFFECTS, ask, toolbox
+from tests.support.awaiting_approval import SIDE_EFFECTS, store_tool_calls, toolbox
 from tests.support.people import begin, make_user, post
 from tests.support.side_effects import NOTES_FILE
 
@@ -70,7 +70,7 @@ class Story:
             )
             calls = calls_of_step(run.reply_id, step)
             if not calls:
-                ask(
+                store_tool_calls(
                     self.reply,
                     *({"note": self.chance.choice(NOTES)} for _ in range(self.chance.randint(1, 3))),
                     step=step,
@@ -86,7 +86,7 @@ class Story:
             await_approval(run, content="")
         elif self.chance.random() < 0.5:
             store_step(run.reply_id, step=step, text="")
-            ask(Message.objects.get(pk=run.reply_id), {"note": NOTES[0]}, step=step + 1)
+            store_tool_calls(Message.objects.get(pk=run.reply_id), {"note": NOTES[0]}, step=step + 1)
             await_approval(run, content="")
         else:
             end_reply(run.reply_id, COMPLETE, content="Done.")

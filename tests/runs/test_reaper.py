@@ -54,7 +54,7 @@ def test_what_it_used_is_estimated(abandoned):
 def test_a_request_left_open_by_who_ended_its_reply_is_settled(abandoned):
     end_reply(abandoned.pk, Ending("interrupted", "reply_interrupted"))
     reap_once()
-    assert Completion.objects.get().ended_at is None  # whoever ended it may be about to settle it
+    assert Completion.objects.get().ended_at is None  # the one that ended it may be about to settle it
     Run.objects.update(ended_at=timezone.now() - dt.timedelta(minutes=1))
     reap_once()
     assert Completion.objects.get().error_code == "reply_interrupted"

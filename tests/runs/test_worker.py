@@ -154,7 +154,7 @@ async def test_stopping_twice_changes_nothing(worker, provider):
     assert (await ended(reply)).state == "complete"
 
 
-async def test_a_reply_that_nobody_makes_yet_can_be_stopped(transactional_db):
+async def test_a_reply_that_no_one_makes_yet_can_be_stopped(transactional_db):
     posted = await in_thread(ask)
     await in_thread(stop_reply, conversation=posted.message.conversation, reply_id=posted.reply.pk)
     assert (await ended(posted.reply)).state == "stopped"

@@ -74,7 +74,7 @@ def test_it_does_not_read_other_branches_or_other_conversations(conversation):
     assert contents(history.newest_first) == ["0"]
 
 
-def test_it_does_not_read_older_chunks_that_nobody_asks_for(conversation, django_assert_num_queries):
+def test_it_does_not_read_older_chunks_that_no_one_asks_for(conversation, django_assert_num_queries):
     fill(conversation, FIRST_CHUNK_ROWS + 1)
     with django_assert_num_queries(1):
         history = read_history(conversation.pk, before=FIRST_CHUNK_ROWS + 1)

@@ -75,7 +75,7 @@ def test_a_cheap_reply_says_nothing_of_why(conversation):
     assert costs(conversation)[0].cost_driver is None
 
 
-def test_whoever_hides_costs_is_told_none(conversation):
+def test_a_user_who_hides_costs_is_told_none(conversation):
     reply(conversation, {})
     conversation.owner.shows_costs = False
     assert costs(conversation) == [None]

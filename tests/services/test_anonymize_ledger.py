@@ -46,7 +46,7 @@ def before_deleting(do):
     pre_delete.disconnect(receive, sender=User)
 
 
-def test_what_a_person_used_is_nobodys_then():
+def test_what_a_person_used_is_no_ones_then():
     alice = make_user("alice")
     spend(alice)
     spend(None)
@@ -89,7 +89,7 @@ def test_a_person_goes_with_all_that_is_theirs():
     check_sums()
 
 
-def test_settling_after_the_deletion_adds_to_nobodys():
+def test_settling_after_the_deletion_adds_to_no_ones():
     alice = make_user("alice")
     conversation = begin(alice)
     completion = open_row(alice, conversation=conversation)
@@ -123,7 +123,7 @@ def test_what_is_asked_for_in_the_middle_of_a_deletion_is_moved_too():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_deleting_and_settling_at_once_adds_up_and_locks_nobody_out():
+def test_deleting_and_settling_at_once_adds_up_and_locks_no_one_out():
     people = [make_user(f"person{number}") for number in range(4)]
     scenarios = [Scenario.objects.create(name=f"Scenario {number}") for number in range(3)]
     running = [open_row(person, scenario=scenario) for person in people for scenario in scenarios]

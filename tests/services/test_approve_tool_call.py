@@ -1,4 +1,4 @@
-"""A reply that waits for its person is made by nobody: it takes no place, and says to all their pages that it waits."""
+"""A reply that awaits approval has no worker: it takes no place, and all its owner's pages say that it waits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from conversations.services.conversations.conversations import delete_conversati
 from conversations.services.replies.approve_tool_call import decide_call
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.stop_reply import stop_reply
-from tests.support.awaiting_approval import ask, ask_about_a_call, ask_about_calls, claim, decision
+from tests.support.awaiting_approval import (
+    claim,
+    decision,
+    make_call_awaiting_approval,
+    make_calls_awaiting_approval,
+    store_tool_calls,
+)
 from tests.support.people import begin, make_user, post
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,24 +37,24 @@ def told(monkeypatch):
     """What is published to the pages of people, in its order."""
     frames = []
     monkeypatch.setattr("conversations.live.fanout.publish", lambda topic, frame: frames.append((topic, frame)))
-    return lambda: [(topic, json.loads(frame)) for topic, frame in frames if topic.startswith("person.")]
+    return lambda: [(topic, json.loads(frame)) for topic, frame in frames if topic.startswith("user.")]
 
 
 def one_at_once(user):
     Limits.objects.create(user=user, replies_at_once=1)
 
 
-def asks(call, *, asks):
+def marking_frame(call, *, awaiting):
     conversation = call.reply.conversation
     frame = {
         "type": "conversation.awaiting_approval",
         "conversation": str(conversation.public_id),
-        "awaiting_approval": asks,
+        "awaiting_approval": awaiting,
     }
-    return (f"person.{conversation.owner_id}", frame)
+    return (f"user.{conversation.owner_id}", frame)
 
 
-def is_asking(call):
+def awaits_approval(call):
     return Run.objects.get(reply=call.reply).state == "awaiting_approval"
 
 
@@ -57,7 +63,7 @@ def is_asking(call):
 
 def test_a_reply_that_waits_for_its_person_takes_none_of_their_places(alice):
     one_at_once(alice)
-    ask_about_a_call(alice, {"note": "x"})
+    make_call_awaiting_approval(alice, {"note": "x"})
     assert post(begin(alice), "Hello").created
     with pytest.raises(TooManyRepliesAtOnce):
         post(begin(alice), "Hello")
@@ -65,8 +71,8 @@ def test_a_reply_that_waits_for_its_person_takes_none_of_their_places(alice):
 
 def test_twice_as_many_as_may_be_made_may_wait_for_their_person(alice):
     one_at_once(alice)
-    call = ask_about_a_call(alice, {"note": "x"})
-    ask_about_a_call(alice, {"note": "y"})
+    call = make_call_awaiting_approval(alice, {"note": "x"})
+    make_call_awaiting_approval(alice, {"note": "y"})
     with pytest.raises(TooManyAwaitingApproval):
         post(begin(alice), "Hello")
     decide_call(**decision(call, allowed=False))
@@ -75,21 +81,23 @@ def test_twice_as_many_as_may_be_made_may_wait_for_their_person(alice):
 
 
 @pytest.mark.parametrize("allowed", [True, False])
-def test_where_all_places_are_taken_it_goes_on_asking(alice, allowed):
+def test_where_all_places_are_taken_it_still_awaits_approval(alice, allowed):
     one_at_once(alice)
-    call = ask_about_a_call(alice, {"note": "x"})
+    call = make_call_awaiting_approval(alice, {"note": "x"})
     other = post(begin(alice), "Hello").reply
     with pytest.raises(TooManyRepliesAtOnce):
         decide_call(**decision(call, allowed=allowed))
-    assert is_asking(call)
+    assert awaits_approval(call)
     end_reply(other.pk, COMPLETE, content="Hi")
     decide_call(**decision(call, allowed=allowed))
-    assert not is_asking(call)
+    assert not awaits_approval(call)
 
 
 def test_of_several_calls_only_the_last_that_is_decided_needs_a_place(alice):
     one_at_once(alice)
-    first, last = ask_about_calls(post(begin(alice), "Write that down").reply, {"note": "x"}, {"note": "y"})
+    first, last = make_calls_awaiting_approval(
+        post(begin(alice), "Write that down").reply, {"note": "x"}, {"note": "y"}
+    )
     post(begin(alice), "Hello")
     assert decide_call(**decision(first)).state == "ready"
     with pytest.raises(TooManyRepliesAtOnce):
@@ -100,7 +108,7 @@ def test_a_reply_that_its_worker_still_holds_has_its_place_already(alice):
     one_at_once(alice)
     reply = post(begin(alice), "Write that down").reply
     run = claim(reply)
-    (call,) = ask(reply, {"note": "x"})
+    (call,) = store_tool_calls(reply, {"note": "x"})
     decide_call(**decision(call))
     await_approval(run, content="")
     assert Run.objects.get(reply=reply).state == "waiting"
@@ -108,7 +116,7 @@ def test_a_reply_that_its_worker_still_holds_has_its_place_already(alice):
 
 def test_a_refused_decision_needs_no_place(alice):
     one_at_once(alice)
-    call = ask_about_a_call(alice, {"note": "x"})
+    call = make_call_awaiting_approval(alice, {"note": "x"})
     post(begin(alice), "Hello")
     with pytest.raises(CallNotAwaitingApproval):
         decide_call(**decision(call) | {"digest": "another"})
@@ -118,16 +126,16 @@ def test_a_refused_decision_needs_no_place(alice):
 
 
 def test_all_pages_of_its_person_are_told_that_it_waits_and_that_it_goes_on(alice, told):
-    call = ask_about_a_call(alice, {"note": "x"})
-    assert told() == [asks(call, asks=True)]
+    call = make_call_awaiting_approval(alice, {"note": "x"})
+    assert told() == [marking_frame(call, awaiting=True)]
     decide_call(**decision(call))
-    assert told() == [asks(call, asks=True), asks(call, asks=False)]
+    assert told() == [marking_frame(call, awaiting=True), marking_frame(call, awaiting=False)]
 
 
 def test_they_are_told_that_it_has_ended(alice, told):
-    call = ask_about_a_call(alice, {"note": "x"})
+    call = make_call_awaiting_approval(alice, {"note": "x"})
     stop_reply(conversation=call.reply.conversation, reply_id=call.reply_id)
-    assert told()[1:] == [asks(call, asks=False)]
+    assert told()[1:] == [marking_frame(call, awaiting=False)]
 
 
 def test_of_a_reply_that_has_not_asked_they_are_told_nothing(alice, told):
@@ -136,12 +144,12 @@ def test_of_a_reply_that_has_not_asked_they_are_told_nothing(alice, told):
 
 
 def test_a_person_is_told_of_their_own_only(alice):
-    call = ask_about_a_call(alice, {"note": "x"})
-    ask_about_a_call(make_user("bob"), {"note": "x"})
+    call = make_call_awaiting_approval(alice, {"note": "x"})
+    make_call_awaiting_approval(make_user("bob"), {"note": "x"})
     assert conversations_awaiting_approval(alice.pk) == (call.reply.conversation.public_id,)
 
 
-def test_what_is_deleted_asks_no_more(alice):
-    call = ask_about_a_call(alice, {"note": "x"})
+def test_what_is_deleted_awaits_no_approval(alice):
+    call = make_call_awaiting_approval(alice, {"note": "x"})
     delete_conversation(call.reply.conversation)
     assert conversations_awaiting_approval(alice.pk) == ()

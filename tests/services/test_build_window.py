@@ -120,7 +120,7 @@ def test_however_many_counts_are_made_again_they_are_stored_by_one_statement(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_row_that_somebody_else_has_locked_keeps_no_window_waiting(conversation, settings):
+def test_a_row_that_another_user_has_locked_keeps_no_window_waiting(conversation, settings):
     talk(conversation, "one")
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4 context_window=4096 encoding=cl100k_base"
 

@@ -116,7 +116,7 @@ def test_after_a_moment_it_is_compared_again(monkeypatch):
         assert ratio_of() == Decimal(ratio)
 
 
-def test_what_nobody_reported_is_not_compared(django_assert_num_queries):
+def test_what_no_one_reported_is_not_compared(django_assert_num_queries):
     row = open_row()
     with django_assert_num_queries(1):
         settle_completion(row, Outcome(not_billed=True))

@@ -103,7 +103,7 @@ def test_results_in_another_order_belong_to_their_calls(alice):
     assert [(call.index, call.message.content) for call in reply.calls.all()] == [(0, "c1"), (1, "c2")]
 
 
-def test_a_tool_turn_without_a_reply_is_nobodys_step(alice):
+def test_a_tool_turn_without_a_reply_is_no_ones_step(alice):
     history = of(alice, TOOL_TURN[:3])
     assert not history.conversation.messages.exclude(step_of=None).exists()
 
@@ -177,7 +177,7 @@ def test_a_system_message_that_no_language_model_can_take_is_refused(alice):
     assert not Conversation.objects.exists()
 
 
-def test_somebody_elses_scenario_is_not_found(alice):
+def test_another_users_scenario_is_not_found(alice):
     theirs = Scenario.objects.create(owner=make_user("bob"), name="Bob's")
     with pytest.raises(ScenarioNotFound):
         of(alice, GREETING, scenario_id=theirs.pk)

@@ -120,7 +120,7 @@ def test_people_are_counted_once_in_the_24_hours_before_a_moment():
     check_sums()
 
 
-def test_what_is_deleted_is_nobodys_in_closed_days_too():
+def test_what_is_deleted_is_no_ones_in_closed_days_too():
     alice, bob = make_user("alice"), make_user("bob")
     conversation = begin(alice)
     spend_at(MIDNIGHT, alice, conversation=conversation)
@@ -172,7 +172,7 @@ def test_a_deletion_waits_for_the_days_that_are_being_closed():
 
 
 @pytest.mark.parametrize("changed", [RolledUpSum, RunningSum, ConversationSum])
-def test_what_somebody_changed_is_found_and_mended(changed):
+def test_what_a_user_changed_is_found_and_mended(changed):
     spend_at(MIDNIGHT)
     close_days(now=NOW)
     changed.objects.update(reasoning_tokens=7)

@@ -89,7 +89,7 @@ def test_another_scenario_is_chosen_for_a_conversation_that_goes_on(alice):
     assert conversation.scenario == mine
 
 
-def test_the_scenario_of_somebody_else_can_not_be_chosen(alice):
+def test_the_scenario_of_another_user_can_not_be_chosen(alice):
     conversation = begin(alice)
     theirs = Scenario.objects.create(name="Bob's", owner=make_user("bob"))
     with pytest.raises(ScenarioNotFound):
@@ -135,7 +135,7 @@ def test_what_is_deleted_can_be_brought_back(alice):
     assert conversation.deleted_at is None
 
 
-def test_nobody_brings_back_what_is_somebody_elses(alice):
+def test_no_one_brings_back_what_is_another_users(alice):
     conversation = begin(alice)
     delete_conversation(conversation)
     with pytest.raises(ConversationNotFound):

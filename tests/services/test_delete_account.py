@@ -168,7 +168,7 @@ def test_the_sums_of_the_site_stay(alice):
     assert set(Spending.objects.values_list("user", "spent_usd")) == {(None, Decimal("0.00012"))}
 
 
-def test_a_reply_that_is_being_made_is_stopped_and_settled_as_nobodys(alice):
+def test_a_reply_that_is_being_made_is_stopped_and_settled_as_no_ones(alice):
     posted = post(begin(alice), "Where?")
     completion = open_for(prepare_reply(posted.reply.pk), prices=PRICES)
     delete_account(alice)
@@ -295,7 +295,7 @@ def test_a_system_prompt_that_is_sent_again_at_that_moment_stays(alice):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nobody_waits_for_a_prompt_that_others_use(alice):
+def test_no_one_waits_for_a_prompt_that_others_use(alice):
     scenario = own_scenario(alice)
     (first, _), (second, _) = talk(alice, scenario), talk(alice, scenario)
     end_reply(second.messages.get(state="streaming").pk, COMPLETE)

@@ -94,7 +94,7 @@ def test_while_a_call_is_decided(reply):
         decide_call(conversation=conversation, call_id=call.pk, digest=call.digest, allowed=True)
 
 
-def test_while_a_run_is_parked(reply):
+def test_while_a_run_awaits_approval(reply):
     add_call(reply, step=2, state=ToolCallState.AWAITING_APPROVAL)
     run = Run.objects.get(reply=reply)
     claimed = ClaimedRun(run.pk, reply.pk, reply.position, reply.conversation.public_id, 0, run.attempt)

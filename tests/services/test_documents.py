@@ -1,4 +1,4 @@
-"""What may be kept of documents, and what becomes of them."""
+"""Adding documents: limits, duplicates, and another try after a failure."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_a_document_that_is_refused_begins_no_conversation(alice, small, setting
     assert UploadCount.objects.get().uploads == 1
 
 
-def test_somebody_elses_conversation_is_not_begun_again(alice):
+def test_another_users_conversation_is_not_begun_again(alice):
     conversation = begin(make_user("bob"))
     with pytest.raises(ConversationNotFound):
         add_to_conversation(user=alice, public_id=conversation.public_id, name="a.txt", content=b"words")

@@ -124,7 +124,7 @@ def test_an_edit_counts_as_a_message(conversation, settings):
         edit(one, "1")
 
 
-def test_what_somebody_else_says_or_has_deleted_is_not_edited(conversation):
+def test_what_another_user_says_or_has_deleted_is_not_edited(conversation):
     one = talk(conversation, "one")
     elsewhere = talk(begin(conversation.owner), "elsewhere")
     with pytest.raises(MessageNotFound):

@@ -9,6 +9,7 @@ from conversations.models import Document, DocumentFile, Scenario
 from conversations.providers.catalog.language_models import default_language_model
 from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.services.conversations.conversations import choose_scenario, default_scenario
+from conversations.services.counting.model_context import scenario_policy
 from conversations.services.scenarios.example_scenario import ExampleIsDefault, load_example, remove_example
 from conversations.services.scenarios.scenario_settings import check_scenario
 from tests.support.concurrent_users import at_once
@@ -23,16 +24,16 @@ def example():
     return Scenario.objects.get(name=NAME)
 
 
-def test_everyone_may_choose_it_and_nobody_begins_with_it(example):
+def test_everyone_may_choose_it_and_no_one_begins_with_it(example):
     assert example in list_scenarios(make_user("alice"))
     assert default_scenario() != example
 
 
 def test_its_prompts_are_those_of_a_window_of_4096_tokens(example, settings):
     assert default_language_model().language_model.context_window_tokens == 4_096
-    assert example.policy.budget_tokens(default_language_model().language_model) == 3_596
+    assert scenario_policy(example).budget_tokens(default_language_model().language_model) == 3_596
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "key", "large context_window=200000 reply_reserve=9000"
-    assert example.policy.budget_tokens(default_language_model().language_model) == 3_596
+    assert scenario_policy(example).budget_tokens(default_language_model().language_model) == 3_596
 
 
 def test_it_says_nothing_that_a_person_could_not_say(example):
@@ -59,7 +60,7 @@ def test_a_schedule_that_was_deleted_comes_back(example):
     assert example.documents.count() == 1
 
 
-def test_a_scenario_of_somebody_with_its_name_is_another(example):
+def test_a_scenario_of_a_user_with_its_name_is_another(example):
     theirs = Scenario.objects.create(name=NAME, owner=make_user("bob"))
     remove_example()
     assert list(Scenario.objects.filter(name=NAME)) == [theirs]

@@ -38,7 +38,7 @@ def test_a_second_one_waits_until_the_first_is_given_back(alice):
     assert take_lease(alice)
 
 
-def test_one_that_nobody_reads_any_more_runs_out(alice):
+def test_one_that_no_one_reads_any_more_runs_out(alice):
     lost = take_lease(alice)
     let_it_run_out()
     newer = take_lease(alice)

@@ -114,7 +114,7 @@ async def test_in_the_background_listings_are_renewed_whatever_becomes_of_one(se
     assert (await in_thread(McpServer.objects.get, name="blind")).list_error == "tool_unreachable"
 
 
-def test_the_command_lists_them_and_says_what_asks(server, stored, capsys):
+def test_the_command_lists_them_and_says_which_need_approval(server, stored, capsys):
     server.offer("bomb", schema={"type": "object", "properties": []})
     call_command("list_mcp_tools", "eyes")
     assert capsys.readouterr().out == "eyes__look  needs approval\nrejected: bomb  not_a_schema\n"

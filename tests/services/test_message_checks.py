@@ -1,4 +1,4 @@
-"""What a person may send: as often, as many at once, as long and as dear as the limits say."""
+"""What a user may send: as often, as many at once, as long and as expensive as the limits say."""
 
 from __future__ import annotations
 

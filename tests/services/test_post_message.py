@@ -109,7 +109,7 @@ def test_too_many_messages_in_a_minute_are_refused_with_when_it_opens_again(sett
     assert 0 < (refused.value.opens_at - Run.objects.earliest("id").created_at).total_seconds() <= 60
 
 
-def test_somebody_elses_conversation_cannot_be_begun():
+def test_another_users_conversation_cannot_be_begun():
     conversation = begin(make_user("alice"))
     with pytest.raises(ConversationNotFound):
         start_conversation(user=make_user("bob"), public_id=conversation.public_id)

@@ -54,7 +54,7 @@ def test_the_admin_stands_before_the_settings():
     assert (prices.input_usd, prices.source) == (7, "set in the admin, valid from 2026-11-21")
 
 
-def test_what_nobody_knows_is_unknown():
+def test_what_no_one_knows_is_unknown():
     assert find_unit_prices("odd", NOON) is None
     assert find_unit_prices("not configured", NOON) is None
 

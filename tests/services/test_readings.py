@@ -75,7 +75,7 @@ def test_who_reviews_no_more_reads_no_more(grace, conversation):
 
 
 @pytest.mark.parametrize("role", ["reviewer", "admin"])
-def test_where_reading_is_off_nobody_reads(settings, conversation, role):
+def test_where_reading_is_off_no_one_reads(settings, conversation, role):
     reader = make_user("reader", role=role)
     open_reading(reader, conversation, REASON)
     settings.CONVERSATION_READING = "off"

@@ -30,7 +30,7 @@ def recompute(**options):
     return said.getvalue()
 
 
-def test_nothing_differs_while_nobody_changes_anything(completion):
+def test_nothing_differs_while_no_one_changes_anything(completion):
     assert recompute() == "All sums match the ledger.\n"
 
 

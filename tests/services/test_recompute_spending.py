@@ -109,7 +109,7 @@ def recompute(**options):
     return said.getvalue()
 
 
-def test_what_somebody_changed_by_hand_is_mended_and_said():
+def test_what_a_user_changed_by_hand_is_mended_and_said():
     completion = open_row()
     Spending.objects.filter(user=None, period="day").update(spent_usd=5)
     Spending.objects.filter(user=completion.user, period="month").delete()

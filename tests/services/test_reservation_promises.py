@@ -28,7 +28,7 @@ money = st.sampled_from([Decimal(cents) / 100 for cents in (0, 25, 100, 300)])
 BEGIN = st.tuples(st.just("begin"), money, money)
 OPEN = st.tuples(st.just("open"), number, money, money)
 SETTLE = st.tuples(st.just("settle"), number, st.sampled_from(["0", "0.5", "1"]))
-PARK = st.tuples(st.just("park"), number)
+AWAIT_APPROVAL = st.tuples(st.just("await_approval"), number)
 END = st.tuples(st.just("end"), number, st.sampled_from([COMPLETE, STOPPED]))
 KILL = st.tuples(st.just("kill"), number)
 DELETE = st.tuples(st.just("delete"), number)
@@ -62,16 +62,16 @@ class Loops:
     def settle(self, number, share):
         if (reply := self._reply(number)) and (completion := self.opened.pop(reply.pk, None)):
             tokens = int(completion.reserved_usd * Decimal(share) * 1_000_000)
-            settle_completion(completion, Outcome(usage=Usage(tokens, 0)))  # unless whoever killed it has
+            settle_completion(completion, Outcome(usage=Usage(tokens, 0)))  # unless the one that killed it has
 
-    def park(self, number):
+    def await_approval(self, number):
         if reply := self._reply(number):
             Run.objects.filter(reply=reply, state="waiting").update(
                 state="awaiting_approval", lease_until="2026-01-01T00:00Z"
             )
 
     def end(self, number, ending):
-        """A request that was open is settled after the reply has ended, as when somebody stops it."""
+        """A request that was open is settled after the reply has ended, as when its owner stops it."""
         if reply := self._reply(number):
             end_reply(reply.pk, ending)
 
@@ -106,7 +106,7 @@ def check(loops):
 
 
 @settings(max_examples=count_cases(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(history=st.lists(st.one_of(BEGIN, OPEN, OPEN, SETTLE, SETTLE, PARK, END, KILL, DELETE), max_size=12))
+@given(history=st.lists(st.one_of(BEGIN, OPEN, OPEN, SETTLE, SETTLE, AWAIT_APPROVAL, END, KILL, DELETE), max_size=12))
 def test_whatever_happens_no_money_is_lost_and_none_is_spent_that_is_not_there(history):
     loops = Loops()
     try:

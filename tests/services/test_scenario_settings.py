@@ -140,7 +140,7 @@ def test_what_can_not_be_sent_or_stored_is_refused(settings, field):
         {"models": ["dearer"]},  # OpenRouter answers with one of these
         {"service_tier": "priority"},
         {"web_search_options": {}},
-        {"response_format": {"type": "json_schema", "json_schema": {"schema": {}}}},  # in the prompt, counted by nobody
+        {"response_format": {"type": "json_schema", "json_schema": {"schema": {}}}},  # in the prompt, but never counted
         {"truncate_prompt_tokens": 10},
         {"temperature": 1, "n_predict": 10**6},
     ],
@@ -152,7 +152,7 @@ def test_people_may_not_set_what_costs_more_or_changes_the_prompt(sampling):
     assert f"can set these: {[*sampling][-1]}. Yours can set: enable_thinking, " in sentence
 
 
-def test_what_the_site_has_set_stays_in_a_scenario_that_has_become_somebodys():
+def test_what_the_site_has_set_stays_in_a_scenario_that_has_become_a_users():
     stored = Scenario.objects.create(name="Given", owner=make_user("alice"), sampling={"service_tier": "flex"})
     check_scenario(stored)
     stored.sampling = {"service_tier": "priority"}
@@ -198,7 +198,7 @@ def test_a_system_prompt_beside_which_the_tools_do_not_fit_leaves_the_blame_with
     assert field == "tools"
 
 
-def test_tools_that_have_grown_since_are_refused_when_somebody_posts(many_tools):
+def test_tools_that_have_grown_since_are_refused_when_a_user_posts(many_tools):
     Scenario.objects.create(name="Mine", offered=True, is_default=True, tools=["many__*"])
     conversation = begin(make_user("alice"))
     with pytest.raises(ToolSchemasTooLong) as refused:

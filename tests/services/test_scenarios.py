@@ -103,7 +103,7 @@ def test_only_ones_own_can_be_deleted(alice, whose):
     scenario.refresh_from_db()
 
 
-def test_somebody_elses_can_not_be_gone_on_with(alice):
+def test_another_users_can_not_be_gone_on_with(alice):
     scenario, theirs = own(alice), own(make_user("bob"))
     conversation = begun_with(alice, scenario)
     with pytest.raises(ScenarioNotFound):

@@ -89,7 +89,7 @@ def test_no_purpose_is_opened_without_money(alice, purpose):
     assert not Completion.objects.exists()
 
 
-def test_what_nobody_in_particular_asks_for_is_the_sites():
+def test_what_no_one_in_particular_asks_for_is_the_sites():
     settle_at(open_row(None, purpose=Purpose.EMBEDDING), "0.5")
     assert sums() == {(None, "day"): (Decimal("0.5"), 0), (None, "month"): (Decimal("0.5"), 0)}
 
@@ -150,7 +150,7 @@ def test_of_fifty_at_once_with_money_for_three_three_go_out():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_opening_and_settling_at_once_adds_up_and_locks_nobody_out():
+def test_opening_and_settling_at_once_adds_up_and_locks_no_one_out():
     people = [make_user(f"person{number}") for number in range(8)]
     running = [open_row(person) for person in people for _ in range(3)]
     settling = [lambda row=row: settle_at(row, "0.25") for row in running]

@@ -16,7 +16,7 @@ from tests.support.waiting import PATIENCE_SECONDS
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_a_step_is_stored_while_somebody_holds_the_conversation():
+def test_a_step_is_stored_while_a_user_holds_the_conversation():
     """Deciding about a call locks the conversation and then the reply, so the reply must not wait for that."""
     reply = post(begin(make_user("alice")), "Write that down").reply
     add_call(reply)

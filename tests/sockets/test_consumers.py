@@ -10,7 +10,7 @@ from conversations.core.frames.definitions import FROM_PAGE
 from conversations.models import Message, ToolCall
 from conversations.runs.worker import Worker
 from conversations.services.messages.switch_version import switch_version
-from tests.support.awaiting_approval import ask_about_a_call
+from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import Page, handshake, sign_in
 from tests.support.waiting import in_thread
@@ -103,7 +103,7 @@ async def test_stop_ends_the_reply(worker, page, conversation, settings):
 
 
 async def test_a_decision_reaches_every_page(page, alice):
-    call = await in_thread(ask_about_a_call, alice, {"note": "Buy milk"})
+    call = await in_thread(make_call_awaiting_approval, alice, {"note": "Buy milk"})
     about = {"conversation": call.reply.conversation.public_id, "call": call.pk}
     other = await Page.open(alice)
     await other.send("conversation.sync", conversation=about["conversation"], from_position=0)
@@ -126,7 +126,7 @@ async def test_a_reply_can_be_made_again(worker, page, conversation):
     assert (await page.receive(*FINAL))["reply"] == started["reply"] != first["reply"]
 
 
-async def test_an_edited_message_is_answered_anew(worker, page, conversation):
+async def test_an_edited_message_is_answered_again(worker, page, conversation):
     await say(page, conversation, "one")
     first = await page.receive("message.stored")
     await page.receive(*FINAL)
@@ -201,7 +201,7 @@ async def test_binary_is_not_a_frame(page):
 
 
 @pytest.mark.parametrize("verb", FROM_PAGE)
-async def test_somebody_elses_conversation_is_not_found(page, verb):
+async def test_another_users_conversation_is_not_found(page, verb):
     charlie = await in_thread(make_user, "charlie")
     posted = await in_thread(lambda: post(begin(charlie), "secret"))
     fields = {

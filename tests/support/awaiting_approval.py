@@ -27,21 +27,21 @@ def toolbox() -> Toolbox:
         return Toolbox.of(each for each in registry().tools.values() if each.spec.name in ("write_down", "count_up"))
 
 
-def ask_about_a_call(user: User, arguments: Mapping[str, Any]) -> ToolCall:
-    """Begin a conversation in which a reply waits for *user* to allow one call of `write_down`, and return the call."""
+def make_call_awaiting_approval(user: User, arguments: Mapping[str, Any]) -> ToolCall:
+    """Begin a conversation in which a reply awaits *user*'s approval of one call of `write_down`; return the call."""
     reply = post(begin(user), "Write that down").reply
-    return ask_about_calls(reply, arguments)[0]
+    return make_calls_awaiting_approval(reply, arguments)[0]
 
 
-def ask_about_calls(reply: Message, *arguments: Mapping[str, Any], step: int = 1) -> list[ToolCall]:
-    """Let *reply*, which is waiting, wait for somebody to allow a call of `write_down` with each of *arguments*."""
+def make_calls_awaiting_approval(reply: Message, *arguments: Mapping[str, Any], step: int = 1) -> list[ToolCall]:
+    """Let *reply*, which is waiting, await approval of a call of `write_down` with each of *arguments*."""
     run = claim(reply)
-    calls = ask(reply, *arguments, step=step)
+    calls = store_tool_calls(reply, *arguments, step=step)
     await_approval(run, content="")
     return calls
 
 
-def ask(reply: Message, *arguments: Mapping[str, Any], step: int = 1) -> list[ToolCall]:
+def store_tool_calls(reply: Message, *arguments: Mapping[str, Any], step: int = 1) -> list[ToolCall]:
     """Store a call of `write_down` with each of *arguments*, as the worker does that makes *reply*."""
     asked = [PromptToolCall(f"call_{n}", "write_down", json.dumps(each)) for n, each in enumerate(arguments)]
     calls = store_calls(reply.pk, step=step, calls=asked, toolbox=toolbox())
@@ -55,6 +55,6 @@ def claim(reply: Message) -> ClaimedRun:
 
 
 def decision(call: ToolCall, *, allowed: bool = True, conversation: Conversation | None = None) -> dict[str, Any]:
-    """Return what `decide_call` is given by the person who is asked about *call*."""
+    """Return the arguments of `decide_call` when the owner decides about *call*."""
     conversation = conversation or call.reply.conversation
     return {"conversation": conversation, "call_id": call.pk, "digest": call.digest, "allowed": allowed}

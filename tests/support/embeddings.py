@@ -112,4 +112,4 @@ async def _endless(answer: Any) -> None:
     await answer.head(200, {"content-type": "application/json"})
     while True:
         await answer.raw(b" " * 2**20)
-        await asyncio.sleep(0)  # whoever has left takes everything at once
+        await asyncio.sleep(0)  # a caller that has left takes everything at once

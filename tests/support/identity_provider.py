@@ -26,7 +26,7 @@ KEY_ID = "key-1"
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who has an account there; *claims* are said beside the subject."""
+    """A person who has an account there; *claims* are said beside the subject."""
 
     subject: str
     claims: dict[str, Any]

@@ -53,7 +53,7 @@ async def hang(context: Any, arguments: dict[str, Any]) -> CallToolResult:
 class ToolServer:
     """*tools* is what it lists, *calls* what it was asked for, *requests* the method and headers of each request.
 
-    With *authorization* it lets nobody else in. *is_old* servers know nothing of the protocol of 2026; *options* are
+    With *authorization* it lets no one else in. *is_old* servers know nothing of the protocol of 2026; *options* are
     the SDK's. A server that *is_cut* breaks every connection at the next piece of an answer, and one that
     *repeats_pages* never comes to the end of its listing.
     """

@@ -13,7 +13,7 @@ _marks: list[socket.socket] = []
 
 
 def free_port() -> int:
-    """Return a port of the loopback that nobody listens on, and that no other test of this machine is given."""
+    """Return a port of the loopback that no server listens on, and that no other test of this machine is given."""
     for _ in range(100):
         port = _random.choice(PORTS)
         if _reserve(port) and not _answers(port):

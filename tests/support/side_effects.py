@@ -41,13 +41,13 @@ class Notes:
 
 @tool(needs_approval=True)
 def write_down(note: str, waits: bool = False) -> str:
-    """Write a note down for good."""
+    """Write a note down."""
     return _write(note, waits=waits)
 
 
 @tool
 def count_up(note: str, waits: bool = False) -> str:
-    """Count something. Nobody is asked about it."""
+    """Count something. It needs no approval."""
     return _write(note, waits=waits)
 
 

@@ -4,7 +4,7 @@
 
 Each list of `calls` is a step: one completion. Besides calls, which may name their own `id`, a step may have
 
-| entry | what comes of it |
+| entry | result |
 | --- | --- |
 | `{"say": TEXT}` | text |
 | `{"finish": REASON}` | this finish reason in place of `tool_calls` |

@@ -819,7 +819,7 @@ def make_server() -> uvicorn.Server:
 
 
 def listen(port: int = 0) -> socket.socket:
-    """Return a socket that already takes connections, so that nobody has to wait for the server."""
+    """Return a socket that already takes connections, so that no test has to wait for the server."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 READ_OUT = ("title", "aria-label", "aria-description", "placeholder", "alt", "data-label", "data-copied", "data-press")
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-# Code is nobody's language; `bdi` holds what people wrote and called things; what has a `lang` is in that one.
+# Code is in no language; `bdi` holds what people wrote and called things; what has a `lang` is in that one.
 NOT_SAID = {"script", "style", "code", "kbd", "pre", "bdi", "svg", "datalist"}
 ICON = "material-symbols"  # of the theme: drawn by the name of what they show
 WORD = re.compile(r"[A-Za-z][A-Za-z'’]+")

@@ -79,7 +79,7 @@ class TestWhichAScenarioHas:
         assert "sums__add" not in chosen_from
         assert "sums__add" in [each.key for each in offered_tools(None)]
 
-    def test_a_tool_named_like_a_built_in_takes_nobodys_place(self, server):
+    def test_a_tool_named_like_a_built_in_takes_no_ones_place(self, server):
         server.offer("calculator", description="Better.")
         store(server)
         box = scenario_toolbox(Scenario(tools=["calculator", "sums__*"]))
@@ -129,7 +129,7 @@ class TestWhenItAsks:
             ("https://tools.example.org/mcp?key=abc", True),
         ],
     )
-    def test_consent_is_to_the_whole_address_without_secrets(self, server, url, is_the_same):
+    def test_approval_is_of_the_whole_address_without_secrets(self, server, url, is_the_same):
         store(server)
         McpServer.objects.update(url="https://tools.example.org/mcp")
         before = tool().spec.digest_of_call("{}")

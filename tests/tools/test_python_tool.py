@@ -199,7 +199,7 @@ async def test_a_function_that_hangs_is_left_alone_when_its_time_is_over(gate):
         await call(hanging(gate))
 
 
-async def test_one_that_hangs_holds_up_nobody(gate):
+async def test_one_that_hangs_holds_up_no_one(gate):
     def quick() -> str:
         return "quick"
 
@@ -209,7 +209,7 @@ async def test_one_that_hangs_holds_up_nobody(gate):
     assert await hung == "late"
 
 
-async def test_an_async_function_that_blocks_holds_up_nobody(gate):
+async def test_an_async_function_that_blocks_holds_up_no_one(gate):
     async def block() -> None:
         gate.wait(60)
 

@@ -62,7 +62,7 @@ async def test_a_declared_function_is_a_tool_and_stays_a_function(own):
     assert weather("Rome", days=2) == "Rome: sun for 2 days"
 
 
-async def test_a_tool_may_have_another_name_ask_and_take_its_own_time(own):
+async def test_a_tool_may_have_another_name_need_approval_and_take_its_own_time(own):
     tool = own("good").tools["book_table"]
     assert (tool.spec.needs_approval, tool.timeout_seconds, tool.spec.description) == (True, 3, "Book a table.")
     assert await call(tool, seats=2) == "booked for 2"

@@ -9,7 +9,7 @@ import pytest
 from conversations.views.http import body_limit
 from conversations.views.http.body_limit import (
     LARGE_BODIES_AT_ONCE,
-    LARGE_BODIES_OF_ONE_PERSON,
+    LARGE_BODIES_OF_ONE_USER,
     MARK,
     BodyLimit,
     declared_bytes,
@@ -99,7 +99,7 @@ async def test_only_so_many_large_requests_are_read_at_once(monkeypatch):
 
 async def test_one_person_does_not_take_all_turns(monkeypatch):
     inside = await _inside(monkeypatch, ["eve"] * (LARGE_BODIES_AT_ONCE + 1) + ["alice"])
-    assert [scope["person"] for scope in inside if scope["headers"]] == ["eve"] * LARGE_BODIES_OF_ONE_PERSON + ["alice"]
+    assert [scope["person"] for scope in inside if scope["headers"]] == ["eve"] * LARGE_BODIES_OF_ONE_USER + ["alice"]
 
 
 async def _inside(monkeypatch, people):

@@ -23,7 +23,7 @@ def alice(client):
 
 @pytest.fixture
 def conversation(alice):
-    """A reply for which two requests were made; the second was dear."""
+    """A reply for which two requests were made; the second was expensive."""
     conversation = make_conversation(alice, turns=0)
     say(conversation, "user", "And?")
     reply = say(conversation, "assistant", "So.")
@@ -44,7 +44,7 @@ def switch(client, shows, **options):
     return client.post(SHOW_COSTS, {"shows": shows}, **options)
 
 
-def test_a_reply_tells_the_sums_of_its_requests_and_why_it_was_dear(client, conversation):
+def test_a_reply_tells_the_sums_of_its_requests_and_why_it_was_expensive(client, conversation):
     page = page_of(client, conversation)
     for said in ("206 in (80 cached)", "14 out", "2 requests", "Expensive because of document passages: "):
         assert said in page

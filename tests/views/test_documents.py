@@ -173,7 +173,7 @@ def test_without_a_script_one_is_led_to_the_list(alice, place):
 # Who may
 
 
-def test_an_admin_fills_the_scenarios_of_the_site_and_nobody_elses(alice):
+def test_an_admin_fills_the_scenarios_of_the_site_and_no_one_elses(alice):
     ada, of_the_site = make_user("ada", role="admin"), Scenario.objects.create(name="Guide", offered=True)
     own = Scenario.objects.create(name="Own", owner=alice, offered=True)
     assert client_of(ada).post(adding_to(of_the_site), files("a"), **JSON).status_code == 201
@@ -181,7 +181,7 @@ def test_an_admin_fills_the_scenarios_of_the_site_and_nobody_elses(alice):
     assert client_of(alice).post(adding_to(of_the_site), files("a"), **JSON).status_code == 404
 
 
-def test_whoever_may_use_a_scenario_sees_no_file_of_it(alice):
+def test_a_user_who_may_use_a_scenario_sees_no_file_of_it(alice):
     scenario = Scenario.objects.create(name="Guide", offered=True)
     document = add(make_user("ada", role="admin"), scenario)
     client = client_of(alice)

@@ -86,13 +86,13 @@ def test_nonsense_for_a_client_id_is_refused(client, alice, client_id):
     assert (response.status_code, response.json()["code"]) == (400, "frame_invalid")
 
 
-def test_whoever_is_signed_out_is_told_so_or_led_to_the_door(client):
+def test_a_user_who_is_signed_out_is_told_so_or_led_to_the_door(client):
     assert send(client, uuid.uuid4(), "Hello").status_code == 401
     assert send(client, uuid.uuid4(), "Hello", headers={}).url.startswith(reverse("account_login"))
 
 
 @pytest.mark.parametrize("action", ["post", "delete", "rename"])
-def test_whoever_signs_in_after_a_form_comes_back_to_the_conversation(client, action):
+def test_a_user_who_signs_in_after_a_form_comes_back_to_the_conversation(client, action):
     public_id = uuid.uuid4()
     door = client.post(reverse(f"conversations:{action}", args=[public_id])).url
     assert parse_qs(urlsplit(door).query)["next"] == [reverse("conversations:conversation", args=[public_id])]

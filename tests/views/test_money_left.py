@@ -105,7 +105,7 @@ def test_the_month_is_said_where_the_day_has_no_less(client, alice, day):
     assert estimate(client)["money"]["left"].startswith("$2.00 of $2.00 left until 20")
 
 
-def test_what_the_site_has_left_is_nobodys_business(client, alice):
+def test_what_the_site_has_left_is_no_ones_business(client, alice):
     SiteBudget.objects.create(money_per_day_usd=7)
     assert estimate(client)["money"] == {"left": "", "most": "sending costs up to $0.03"}
 

@@ -139,7 +139,7 @@ def test_of_twenty_files_at_once_one_is_made(alice, client_of):
     assert ZipFile(io.BytesIO(body)).testzip() is None
 
 
-def test_one_person_s_file_keeps_nobody_else_waiting(alice, client_of):
+def test_one_person_s_file_keeps_no_one_else_waiting(alice, client_of):
     bob = make_user("bob")
 
     async def ask():
@@ -153,7 +153,7 @@ def test_one_person_s_file_keeps_nobody_else_waiting(alice, client_of):
     assert async_to_sync(ask)()[0] == 200
 
 
-def test_whoever_breaks_off_may_begin_anew(alice, client_of):
+def test_a_user_who_breaks_off_may_begin_again(alice, client_of):
     client = client_of(alice, AsyncClient)
 
     async def ask():
@@ -166,7 +166,7 @@ def test_whoever_breaks_off_may_begin_anew(alice, client_of):
     assert async_to_sync(ask)()[0] == 200
 
 
-def test_a_file_that_nobody_has_read_on_for_long_breaks_off_once_another_is_made(alice, client_of):
+def test_a_file_that_no_one_has_read_on_for_long_breaks_off_once_another_is_made(alice, client_of):
     client = client_of(alice, AsyncClient)
 
     async def ask():
@@ -229,13 +229,13 @@ def test_everything_goes_but_the_amounts(alice, client_of):
     assert client.get("/account/").status_code == 302
 
 
-def test_the_gate_keeps_nobody_from_going(alice, client_of):
+def test_the_gate_keeps_no_one_from_going(alice, client_of):
     User.objects.update(gate_rule="blocked")
     assert client_of(alice).post(DELETE, {"email": alice.email}).headers["Location"] == "/account/deleted/"
     assert not User.objects.exists()
 
 
-def test_nobody_else_goes_with_them(alice, client_of):
+def test_no_one_else_goes_with_them(alice, client_of):
     bob = make_user("bob")
     theirs = begin(bob)
     client_of(alice).post(DELETE, {"email": alice.email, "user": bob.pk, "id": bob.pk})

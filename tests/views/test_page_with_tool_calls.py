@@ -33,7 +33,7 @@ def snapshot_of(client, reply, from_position):
     return client.get(f"{path}?from={from_position}").json()
 
 
-def test_a_call_that_asks_has_a_form_with_what_the_consent_is_bound_to(client, reply):
+def test_a_call_that_awaits_approval_has_a_form_with_what_the_approval_is_bound_to(client, reply):
     call = add_call(
         reply, "write_down", {"note": "x"}, state=ToolCallState.AWAITING_APPROVAL, source="own", digest="d" * 64
     )

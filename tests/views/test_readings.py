@@ -71,14 +71,14 @@ def test_a_search_tells_each_owner_of_their_own_alone(browser, alice, grace):
     assert REASON in signed_in(bob).get(PAGE).text
 
 
-def test_a_search_that_led_nowhere_or_to_one_s_own_is_nobody_s(browser, alice, grace):
+def test_a_search_that_led_nowhere_or_to_one_s_own_is_no_ones(browser, alice, grace):
     make_conversation(alice, turns=0, title="Boats")
     make_conversation(grace, turns=0, title="Trains")
     search_for("trains", grace)
     assert [REASON in each.get(PAGE).text for each in (browser, signed_in(grace))] == [False, False]
 
 
-def test_nobody_sees_what_was_read_of_others(alice, grace):
+def test_no_one_sees_what_was_read_of_others(alice, grace):
     open_reading(grace, make_conversation(alice, turns=0, title="Boats"), REASON)
     page = signed_in(make_user("bob")).get(PAGE).text
     assert "Boats" not in page

@@ -157,7 +157,7 @@ def test_only_ones_own_can_be_touched(client, alice, name, send, whose):
 
 
 @pytest.mark.parametrize("path", ["/scenarios/{}/export/", "/scenarios/new/?scenario={}"])
-def test_somebody_elses_can_not_be_read(client, alice, path):
+def test_another_users_can_not_be_read(client, alice, path):
     theirs = own(make_user("bob"), system_prompt="A secret")
     response = client.get(path.format(theirs.pk))
     assert response.status_code == 404

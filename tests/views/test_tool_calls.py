@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from tests.support.awaiting_approval import ask_about_a_call
+from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +16,7 @@ JSON = {"accept": "application/json"}
 def call(client):
     alice = make_user("alice")
     client.force_login(alice, "allauth.account.auth_backends.AuthenticationBackend")
-    return ask_about_a_call(alice, {"note": "Buy milk"})
+    return make_call_awaiting_approval(alice, {"note": "Buy milk"})
 
 
 def send(client, call, *, headers=JSON, **fields):
@@ -24,7 +24,7 @@ def send(client, call, *, headers=JSON, **fields):
     return client.post(address, {"digest": call.digest, "allowed": "yes"} | fields, headers=headers)
 
 
-def test_the_page_shows_exactly_what_is_consented_to_and_no_form_once_it_is_decided(client, call):
+def test_the_page_shows_exactly_what_is_approved_and_no_form_once_it_is_decided(client, call):
     page = reverse("conversations:conversation", args=[call.reply.conversation.public_id])
     shown = client.get(page).text
     form = shown[shown.index('class="approval"') : shown.index("</form>", shown.index('class="approval"'))]
@@ -47,14 +47,14 @@ def test_a_plain_form_leads_to_the_conversation(client, call):
     assert response.url == reverse("conversations:conversation", args=[call.reply.conversation.public_id])
 
 
-def test_whoever_comes_too_late_is_told_so(client, call):
+def test_a_user_who_comes_too_late_is_told_so(client, call):
     send(client, call, allowed="no")
     response = send(client, call)
     assert (response.status_code, response.json()["code"]) == (409, "call_not_awaiting_approval")
     assert "no longer waiting for approval" in send(client, call, headers={}).text
 
 
-def test_somebody_elses_call_is_not_there(client, call):
+def test_another_users_call_is_not_there(client, call):
     client.force_login(make_user("bob"), "allauth.account.auth_backends.AuthenticationBackend")
     assert send(client, call).status_code == send(client, call, headers={}).status_code == 404
 

@@ -65,7 +65,7 @@ def test_a_tool_that_is_not_offered_is_refused(client, scenario):
     assert scenario.tools == ["calculator"]
 
 
-def test_a_tool_that_is_gone_stays_chosen_until_somebody_takes_it_away(client, scenario):
+def test_a_tool_that_is_gone_stays_chosen_until_a_user_takes_it_away(client, scenario):
     Scenario.objects.filter(pk=scenario.pk).update(tools=["crm__<b>search"])
     page = form_of(client, scenario)
     assert "crm__&lt;b&gt;search" in page

@@ -108,7 +108,7 @@ def test_a_reply_of_several_steps_is_one_reply_of_several_requests(client, alice
     assert "takes several requests" in page_of(client)
 
 
-def test_somebody_elses_usage_is_not_there(client, alice):
+def test_another_users_usage_is_not_there(client, alice):
     talk(make_person("bob"), "Bob’s secret", "7")
     assert context_of(client)["total"] == Totals()
     assert "Bob" not in page_of(client)

@@ -79,7 +79,7 @@ def test_a_script_is_told_why(client, message, content, status):
     assert (answer.status_code, bool(answer.json()["message"])) == (status, True)
 
 
-def test_nobody_edits_a_reply(client, message):
+def test_no_one_edits_a_reply(client, message):
     reply = message.children.get()
     answers = [edit(client, reply, "I am wrong"), client.get(address("edit", reply), headers=JSON)]
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(409, "message_not_editable")] * 2

@@ -39,7 +39,7 @@ class ToolSpec:
         return {"type": "function", "function": function}
 
     def digest_of_call(self, arguments: str) -> str:
-        """Return what a user's consent is bound to: this tool as it is now, and exactly these arguments."""
+        """Return what a user's approval is bound to: this tool as it is now, and exactly these arguments."""
         called = json.dumps([self.source, self.address, self.schema, canonical(arguments)], sort_keys=True)
         return hashlib.sha256(called.encode()).hexdigest()
 

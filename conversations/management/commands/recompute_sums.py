@@ -21,16 +21,16 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="report wrong sums without correcting them")
 
     def handle(self, *, dry_run: bool, **options: Any) -> None:
-        lines = [_line_of_spending(each) for each in recompute_spending(mend=not dry_run)]
-        lines += [_line_of_figures(each) for each in recompute_ledger_sums(mend=not dry_run)]
-        lines += [_line_of_closed(each) for each in recompute_rolled_up_sums(mend=not dry_run)]
+        lines = [_spending_line(each) for each in recompute_spending(mend=not dry_run)]
+        lines += [_figures_line(each) for each in recompute_ledger_sums(mend=not dry_run)]
+        lines += [_rolled_up_line(each) for each in recompute_rolled_up_sums(mend=not dry_run)]
         for line in lines:
             self.stdout.write(line)
         done = "wrong" if dry_run else "corrected"
         self.stdout.write(f"{len(lines)} {done}." if lines else "All sums match the ledger.")
 
 
-def _line_of_spending(each: Difference) -> str:
+def _spending_line(each: Difference) -> str:
     return (
         f"{_whose(each.user_id, 'the site')}, {each.period} of {each.begins_on}: "
         f"spent {each.stored_spent_usd:f} → {each.spent_usd:f}, "
@@ -38,7 +38,7 @@ def _line_of_spending(each: Difference) -> str:
     )
 
 
-def _line_of_figures(each: LedgerSumDifference) -> str:
+def _figures_line(each: LedgerSumDifference) -> str:
     whose = _whose(each.user_id, "deleted user")
     return (
         f"{whose}, {each.quarter:%Y-%m-%d %H:%M} UTC, {each.language_model}, {each.purpose}: "
@@ -47,7 +47,7 @@ def _line_of_figures(each: LedgerSumDifference) -> str:
     )
 
 
-def _line_of_closed(each: RolledUpDifference) -> str:
+def _rolled_up_line(each: RolledUpDifference) -> str:
     return (
         f"rolled up {each.dimension} {each.key}, {each.at:%Y-%m-%d %H:%M} UTC: "
         f"completions {each.stored_completions} → {each.completions}, "

@@ -18,7 +18,7 @@ from conversations.core.window.policies import BUILT_IN, WindowPolicy
 from conversations.management.window_table import window_lines
 from conversations.models import Conversation
 from conversations.selectors.conversations.window import view_window
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_context import model_context, scenario_policy
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
 
 LARGEST_ID = 2**63 - 1
@@ -69,7 +69,7 @@ def _policy(conversation: Conversation, name: str | None, budget: int | None) ->
     _check_budget(budget, model_context(scenario).language_model)
     scenario.policy_name = name or scenario.policy_name
     try:
-        policy = scenario.policy
+        policy = scenario_policy(scenario)
     except PolicyFailed as error:
         raise CommandError(f"No such window policy: {error.detail}. Built in are {', '.join(BUILT_IN)}.") from error
     except ValueError as error:

@@ -11,8 +11,10 @@ from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.policies import WindowPolicy
 from conversations.models import Scenario
+from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import ConfiguredModel, default_language_model, language_models
 from conversations.providers.tokens.tokenizer import count_text
+from conversations.window_policies import make_policy
 
 from .calibration import find_calibration
 from .prices import find_unit_prices
@@ -56,9 +58,16 @@ def load_tokenizers() -> None:
         count_text(configured.language_model.encoding)
 
 
+def scenario_policy(scenario: Scenario) -> WindowPolicy:
+    """Return the scenario's window policy as the pure core knows it. Raises `PolicyFailed` if it can't be loaded."""
+    values = {name: getattr(scenario, name) for name in POLICY_FIELDS}
+    shares = {name: float(values[name]) for name in ("grounding_share", "low_water_share")}
+    return make_policy(scenario.policy_name, values | shares)
+
+
 def effective_policy(scenario: Scenario) -> WindowPolicy:
     """Return the scenario's window policy, its own reply reserve bounded where the provider named a smaller window."""
-    policy, context = scenario.policy, model_context(scenario)
+    policy, context = scenario_policy(scenario), model_context(scenario)
     limit_tokens = context.language_model.context_window_tokens
     if not policy.reply_reserve_tokens or limit_tokens == context.configured.language_model.context_window_tokens:
         return policy

@@ -58,19 +58,19 @@ def _delete(user: User) -> None:
 def _hold_what_is_theirs(user: User) -> None:
     """Wait for all work on rows of the user, by locking them in the order in which all code takes locks.
 
-    Person, conversations, replies, runs: who has one of them may still take the next, and store rows that name them
+    User, conversations, replies, runs: who has one of them may still take the next, and store rows that name them
     all, as a step that is stored or a call that is decided does. With the last lock, on the user's row again, nothing
     new of theirs can be stored.
     """
-    person = User.objects.filter(pk=user.pk)
+    account = User.objects.filter(pk=user.pk)
     conversations = Conversation.objects.filter(owner=user)
     replies = Message.objects.filter(conversation__owner=user, state="streaming")
     runs = Run.objects.filter(reply__conversation__owner=user).exclude(state="ended")
-    _lock(person, may_be_named=True)
+    _lock(account, may_be_named=True)
     _lock(conversations, may_be_named=True)
     _lock(replies, may_be_named=True)
     _lock(runs)
-    _lock(person)
+    _lock(account)
 
 
 def _lock(rows: QuerySet[Any], *, may_be_named: bool = False) -> None:

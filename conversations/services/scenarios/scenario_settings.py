@@ -20,7 +20,7 @@ from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import language_models
 from conversations.providers.tokens.tokenizer import count_tool_schemas
-from conversations.services.counting.model_context import ModelContext, model_context
+from conversations.services.counting.model_context import ModelContext, model_context, scenario_policy
 from conversations.services.counting.sampling import check_it_is_for_people, check_sampling
 from conversations.tools.toolbox import offered_keys, scenario_toolbox
 from conversations.window_policies import policy_choices
@@ -85,7 +85,7 @@ def _check_policy_name(scenario: Scenario, *, kept: str) -> None:
 
 def _policy_of(scenario: Scenario) -> WindowPolicy:
     try:
-        return scenario.policy
+        return scenario_policy(scenario)
     except PolicyFailed as error:
         words = _("This window policy can't be loaded. An admin can see why with “manage.py check”.")
         raise _error("policy_name", words) from error

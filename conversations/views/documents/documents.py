@@ -115,14 +115,14 @@ def _sent(file: UploadedFile[Any], keep: Callable[..., AddedDocument]) -> SentFi
 
 def _for_scripts(request: HtmxRequest, sent: list[SentFile]) -> JsonResponse:
     """Tell of each file; where none is kept, the first refusal is that of the whole."""
-    told = [_told(request, file) for file in sent]
-    answer: dict[str, Any] = {"documents": told}
+    outcomes = [_file_outcome(request, file) for file in sent]
+    answer: dict[str, Any] = {"documents": outcomes}
     if all(file.refusal for file in sent):
-        answer |= {"code": told[0]["error"], "message": told[0]["message"]}
+        answer |= {"code": outcomes[0]["error"], "message": outcomes[0]["message"]}
     return JsonResponse(answer, status=_status(sent))
 
 
-def _told(request: HtmxRequest, file: SentFile) -> dict[str, Any]:
+def _file_outcome(request: HtmxRequest, file: SentFile) -> dict[str, Any]:
     if file.added is None:
         error = file.refusal or FileMissing()
         return {"name": file.name, "error": error.code, "message": error_sentence(error, request_reader(request))}
@@ -139,7 +139,7 @@ def _status(sent: list[SentFile]) -> int:
 
 def _for_people(request: HtmxRequest, sent: list[SentFile], address: dict[str, Any]) -> HttpResponse:
     """Back to where the form was; the list, with what was refused, if anything was."""
-    refused = [_told(request, file) for file in sent if file.refusal]
+    refused = [_file_outcome(request, file) for file in sent if file.refusal]
     if not refused:
         in_scenario = "scenario_id" in address
         name = "scenario_documents" if in_scenario else "conversation"

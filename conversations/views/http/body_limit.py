@@ -40,7 +40,7 @@ TAKING_FILES = {"conversations:add_conversation_documents", "conversations:add_s
 FILES_AT_ONCE = 5  # of the largest size, in one request
 FORM_BYTES = 1_000_000  # what a form adds to its files
 LARGE_BODIES_AT_ONCE = 8
-LARGE_BODIES_OF_ONE_PERSON = 2
+LARGE_BODIES_OF_ONE_USER = 2
 SLOWEST_BYTES_PER_SECOND = 20_000  # of a large body as a whole, after
 SHORTEST_SECONDS = 30.0
 MARK = "windowseat.body_refused"
@@ -60,7 +60,7 @@ class BodyLimit:
     def __init__(self, application: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
         self._application = application
         self._large_bodies = asyncio.Semaphore(LARGE_BODIES_AT_ONCE)
-        self._of_people: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._of_senders: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         declared = declared_bytes(scope)
@@ -69,9 +69,9 @@ class BodyLimit:
             return
         async with AsyncExitStack() as stack:
             most_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-            if person := await sender_of_files(scope):
+            if sender := await sender_of_files(scope):
                 most_bytes = most_megabytes() * 1_000_000 + FORM_BYTES
-                own = self._of_people.setdefault(person, asyncio.Semaphore(LARGE_BODIES_OF_ONE_PERSON))
+                own = self._of_senders.setdefault(sender, asyncio.Semaphore(LARGE_BODIES_OF_ONE_USER))
                 await stack.enter_async_context(own)
                 await stack.enter_async_context(self._large_bodies)
             body = LimitedBody(scope, receive, send, most_bytes=most_bytes, declared=declared)

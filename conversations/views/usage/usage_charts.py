@@ -45,7 +45,7 @@ def day_charts(figures: Figures) -> list[DayChart]:
 
 def _money(figures: Figures) -> DayChart:
     columns = [
-        Column(_said(each.day, _cost_label(each.totals)), {"cost": each.totals.cost_usd}, _is_unknown(each))
+        Column(_day_label(each.day, _cost_label(each.totals)), {"cost": each.totals.cost_usd}, _is_unknown(each))
         for each in figures.by_day
     ]
     chart = stacked_bar_chart(columns)
@@ -56,7 +56,7 @@ def _money(figures: Figures) -> DayChart:
         top=exact_usd(chart.top),
         days=_days_below(figures.by_day),
         summary=gettext("Cost by day: %(total)s in total. Highest: %(most)s.")
-        % {"total": _cost_label(figures.total), "most": _said(most.day, _cost_label(most.totals))},
+        % {"total": _cost_label(figures.total), "most": _day_label(most.day, _cost_label(most.totals))},
         legend=_legend_of_unknown(figures.total),
     )
 
@@ -70,7 +70,7 @@ def _tokens(figures: Figures) -> DayChart:
         top=count(int(chart.top)),
         days=_days_below(figures.by_day),
         summary=gettext("Tokens by day: %(total)s in total. Highest: %(most)s.")
-        % {"total": count(figures.total.tokens), "most": _said(most.day, count(most.totals.tokens))},
+        % {"total": count(figures.total.tokens), "most": _day_label(most.day, count(most.totals.tokens))},
         legend=list(TOKEN_KINDS.items()),
     )
 
@@ -87,10 +87,10 @@ def _column_of_tokens(each: DayTotals) -> Column:
         "cached": count(totals.cached_input_tokens),
         "output": count(totals.output_tokens),
     }
-    return Column(_said(each.day, told), values)
+    return Column(_day_label(each.day, told), values)
 
 
-def _said(day: dt.date, figure: str) -> str:
+def _day_label(day: dt.date, figure: str) -> str:
     return gettext("%(day)s: %(figure)s") % {"day": formats.date_format(day), "figure": figure}
 
 

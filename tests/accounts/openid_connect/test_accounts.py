@@ -27,7 +27,7 @@ def test_a_vouched_for_address_opens_the_account_that_has_confirmed_it(client, p
 
 
 @pytest.mark.parametrize("verified", [False, None, "false", "", 0, "yes"])
-def test_an_address_that_nobody_vouches_for_opens_no_account(client, provider, ada, verified):
+def test_an_address_that_no_one_vouches_for_opens_no_account(client, provider, ada, verified):
     confirm(ada)
     provider.person = person("mallory", ada.email, verified=verified)
     sign_in_there(client)
@@ -35,7 +35,7 @@ def test_an_address_that_nobody_vouches_for_opens_no_account(client, provider, a
     assert not SocialAccount.objects.exists()
 
 
-def test_an_account_that_somebody_made_with_the_victims_address_keeps_nothing_of_theirs(
+def test_an_account_that_a_user_made_with_the_victims_address_keeps_nothing_of_theirs(
     client, provider, sign_up, sign_in
 ):
     attacker = Client()

@@ -65,7 +65,7 @@ def test_a_new_person_in_two_windows_at_once_gets_one_account(provider):
 # The site's policy
 
 
-def test_where_sign_up_is_closed_nobody_new_comes_in(client, provider, settings):
+def test_where_sign_up_is_closed_no_one_new_comes_in(client, provider, settings):
     settings.SIGN_UP = "closed"
     assert "closed" in sign_in_there(client).content.decode().lower()
     assert not User.objects.exists()

@@ -65,7 +65,7 @@ def test_who_turns_back_at_the_provider_is_told_that_nothing_has_changed(client,
         "expired", "userinfo of another",
     ],
 )  # fmt: skip
-def test_a_token_that_is_not_right_signs_nobody_in(client, provider, fault, caplog):
+def test_a_token_that_is_not_right_signs_no_one_in(client, provider, fault, caplog):
     provider.fault = fault
     with caplog.at_level(logging.WARNING):
         response = sign_in_there(client)

@@ -53,7 +53,7 @@ def test_the_provider_is_told_not_to_take_its_own_session_for_it(browser):
     assert (asked["prompt"], asked["max_age"]) == (["login"], ["0"])
 
 
-def test_a_provider_that_asked_nobody_is_not_believed(browser, provider):
+def test_a_provider_that_asked_no_one_is_not_believed(browser, provider):
     provider.fault = "silent"
     assert confirm_there(browser).status_code in (200, 401, 403)
     assert browser.get(EXPORT).headers["Location"].startswith(LOGIN)
@@ -66,7 +66,7 @@ def test_one_that_does_not_say_when_is_believed(browser, provider):
 
 
 @pytest.mark.parametrize("other", [person("mallory", "mallory@example.org"), person("mallory", "ada@example.org")])
-def test_somebody_else_who_signs_in_there_confirms_nothing_and_gets_nothing(browser, provider, other):
+def test_another_user_who_signs_in_there_confirms_nothing_and_gets_nothing(browser, provider, other):
     user = get_user(browser)
     provider.person = other
     assert confirm_there(browser).status_code == 403

@@ -61,7 +61,7 @@ def test_the_rows_of_the_ledger_are_those_of_its_days_and_filters(admin_browser,
 
 
 @pytest.mark.parametrize("lookup", ["user__isnull", "conversation__isnull", "scenario__isnull"])
-def test_what_belongs_to_nobody_can_be_listed(admin_browser, alice, lookup):
+def test_what_belongs_to_no_user_can_be_listed(admin_browser, alice, lookup):
     nobodys = make_completion(None)
     make_completion(alice, conversation=None)
     way = address("period=30-days").completions(**{lookup: 1})

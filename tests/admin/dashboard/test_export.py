@@ -89,7 +89,7 @@ def test_there_is_no_other_file(admin_browser, by):
     assert admin_browser.get(address(by)).status_code == 404
 
 
-def test_whoever_may_not_see_the_page_gets_no_file(alice):
+def test_a_user_who_may_not_see_the_page_gets_no_file(alice):
     response = signed_in(alice).get(address("user"))
     assert response.status_code in (302, 403)
 

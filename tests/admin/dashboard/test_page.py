@@ -105,7 +105,7 @@ def test_who_is_gone_can_still_stand_in_an_address(overview, alice):
     assert chip.value == "number 999999 (deleted)"
 
 
-def test_days_are_those_of_whoever_looks(admin_browser, alice):
+def test_days_are_those_of_the_viewer(admin_browser, alice):
     make_completion(alice, at=dt.datetime(2026, 3, 1, 23, 30, tzinfo=dt.UTC))
     admin_browser.cookies["tz"] = "Asia/Tokyo"
     response = admin_browser.get(f"{INDEX}?from=2026-03-02&to=2026-03-02")

@@ -59,7 +59,7 @@ def test_the_site_s_own_scenario_is_called_in_the_reader_s_language(admin_browse
     assert PLAIN not in page
 
 
-def test_what_belongs_to_nobody_leads_to_the_ledger_alone(overview):
+def test_what_belongs_to_no_user_leads_to_the_ledger_alone(overview):
     make_completion(None)
     shown = overview()
     for key in ("user", "conversation", "scenario"):

@@ -47,7 +47,7 @@ def test_a_person_signs_in_and_out(signed_in, email):
     expect(signed_in.get_by_role("heading", level=1)).to_have_text("Welcome back")
 
 
-def test_a_wrong_password_signs_nobody_in(visit, email):
+def test_a_wrong_password_signs_no_one_in(visit, email):
     page = visit("/accounts/login/")
     enter(page, email, "Wrong password")
     expect(page.get_by_role("alert")).to_contain_text("not correct")

@@ -55,7 +55,7 @@ def test_who_turns_back_there_is_not_signed_in(visit, provider):
     expect(page.get_by_role("heading", level=1)).to_have_text("You are not signed in")
 
 
-def test_a_provider_that_lies_signs_nobody_in(visit, provider):
+def test_a_provider_that_lies_signs_no_one_in(visit, provider):
     provider("liar", fault="wrong signature")
     page = visit("/accounts/login/")
     page.get_by_role("button", name=BUTTON).click()

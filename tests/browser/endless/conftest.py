@@ -21,7 +21,7 @@ def running_provider() -> Iterator[Upstream]:
 
 @pytest.fixture
 def provider(running_provider: Upstream) -> Iterator[Upstream]:
-    """Whoever makes the replies: each goes on until `provider.release()`, at the latest until the test ends."""
+    """The provider of replies: each goes on until `provider.release()`, at the latest until the test ends."""
     running_provider.reset()
     yield running_provider
     running_provider.release()

@@ -17,7 +17,7 @@ OLD, NEW = "A heron looks and calls its name without arguments.", "Calls, names,
 
 
 async def waiting_reply(talk):
-    """Return a reply that was sent a passage of a document and waits for somebody to allow a call."""
+    """Return a reply that was sent a passage of a document and awaits approval of a call."""
     await in_thread(store_document, talk.conversation, [OLD])
     reply = (await in_thread(post, talk.conversation, script([call()]))).reply
     await talk.begin(reply, NotedTool(needs_approval=True))
@@ -39,7 +39,7 @@ def questions(talk):
     return [prompt[0]["content"] for prompt in talk.prompts()]
 
 
-async def test_documents_that_come_while_it_asks_change_nothing_in_what_it_cites(talk):
+async def test_documents_that_come_while_it_awaits_approval_change_nothing_in_what_it_cites(talk):
     reply = await waiting_reply(talk)
     await in_thread(lambda: store_document(talk.conversation, [NEW], name="new.md"))
     assert (await allow_and_end(talk, reply)).state == "complete"
@@ -51,7 +51,7 @@ async def test_documents_that_come_while_it_asks_change_nothing_in_what_it_cites
     assert [window["included"] for window in windows] == [windows[0]["included"]] * 2
 
 
-async def test_a_document_that_goes_while_it_asks_is_not_sent_again(talk):
+async def test_a_document_that_goes_while_it_awaits_approval_is_not_sent_again(talk):
     reply = await waiting_reply(talk)
     await in_thread(lambda: Document.objects.get().delete())
     assert (await allow_and_end(talk, reply)).state == "complete"

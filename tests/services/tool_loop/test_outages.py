@@ -22,7 +22,7 @@ async def test_what_was_written_without_an_answer_is_written_once(talk, monkeypa
 
 
 def losing_answers(write):
-    """Return *write* as it is seen by somebody who does not get every first answer of two."""
+    """Return *write* as it is seen by a client that does not get every first answer of two."""
     done = 0
 
     def lose(*arguments, **named):

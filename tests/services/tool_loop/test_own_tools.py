@@ -95,7 +95,7 @@ async def test_a_mistake_that_quotes_what_can_not_be_stored_ends_its_call_alone(
     assert (reply.state, sum_of_both) == ("complete", "391")
 
 
-async def test_what_one_person_said_is_found_in_nobody_elses_reply(talk):
+async def test_what_one_person_said_is_found_in_no_one_elses_reply(talk):
     def let_bob_speak() -> None:
         posted = post(begin(make_user("bob")), "My invoice number is 4711.")
         type(posted.reply).objects.filter(pk=posted.reply.pk).update(state="complete", content="The invoice, yes.")

@@ -182,7 +182,7 @@ async def test_no_call_is_stored_for_a_reply_that_has_ended_meanwhile(talk):
 
 
 class EndingClient(StoppingClient):
-    """A provider's client whose reply is ended by somebody else once all of a completion has come."""
+    """A provider's client whose reply is ended by another process once all of a completion has come."""
 
     def __init__(self, talk, reply) -> None:
         super().__init__(talk.client)

@@ -109,7 +109,7 @@ def test_a_decimal_number_is_itself(number):
     assert Fraction(calculator(f"{number:f}")) == Fraction(number)
 
 
-def test_a_multiple_of_many_large_numbers_holds_nobody_up():
+def test_a_multiple_of_many_large_numbers_holds_no_one_up():
     numbers = ",".join(f"1e4000-{n}" for n in range(1, 90))
     with cpu_time_under(1), pytest.raises(ArgumentsInvalid, match="do not match the tool's schema"):
         calculator(f"lcm({numbers})")
