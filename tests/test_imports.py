@@ -35,7 +35,7 @@ FLOORS_INSIDE = {
         conversations
         replies
         limits
-        grounding | windows | review
+        grounding | windows | review | recall
         ledger
         counting
     """,

@@ -12,10 +12,8 @@ from collections.abc import Iterator
 
 from django.conf import settings
 
-# Han with its extensions, Hiragana, Katakana, Bopomofo and Hangul.
-UNSPACED = (
-    "\u3005-\u3007\u3040-\u318f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-)
+from conversations.core.text.unspaced_scripts import UNSPACED
+
 # Grammatical particles of Chinese and Japanese: pairs with them would be noise.
 PARTICLES = "的了吗呢吧么啊是在与和于のはがをにでと"
 RUN = re.compile(rf"(?:(?![{PARTICLES}])[{UNSPACED}])+|[^\W_{UNSPACED}]+")

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from django.db import connection
 
+from conversations.core.text.unspaced_scripts import UNSPACED
+
 from .bounded_query import fetch_rows
-from .lexemes import UNSPACED, normalize_words, search_language
+from .lexemes import normalize_words, search_language
 from .lexical_search import COURTESIES
 
 MOST_WORDS = 10

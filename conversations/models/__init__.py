@@ -8,7 +8,11 @@ from .export_lease import ExportLease
 from .kept_text import KeptText
 from .mcp_server import McpServer
 from .message import Message
+from .message_index import MessageIndex
+from .message_passage import MessagePassage
+from .message_postings import MessagePostings
 from .passage import Passage
+from .path_change import PathChange
 from .price import Price
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .run import Run
@@ -30,7 +34,11 @@ __all__ = [
     "LedgerSum",
     "McpServer",
     "Message",
+    "MessageIndex",
+    "MessagePassage",
+    "MessagePostings",
     "Passage",
+    "PathChange",
     "Price",
     "ReadWhat",
     "Reading",

@@ -95,6 +95,8 @@ class Message(models.Model):
         indexes = [
             # On any branch: whether a conversation has pins must not take a look at all of its messages.
             models.Index(fields=["conversation"], condition=Q(pinned=True), name="message_pins"),
+            # What a look-up among older messages must not find: few of many.
+            models.Index(fields=["conversation"], condition=Q(excluded=True), name="message_excluded"),
             # In whose grounding a document is that is being deleted.
             GinIndex(
                 fields=["grounding"],

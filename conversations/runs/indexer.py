@@ -14,7 +14,7 @@ import socket
 import time
 import uuid
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from django.conf import settings
@@ -38,12 +38,12 @@ from conversations.services.documents.index_document import DocumentLost, HeldDo
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.scenarios.mcp_servers import keep_tools_listed
 
+from .repeated_work import BREATH_SECONDS, repeat_work
+
 logger = logging.getLogger(__name__)
 
-POLL_SECONDS = 2.0  # without a word from `fanout` a waiting document is found this late
 KEEP_SECONDS = 2.0
 PASSAGES_AT_ONCE = 25
-BREATH_SECONDS = 0.02  # between two batches, for other work in the process; longer, if those take longer
 REMEMBERED_PEOPLE = 1_000
 LAST_WORDS_SECONDS = 5.0
 
@@ -77,8 +77,8 @@ class Indexer:
         self._subscriber = Subscriber(self._hear)
         subscribe(DOCUMENTS, self._subscriber)
         self._duties = [
-            asyncio.create_task(_for_ever(self._read_next, self._to_read), name="read documents"),
-            asyncio.create_task(_for_ever(self._embed_next, self._to_embed), name="embed passages"),
+            asyncio.create_task(repeat_work(self._read_next, self._to_read), name="read documents"),
+            asyncio.create_task(repeat_work(self._embed_next, self._to_embed), name="embed passages"),
             asyncio.create_task(keep_tools_listed(), name="list tools"),
         ]
 
@@ -117,22 +117,6 @@ class Indexer:
         self._embed_turns.give(batch.document.uploader_id or 0)
         await _embed(batch)
         return True
-
-
-async def _for_ever(work: Callable[[], Awaitable[bool]], more: asyncio.Event) -> None:
-    """Do *work* as long as there is some, then wait for *more*. A database that is away ends nothing."""
-    while True:
-        more.clear()
-        try:
-            found = await work()
-        except Exception:
-            logger.exception("the indexer could not do its work; it will be tried again")
-            found = False
-        if found:
-            await asyncio.sleep(BREATH_SECONDS)
-            continue
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(more.wait(), POLL_SECONDS)
 
 
 async def _read(held: HeldDocument) -> None:

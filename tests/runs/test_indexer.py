@@ -234,7 +234,7 @@ async def test_without_a_model_there_are_none_and_no_one_is_asked(indexer):
 def hurry(monkeypatch):
     """Let what failed be tried again at once."""
     monkeypatch.setattr("conversations.services.documents.embed_document.SHORTEST_PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr("conversations.runs.indexer.POLL_SECONDS", 0.05)
+    monkeypatch.setattr("conversations.runs.repeated_work.POLL_SECONDS", 0.05)
 
 
 @pytest.mark.parametrize(("model", "code"), [("status-401", "credentials_rejected"), ("nan", "embeddings_malformed")])

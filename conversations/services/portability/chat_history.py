@@ -11,6 +11,7 @@ the text and its mark, but the history has it only if asked. Nothing here calls 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Self
 
 from django.core.exceptions import ValidationError
@@ -23,7 +24,8 @@ from conversations.core.errors import InvalidHistory, ReplyInProgress
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall, Role
 from conversations.core.prompt.openai_messages import ROLES, ToolTurns, clean_message, read_messages
 from conversations.core.window.history import HistoryMessage, sendable
-from conversations.models import Conversation, Message, Scenario, ToolCall
+from conversations.live.fanout import MESSAGES, publish
+from conversations.models import Conversation, Message, PathChange, Scenario, ToolCall
 from conversations.selectors.conversations.sent_request import prompt_message
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.services.counting.model_context import ModelContext, model_context
@@ -143,6 +145,8 @@ def _append(conversation: Conversation, messages: Sequence[PromptMessage]) -> li
     calls = take_as_steps(rows)
     Message.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
     ToolCall.objects.bulk_create(calls, batch_size=ROWS_AT_ONCE)
+    PathChange.objects.create(conversation=conversation, position=rows[0].position)
+    transaction.on_commit(partial(publish, MESSAGES, "stored"))
     conversation.head = rows[-1]
     conversation.last_active_at = timezone.now()
     conversation.save(update_fields=["head", "last_active_at"])

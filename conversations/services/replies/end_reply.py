@@ -15,7 +15,7 @@ from conversations.core.errors import ConversationError, ReplyAccessRevoked, Rep
 from conversations.core.frames.definitions import ReplyDone, ReplyFailed
 from conversations.core.frames.frame import Frame
 from conversations.core.prompt.messages import PromptMessage
-from conversations.live.fanout import publish_awaiting_approval, publish_frame
+from conversations.live.fanout import MESSAGES, publish, publish_awaiting_approval, publish_frame
 from conversations.models import Message
 from conversations.services.counting.model_context import model_context
 
@@ -26,7 +26,9 @@ WITH ended AS (
   UPDATE conversations_message
   SET state = %(state)s, content = %(content)s, content_tokens = %(content_tokens)s, encoding = %(encoding)s,
       error_code = %(error_code)s, error_params = %(error_params)s
-  WHERE id = %(id)s AND state = 'streaming' RETURNING id
+  WHERE id = %(id)s AND state = 'streaming' RETURNING id, conversation_id, position
+), change AS (
+  INSERT INTO conversations_pathchange (conversation_id, position) SELECT conversation_id, position FROM ended
 ), run AS (
   UPDATE conversations_run SET state = 'ended', ended_at = statement_timestamp() FROM ended WHERE reply_id = ended.id
 ), calls AS (
@@ -82,6 +84,7 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> b
     if awaited_approval is None:
         return False
     conversation = reply.conversation
+    transaction.on_commit(partial(publish, MESSAGES, "ended"))
     transaction.on_commit(partial(publish_frame, _frame(reply), conversation.public_id))
     if awaited_approval:
         announce = partial(publish_awaiting_approval, conversation.public_id, conversation.owner_id)

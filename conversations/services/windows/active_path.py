@@ -11,7 +11,7 @@ from django.utils import timezone
 from chatsite.postgres.compiled_query import CompiledQuery
 from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.core.errors import ConversationNotFound, ReplyInterrupted
-from conversations.models import Conversation, Message, Run
+from conversations.models import Conversation, Message, PathChange, Run
 from conversations.services.counting.model_context import ModelContext
 
 LOCKED = CompiledQuery(
@@ -52,7 +52,11 @@ def lock_streaming(reply_id: int) -> None:
 
 
 def leave_path(conversation: Conversation, position: int, *, head_id: int | None) -> None:
-    """Take all messages from *position* on off the path; it ends with *head_id* then, which the caller stores."""
+    """Take all messages from *position* on off the path; it ends with *head_id* then, which the caller stores.
+
+    What enters the path in their place is indexed with this change, too.
+    """
+    PathChange.objects.create(conversation=conversation, position=position)
     conversation.messages.filter(active=True, position__gte=position).update(active=False)
     conversation.head_id = head_id
 

@@ -1,0 +1,80 @@
+"""Rank candidates: older messages that share something with a question, best first, each with the reasons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from .weights import RELATIVE, WEIGHTS, Term
+
+MOST_REASONS = 3
+LEAST_REASON = 0.1  # of the score's terms; what adds less is no reason
+# What each term is called among the reasons, if it may be one: the others say nothing of the question.
+REASONS: Mapping[Term, str] = {
+    "words": "words",
+    "coverage": "words",
+    "feedback": "feedback",
+    "best_neighbour": "neighbour",
+    "neighbours": "neighbour",
+    "session": "session",
+    "session_feedback": "session",
+    "speaker": "speaker",
+    "date": "date",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MessageCandidate:
+    """An older message with the values of all terms in `WEIGHTS`, those of `RELATIVE` as they were found."""
+
+    message: int
+    terms: Mapping[Term, float]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedMessage:
+    """A candidate with its *score*; *why* are the reasons that gave most of it, strongest first."""
+
+    message: int
+    score: float
+    why: tuple[str, ...]
+
+
+def rank_candidates(candidates: Sequence[MessageCandidate]) -> list[RankedMessage]:
+    """Return the candidates best first; of equals the newer, which has the larger id."""
+    largest = {term: max((each.terms[term] for each in candidates), default=0.0) for term in RELATIVE}
+    ranked = [_ranked(candidate, largest) for candidate in candidates]
+    return sorted(ranked, key=lambda each: (-each.score, -each.message))
+
+
+def _ranked(candidate: MessageCandidate, largest: Mapping[Term, float]) -> RankedMessage:
+    parts: dict[Term, float] = {}
+    for term, weight in WEIGHTS.items():
+        value = candidate.terms[term]
+        if term in largest:
+            value = value / largest[term] if largest[term] > 0 else 0.0
+        parts[term] = weight * value
+    return RankedMessage(candidate.message, math.fsum(parts.values()), _reasons(parts))
+
+
+def _reasons(parts: Mapping[Term, float]) -> tuple[str, ...]:
+    by_reason: dict[str, float] = {}
+    for term, reason in REASONS.items():
+        by_reason[reason] = by_reason.get(reason, 0.0) + parts[term]
+    given = [reason for reason, part in by_reason.items() if part >= LEAST_REASON]
+    return tuple(sorted(given, key=by_reason.__getitem__, reverse=True)[:MOST_REASONS])
+
+
+def share_of_first_person(first_person_words: int, words: int) -> float:
+    return min(1.0, 8 * first_person_words / max(6, words))
+
+
+def terseness(mean_tokens: float, most_mean_tokens: float) -> float:
+    """Return how tersely a role writes, by the mean tokens of its messages and those of the more verbose role."""
+    return math.log(most_mean_tokens / mean_tokens) if mean_tokens > 0 and most_mean_tokens > 0 else 0.0
+
+
+def mean_tokens_by_role(sums: Iterable[tuple[str, int, int]]) -> dict[str, float]:
+    """Return the mean tokens of a message of each role; *sums* are role, messages and tokens."""
+    return {role: tokens / messages for role, messages, tokens in sums if messages}

@@ -1,0 +1,94 @@
+"""The postings of a conversation in the database: append those of new passages, and cut them off at an ordinal.
+
+An entry is `ordinal in the chunk, count of the lexeme, words of the passage`; see `MessagePostings`.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from conversations.models import MessagePostings
+from conversations.models.message_postings import BEGINS_MESSAGE, BEGINS_SESSION, CHUNK_PASSAGES, EVERY_PASSAGE
+
+ENTRY = struct.Struct("<HBB")
+MOST_COUNTED = 255  # of a lexeme or of words in a passage
+
+APPEND = """
+INSERT INTO conversations_messagepostings AS stored (conversation_id, lexeme, chunk, entries)
+SELECT %(conversation)s, lexeme, chunk, entries
+FROM unnest(%(lexemes)s::text[], %(chunks)s::int[], %(entries)s::bytea[]) AS fresh (lexeme, chunk, entries)
+ON CONFLICT (conversation_id, lexeme, chunk) DO UPDATE SET entries = stored.entries || EXCLUDED.entries
+"""
+# Those whose last entry is at or behind the cut.
+REACHING = """
+SELECT lexeme, entries FROM conversations_messagepostings
+WHERE conversation_id = %(conversation)s AND chunk = %(chunk)s
+  AND get_byte(entries, length(entries) - 4) + 256 * get_byte(entries, length(entries) - 3) >= %(place)s
+"""
+SHORTEN = """
+UPDATE conversations_messagepostings AS stored SET entries = substr(entries, 1, size)
+FROM unnest(%(lexemes)s::text[], %(sizes)s::int[]) AS shortened (lexeme, size)
+WHERE conversation_id = %(conversation)s AND chunk = %(chunk)s AND stored.lexeme = shortened.lexeme
+"""
+
+
+class IndexedPassage(NamedTuple):
+    """A passage as it is posted: its *counts* by lexeme, of *words* in all, and whether it is the first of some."""
+
+    ordinal: int
+    words: int
+    counts: Mapping[str, int]
+    begins_message: bool
+    begins_session: bool
+
+    @property
+    def flags(self) -> int:
+        return BEGINS_MESSAGE * self.begins_message + BEGINS_SESSION * self.begins_session
+
+
+def append_postings(conversation_id: int, passages: Iterable[IndexedPassage]) -> None:
+    """Post *passages*, in the order of their ordinals, which are all behind those that are posted."""
+    entries: dict[tuple[str, int], bytearray] = defaultdict(bytearray)
+    for passage in passages:
+        chunk, place = divmod(passage.ordinal, CHUNK_PASSAGES)
+        words = min(passage.words, MOST_COUNTED)
+        entries[EVERY_PASSAGE, chunk] += ENTRY.pack(place, passage.flags, words)
+        for lexeme, count in passage.counts.items():
+            entries[lexeme, chunk] += ENTRY.pack(place, min(count, MOST_COUNTED), words)
+    if not entries:
+        return
+    columns: dict[str, Any] = {
+        "conversation": conversation_id,
+        "lexemes": [lexeme for lexeme, _ in entries],
+        "chunks": [chunk for _, chunk in entries],
+        "entries": [bytes(each) for each in entries.values()],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(APPEND, columns)
+
+
+def cut_postings(conversation_id: int, ordinal: int) -> None:
+    """Take the passages from *ordinal* on out of the postings."""
+    chunk, place = divmod(ordinal, CHUNK_PASSAGES)
+    postings = MessagePostings.objects.filter(conversation_id=conversation_id)
+    postings.filter(chunk__gt=chunk if place else chunk - 1).delete()
+    with connection.cursor() as cursor:
+        cursor.execute(REACHING, {"conversation": conversation_id, "chunk": chunk, "place": place})
+        sizes = {lexeme: _size_before(bytes(entries), place) for lexeme, entries in cursor.fetchall()}
+        shortened = {lexeme: size for lexeme, size in sizes.items() if size}
+        columns = {"lexemes": list(shortened), "sizes": list(shortened.values())}
+        cursor.execute(SHORTEN, {"conversation": conversation_id, "chunk": chunk, **columns})
+    postings.filter(chunk=chunk, lexeme__in=sizes.keys() - shortened.keys()).delete()
+
+
+def _size_before(entries: bytes, place: int) -> int:
+    """Return how many bytes the entries of the ordinals before *place* take."""
+    return ENTRY.size * bisect_left(
+        range(len(entries) // ENTRY.size), place, key=lambda index: ENTRY.unpack_from(entries, index * ENTRY.size)[0]
+    )

@@ -1,0 +1,203 @@
+"""Index messages: bring the index of a conversation up to what is on its active path now, a batch at a time.
+
+    PathChange: what changed → cut the index off there → the next messages become passages → written in one transaction
+
+A batch locks neither the conversation nor its messages for those who write them: a message that is added or taken off
+the path meanwhile has stored a change of its own, and the next batch comes back to it. Two processes never index one
+conversation at once: each takes the same lock.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from django.db import DatabaseError, IntegrityError, connection, transaction
+
+from chatsite.accounts.models import User
+from conversations.grounding.lexemes import search_language
+from conversations.grounding.recall.stored_postings import append_postings, cut_postings
+from conversations.models import Conversation, Message, MessageIndex, MessagePassage, MessagePostings, PathChange
+from conversations.providers.tokens.tokenizer import count_text
+from conversations.services.counting.model_context import model_context
+
+from .passage_rows import COLUMNS, PassageRow, ReadMessage, make_rows
+
+logger = logging.getLogger(__name__)
+MESSAGES_AT_ONCE = 200
+TOKENS_AT_ONCE = 50_000
+LOOKED_AT = 20  # conversations that another process may be at
+
+# What is in a deleted conversation is left as it is: that may be undone, and else it goes soon.
+BEHIND = """
+SELECT change.conversation_id
+FROM conversations_pathchange change
+LEFT JOIN conversations_conversation conversation ON conversation.id = change.conversation_id
+WHERE conversation.deleted_at IS NULL
+GROUP BY change.conversation_id ORDER BY min(change.id) LIMIT %s
+"""
+HOLD = f"""
+WITH held AS MATERIALIZED (
+  SELECT FROM conversations_conversation conversation
+  JOIN {User._meta.db_table} person ON person.id = conversation.owner_id
+  WHERE conversation.id = %(conversation)s AND conversation.deleted_at IS NULL FOR KEY SHARE SKIP LOCKED
+)
+SELECT FROM held
+WHERE pg_try_advisory_xact_lock(hashtextextended('conversations.message_index', %(conversation)s))
+"""  # noqa: S608  # a name of ours
+COPY = f"COPY conversations_messagepassage (conversation_id, {', '.join(COLUMNS)}) FROM STDIN"
+NEXT = """
+SELECT id, position, role, state, is_tool_step, content, content_tokens, encoding, created_at
+FROM (
+  SELECT *, tool_calls <> '[]' AS is_tool_step, sum(content_tokens) OVER (ORDER BY position) - content_tokens AS before
+  FROM conversations_message
+  WHERE conversation_id = %(conversation)s AND active AND position >= %(position)s
+  ORDER BY position LIMIT %(most)s
+) AS next WHERE before < %(tokens)s ORDER BY position
+"""
+
+
+def index_next_batch() -> bool:
+    """Index a batch of the conversation that has waited longest. Returns whether there was one."""
+    with connection.cursor() as cursor:
+        cursor.execute(BEHIND, [LOOKED_AT])
+        waiting = [row[0] for row in cursor.fetchall()]
+    return any(_index_or_put_off(conversation_id) for conversation_id in waiting)
+
+
+def _index_or_put_off(conversation_id: int) -> bool:
+    """Index a batch; one conversation that can't be indexed does not hold up the others."""
+    try:
+        return index_batch(conversation_id)
+    except IntegrityError:
+        logger.info("conversation %d was deleted while it was indexed", conversation_id)
+    except DatabaseError:
+        raise
+    except Exception:
+        logger.exception("conversation %d could not be indexed", conversation_id)
+    put_off(conversation_id)
+    return False
+
+
+def index_conversation(conversation_id: int) -> None:
+    """Index all that is behind in one conversation, if no other process is at it."""
+    while index_batch(conversation_id):
+        pass
+
+
+def rebuild_index(conversation_id: int) -> None:
+    """Forget the index of a conversation and make it again, in the search language of today."""
+    with transaction.atomic():
+        if _hold(conversation_id):
+            for model in (MessagePassage, MessagePostings, MessageIndex):
+                model.objects.filter(conversation_id=conversation_id).delete()
+        PathChange.objects.create(conversation_id=conversation_id, position=0)
+    index_conversation(conversation_id)
+
+
+@transaction.atomic
+def index_batch(conversation_id: int) -> bool:
+    """Index the next messages of a conversation. Returns whether there was something to do, and it could be done."""
+    changes = PathChange.objects.filter(conversation_id=conversation_id)
+    if not _hold(conversation_id):
+        if not Conversation.objects.filter(pk=conversation_id).exists():
+            changes.delete()
+        return False
+    # Before any message is read: what is committed after this stays for the next batch.
+    positions = dict(changes.values_list("pk", "position"))
+    if not positions:
+        return False
+    index = _open_index(conversation_id)
+    _cut_off(index, min(positions.values()))
+    _index_next(index)
+    changes.filter(pk__in=positions).delete()
+    if _has_more(index):
+        PathChange.objects.create(conversation_id=conversation_id, position=index.next_position)  # behind all others
+    return True
+
+
+@transaction.atomic
+def put_off(conversation_id: int) -> None:
+    """Let all other conversations come first."""
+    changes = PathChange.objects.filter(conversation_id=conversation_id)
+    positions = dict(changes.values_list("pk", "position"))
+    if positions and Conversation.objects.filter(pk=conversation_id).exists():
+        PathChange.objects.create(conversation_id=conversation_id, position=min(positions.values()))
+    changes.filter(pk__in=positions).delete()
+
+
+def _hold(conversation_id: int) -> bool:
+    """Keep others from indexing a conversation, or deleting it, until the transaction ends. False if one does already.
+
+    Deleting an account locks the owner's row, sweeping a conversation locks that: neither waits for more than a batch.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(HOLD, {"conversation": conversation_id})
+        return cursor.fetchone() is not None
+
+
+def _open_index(conversation_id: int) -> MessageIndex:
+    """Return the index, begun if it is new."""
+    if index := MessageIndex.objects.filter(pk=conversation_id).first():
+        return index
+    conversation = Conversation.objects.select_related("scenario").get(pk=conversation_id)
+    return MessageIndex.objects.create(
+        conversation=conversation,
+        encoding=model_context(conversation.scenario).language_model.encoding,
+        search_language=search_language(),
+    )
+
+
+def _cut_off(index: MessageIndex, position: int) -> None:
+    """Take everything from *position* on out of the index."""
+    if position >= index.next_position:
+        return
+    passages = MessagePassage.objects.filter(conversation_id=index.pk)
+    first = passages.filter(position__gte=position).order_by("position", "ordinal").first()
+    if first:
+        passages.filter(ordinal__gte=first.ordinal).delete()
+        cut_postings(index.pk, first.ordinal)
+        index.passages = first.ordinal
+    index.next_position = position
+    index.save()
+
+
+def _last_passage(index: MessageIndex, *, before: int) -> MessagePassage | None:
+    return MessagePassage.objects.filter(conversation_id=index.pk, ordinal=before - 1).first() if before else None
+
+
+def _index_next(index: MessageIndex) -> None:
+    messages = list(_next_messages(index))
+    if not messages:
+        return
+    last = _last_passage(index, before=index.passages)
+    rows = make_rows(index, last, messages, count_text=count_text(index.encoding))
+    _store(index, rows)
+    index.next_position = messages[-1].position + 1
+    index.save()
+
+
+def _next_messages(index: MessageIndex) -> Iterator[ReadMessage]:
+    """Yield the next messages of the active path, up to the reply that is being written."""
+    limits = {"most": MESSAGES_AT_ONCE, "tokens": TOKENS_AT_ONCE}
+    with connection.cursor() as cursor:
+        cursor.execute(NEXT, {"conversation": index.pk, "position": index.next_position, **limits})
+        messages = map(ReadMessage._make, cursor.fetchall())
+    return takewhile(lambda message: message.state != "streaming", messages)
+
+
+def _store(index: MessageIndex, rows: Sequence[PassageRow]) -> None:
+    """Store *rows* with their postings, and note them in *index*."""
+    with connection.cursor() as cursor, cursor.copy(COPY) as copy:
+        for row in rows:
+            copy.write_row((index.pk, *row.columns))
+    append_postings(index.pk, [row.indexed for row in rows])
+    index.passages += len(rows)
+
+
+def _has_more(index: MessageIndex) -> bool:
+    """Tell whether the message behind what is indexed could be indexed now."""
+    following = Message.objects.filter(conversation_id=index.pk, active=True, position__gte=index.next_position)
+    state = following.order_by("position").values_list("state", flat=True).first()
+    return state is not None and state != "streaming"
