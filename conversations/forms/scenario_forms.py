@@ -22,7 +22,12 @@ from conversations.window_policies import policy_choices
 from conversations.wording.money_amounts import price_label
 
 # What only one built-in policy asks for; pages show it only with that one, or with a policy of the site's own.
-MATTERS_TO = {"low_water_share": "sliding", "skip_oversized": "sliding", "last_messages": "last-n-messages"}
+MATTERS_TO = {
+    "low_water_share": "sliding",
+    "recall_share": "sliding",
+    "skip_oversized": "sliding",
+    "last_messages": "last-n-messages",
+}
 NO_LIMIT = {
     "invalid": _("Enter a whole number, such as 4096, or leave this empty."),
     "min_value": _("Enter at least 1, or leave this empty for the default."),
@@ -103,6 +108,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
         "cap_tokens",
         "message_cap_tokens",
         "grounding_share",
+        "recall_share",
         "skip_oversized",
         "sampling",
     )
@@ -117,6 +123,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
             "reply_reserve_tokens": _("Reply reserve, tokens"),
             "low_water_share": _("Fill after sliding"),
             "grounding_share": _("Share for document passages"),
+            "recall_share": _("Share for recall"),
             "skip_oversized": _("Skip messages that are too large"),
         }
         error_messages = {
@@ -130,6 +137,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
                 "max_value": _("No conversation has this many messages."),
             },
             "grounding_share": PART,
+            "recall_share": PART,
             "low_water_share": {**PART, "min_value": _("Enter a number above 0, such as 0.7.")},
         }
         widgets = {
@@ -139,6 +147,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
             "reply_reserve_tokens": DIGITS,
             "low_water_share": DECIMAL,
             "grounding_share": DECIMAL,
+            "recall_share": DECIMAL,
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -390,6 +390,7 @@ class Migration(migrations.Migration):
                 ('message_cap_tokens', models.PositiveIntegerField(blank=True, help_text='Longest message that is sent, in tokens. Leave empty for no limit.', null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='longest message, tokens')),
                 ('reply_reserve_tokens', models.PositiveIntegerField(blank=True, help_text="Longest reply, in tokens. Leave empty for the model's default.", null=True, validators=[django.core.validators.MinValueValidator(1)], verbose_name='reply reserve, tokens')),
                 ('grounding_share', models.DecimalField(decimal_places=2, default=Decimal('0.5'), help_text='Largest share of the budget for document passages, 0 to 1.', max_digits=3, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)], verbose_name='share for document passages')),
+                ('recall_share', models.DecimalField(decimal_places=2, default=Decimal('0.25'), help_text='Share of the room for older messages that is for what is recalled, 0 to 1. 0 = off.', max_digits=3, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)], verbose_name='share for recall')),
                 ('skip_oversized', models.BooleanField(default=False, help_text='Continue with older messages when one is too large, instead of stopping there.', verbose_name='skip messages that are too large')),
                 ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='scenarios', to=settings.AUTH_USER_MODEL, verbose_name='owner')),
             ],
@@ -680,7 +681,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='scenario',
-            constraint=models.CheckConstraint(condition=models.Q(('grounding_share__gte', 0), ('grounding_share__lte', 1), ('low_water_share__gt', 0), ('low_water_share__lte', 1)), name='scenario_shares_are_parts'),
+            constraint=models.CheckConstraint(condition=models.Q(('grounding_share__gte', 0), ('grounding_share__lte', 1), ('recall_share__gte', 0), ('recall_share__lte', 1), ('low_water_share__gt', 0), ('low_water_share__lte', 1)), name='scenario_shares_are_parts'),
         ),
         migrations.AddIndex(
             model_name='ledgersum',

@@ -15,6 +15,7 @@ from conversations.core.window.policies import WindowPolicy
 
 # The columns that are a policy's values, by the names that `WindowPolicy` has for them.
 POLICY_FIELDS = tuple(field.name for field in dataclasses.fields(WindowPolicy))
+SHARES = ("low_water_share", "grounding_share", "recall_share")  # the columns that are parts of a whole
 AT_LEAST_1 = [MinValueValidator(1)]
 PART = [MinValueValidator(0), MaxValueValidator(1)]
 # The names of the scenarios that the site makes for itself.
@@ -97,6 +98,14 @@ class Scenario(models.Model):
         validators=PART,
         help_text=_("Largest share of the budget for document passages, 0 to 1."),
     )
+    recall_share = models.DecimalField(
+        _("share for recall"),
+        max_digits=3,
+        decimal_places=2,
+        default=Decimal("0.25"),
+        validators=PART,
+        help_text=_("Share of the room for older messages that is for what is recalled, 0 to 1. 0 = off."),
+    )
     skip_oversized = models.BooleanField(
         _("skip messages that are too large"),
         default=False,
@@ -118,6 +127,7 @@ class Scenario(models.Model):
             ),
             models.CheckConstraint(
                 condition=models.Q(grounding_share__gte=0, grounding_share__lte=1)
+                & models.Q(recall_share__gte=0, recall_share__lte=1)
                 & models.Q(low_water_share__gt=0, low_water_share__lte=1),
                 name="scenario_shares_are_parts",
             ),

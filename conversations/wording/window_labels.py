@@ -31,6 +31,7 @@ PART_LABELS: Mapping[Part, Promise] = {
     "pins": gettext_lazy("Pinned messages"),
     "older": gettext_lazy("Older messages"),
     "grounding": gettext_lazy("Document passages"),
+    "recall": gettext_lazy("Recalled from earlier"),
     "newest": gettext_lazy("Newest message"),
     "tool_steps": gettext_lazy("Tool steps"),
 }

@@ -26,6 +26,7 @@ FORM = {
     "reply_reserve_tokens": "",
     "last_messages": "20",
     "grounding_share": "0.5",
+    "recall_share": "0.25",
 }
 
 
@@ -116,6 +117,7 @@ def test_nonsensical_sampling_is_refused_in_words(admin_browser, sampling, words
         ("grounding_share", "1.5"),
         ("grounding_share", "-0.1"),
         ("grounding_share", "NaN"),
+        ("recall_share", "1.01"),
         ("last_messages", "0"),
         ("cap_tokens", "0"),
         ("message_cap_tokens", "-5"),

@@ -6,6 +6,7 @@ fifty times quicker than a draw for each message, and shrinks as well: fewer and
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conversations.core.prompt.grounding_text import PromptPassage
+from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.budget import ChatFormat, CountText, LanguageModel
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
@@ -25,8 +27,9 @@ from . import languages
 from .languages import WITHOUT_OVERHEAD, by_character
 from .site_policies import EveryOther
 
+BEGAN = dt.datetime(2026, 11, 2, tzinfo=dt.UTC)
 MOST_UNITS = 24
-BYTES = 160
+BYTES = 200
 MARKER = "«"
 WORDS = "so it is. la li, lo lu! A? "
 KINDS = ("plain",) * 10 + ("large", "tool_turn", "tool_turn", "lost_result", "lost_call", "excluded", "empty")
@@ -69,6 +72,7 @@ class Case:
     tool_schema_tokens: int = 0
     passages: tuple[PromptPassage, ...] = ()
     steps: tuple[HistoryMessage, ...] = ()
+    recalled: tuple[RecalledPassage, ...] | None = None
     anchor: int | None = None
     calibration: Decimal = Decimal(1)
 
@@ -120,7 +124,8 @@ class Case:
 
     def turn(self) -> Turn:
         pins = [message for unit in self.units for message in unit.messages[: unit.pinned]]
-        return Turn(self.newest, self.system_prompt, self.passages, pins, self.steps, self.tool_schema_tokens)
+        turn = Turn(self.newest, self.system_prompt, self.passages, pins, self.steps, self.tool_schema_tokens)
+        return replace(turn, recalled=self.recalled)
 
     def newest_first(self) -> Iterator[HistoryMessage]:
         for unit in reversed(self.units):
@@ -205,6 +210,7 @@ def _policy(choices: Choices) -> WindowPolicy:
         message_cap_tokens=choices.one_of((None, None, None, 1 + choices.below(60))),
         grounding_share=choices.one_of((0.5, 0.0, 0.1, 0.25, 0.9, 1.0)),
         skip_oversized=choices.one_of((False, True)),
+        recall_share=choices.one_of((0, 0, 0.25, 0.25, 0.75, 1)),
     )
 
 
@@ -223,7 +229,34 @@ def _with_history(case: Case, choices: Choices, newest_length: int) -> Case:
     newest = case.message(position, text("newest", newest_length)[-newest_length:], role="user")
     steps = tuple(_steps(case, choices, position + 1))
     anchor = choices.one_of((None, choices.below(position + 4), choices.below(position + 4)))
-    return replace(case, units=tuple(units), newest=newest, steps=steps, anchor=anchor)
+    recalled = choices.one_of((None, tuple(_recalled(case, choices, units)), tuple(_recalled(case, choices, units))))
+    return replace(case, units=tuple(units), newest=newest, steps=steps, anchor=anchor, recalled=recalled)
+
+
+def _recalled(case: Case, choices: Choices, units: Sequence[StoredUnit]) -> Iterator[RecalledPassage]:
+    """Yield pieces of older messages, some of them again or of what is in the window, best first."""
+    said = [message for unit in units if unit.flaw is None for message in unit.messages if message.message.content]
+    said = [message for message in said if message.message.role in ("user", "assistant")]
+    for rank in range(choices.below(12) if said else 0):
+        message = choices.one_of(said)
+        content = message.message.content
+        start = choices.one_of((0, 0, choices.below(len(content))))
+        end = choices.one_of((len(content), start + 1 + choices.below(len(content) - start)))
+        yield RecalledPassage(
+            message=message.id or 0,
+            position=message.position,
+            role=message.message.role,
+            name=None,
+            text=content[start:end],
+            start=start,
+            end=end,
+            is_whole=(start, end) == (0, len(content)),
+            tokens=case.count_text(content[start:end]),
+            session=message.position // 4,
+            at=BEGAN + dt.timedelta(hours=7 * message.position),
+            score=1 / (1 + rank),
+            why=("words",),
+        )
 
 
 def _steps(case: Case, choices: Choices, position: int) -> Iterator[HistoryMessage]:

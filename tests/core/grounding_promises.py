@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conversations.core.prompt.grounding_text import render_passage, render_question
+from conversations.core.prompt.grounding_text import RECALL_HEADER, render_passage, render_question
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.compute_window import Window
 from conversations.core.window.truncation import TRUNCATION_MARK
@@ -20,14 +20,14 @@ def grounding_keeps_to_its_share(case: Case, window: Window) -> None:
     grounding, newest = window.record.grounding, window.record.entries[-1 - len(kept_steps(case))]
     assert 0 <= grounding.tokens <= grounding.limit_tokens
     assert grounding.limit_tokens <= case.budget_tokens * case.policy.grounding_share
-    assert grounding.tokens == newest.tokens - case.newest.tokens(case.chat_format)
+    assert grounding.tokens == newest.tokens - case.newest.tokens(case.chat_format) - window.record.recall.tokens
 
 
 def it_may_take_all_of_its_share_that_is_left(case: Case, window: Window) -> None:
     """The policy `full` puts older messages first; for the others, they get what grounding leaves."""
     record = window.record
     comes_later = 0 if case.policy.refuses_to_drop else record.parts["older"]
-    left_tokens = record.parts["free"] + comes_later + record.grounding.tokens
+    left_tokens = record.parts["free"] + comes_later + record.recall.tokens + record.grounding.tokens
     share_tokens = int(round(case.policy.grounding_share * 100) * case.budget_tokens / 100)
     assert record.grounding.limit_tokens == min(left_tokens, share_tokens)
 
@@ -43,7 +43,7 @@ def it_is_whole_passages_by_rank_of_which_only_the_last_is_cut(case: Case, windo
 
 
 def a_cut_passage_is_marked_where_it_was_cut(case: Case, window: Window) -> None:
-    included, content = window.record.grounding.included, question(case, window).content
+    included, content = window.record.grounding.included, question(case, window).content.partition(RECALL_HEADER)[0]
     cuts = [passage for passage in included if passage.truncated_to is not None]
     assert content.count(TRUNCATION_MARK) == len(cuts)
     for passage in cuts:

@@ -21,7 +21,19 @@ def the_room_is_what_everything_else_leaves(case: Case, window: Window) -> None:
     smallest_tokens = smallest_steps_tokens(case, kept_steps(case))
     more_of_results = parts["tool_steps"] - smallest_tokens
     comes_later = parts["grounding"] + more_of_results if case.policy.refuses_to_drop else 0
-    assert record.older_limit_tokens == parts["older"] + parts["free"] + comes_later
+    room = parts["older"] + parts["free"] + parts["recall"] + comes_later
+    beside_recall = room - case.policy.recall_tokens(room)
+    if case.policy.always_refills:
+        assert beside_recall <= record.older_limit_tokens <= room
+    else:
+        assert record.older_limit_tokens == (room if parts["older"] > beside_recall else beside_recall)
+    assert parts["older"] <= beside_recall or record.recall.limit_tokens == 0 or case.policy.always_refills
+
+
+def room_tokens(case: Case, window: Window) -> int:
+    """Return what is left for older messages and recall; no policy that recalls comes before the grounding."""
+    parts = window.record.parts
+    return parts["older"] + parts["free"] + parts["recall"]
 
 
 def it_sends_what_the_policy_says(case: Case, window: Window) -> None:
@@ -146,7 +158,7 @@ def no_more_is_read_than_could_be_sent(case: Case, window: Window) -> None:
     tokens = 0
     for unit in case.sendable_units:
         tokens += unit.tokens(case.chat_format)
-        if tokens > window.record.older_limit_tokens:
+        if tokens > room_tokens(case, window):
             assert min(read) >= unit.position - 1
 
 

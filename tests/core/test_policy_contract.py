@@ -36,6 +36,8 @@ def test_its_values_are_recorded():
         {"grounding_share": -0.1},
         {"grounding_share": 1.1},
         {"grounding_share": float("nan")},
+        {"recall_share": -0.1},
+        {"recall_share": 1.1},
         {"low_water_share": 0},
         {"low_water_share": -0.5},
         {"low_water_share": 1.01},

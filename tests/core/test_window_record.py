@@ -4,6 +4,8 @@ from conversations.core.window.window_record import (
     GroundingPassage,
     GroundingRecord,
     LeftOutMessage,
+    RecallEntry,
+    RecallRecord,
     WindowEntry,
     WindowRecord,
 )
@@ -38,6 +40,13 @@ RECORD = WindowRecord(
         included=(GroundingPassage(1, 0.5), GroundingPassage(2, None, truncated_to=80)),
         left_out=(GroundingPassage(3, 0.1),),
     ),
+    recall=RecallRecord(
+        tokens=4,
+        limit_tokens=60,
+        included=(RecallEntry(2, 3, 0, 12, False, "2026-11-02", 4, 1.5, ("words", "date")),),
+        left_out=(RecallEntry(2, 3, 40, 90, True, "2026-11-02", 20, 0.5),),
+        is_looked_up=True,
+    ),
 )
 
 
@@ -58,9 +67,11 @@ def test_reading_a_record_leaves_the_stored_one_alone():
 def test_its_parts_are_the_budget():
     assert RECORD.parts == {
         **{"system": 3 + 10, "tools": 7, "pins": 11, "older": 12},
-        **{"grounding": 20, "newest": 30 - 20, "tool_steps": 40 + 50, "free": 727 - 163},
+        **{"grounding": 20, "recall": 4, "newest": 30 - 20 - 4, "tool_steps": 40 + 50, "free": 727 - 163},
     }
 
 
 def test_its_parts_come_in_the_order_of_the_prompt():
-    assert list(RECORD.parts) == ["system", "tools", "pins", "older", "grounding", "newest", "tool_steps", "free"]
+    assert list(RECORD.parts) == [
+        *("system", "tools", "pins", "older", "grounding", "recall", "newest", "tool_steps", "free")
+    ]

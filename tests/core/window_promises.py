@@ -8,7 +8,7 @@ from conversations.core.window.budget import message_tokens
 from conversations.core.window.compute_window import Window
 from conversations.core.window.window_record import WindowRecord
 
-from . import grounding_promises, older_promises, step_promises
+from . import grounding_promises, older_promises, recall_promises, step_promises
 from .cases import Case
 from .grounding_promises import question
 from .older_promises import older_positions
@@ -101,5 +101,6 @@ PROMISES = (
     the_record_survives_storage,
     *older_promises.PROMISES,
     *grounding_promises.PROMISES,
+    *recall_promises.PROMISES,
     *step_promises.PROMISES,
 )

@@ -207,3 +207,12 @@ def test_tools_that_have_grown_since_are_refused_when_a_user_posts(many_tools):
     assert not conversation.messages.exists()
     estimate = estimate_draft(user=conversation.owner, conversation=conversation, content="Hello")
     assert (type(estimate.error), estimate.tokens_over) == (ToolSchemasTooLong, refused.value.tokens_over)
+
+
+def test_a_system_prompt_may_be_no_longer_than_a_message():
+    prompt = "word " * 40
+    tokens = model_context(Scenario()).count_text(prompt)
+    check_scenario(Scenario(name="Mine", system_prompt=prompt, message_cap_tokens=tokens))
+    field, sentence = problem_of(system_prompt=prompt, message_cap_tokens=tokens - 1)
+    assert field == "system_prompt"
+    assert f"has {tokens} tokens, 1 more than" in sentence

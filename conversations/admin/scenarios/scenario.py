@@ -67,6 +67,7 @@ class ScenarioAdmin(LargeListAdmin):
                     "message_cap_tokens",
                     "reply_reserve_tokens",
                     "grounding_share",
+                    "recall_share",
                     "skip_oversized",
                 ],
             },

@@ -1,6 +1,7 @@
 """The window: which messages are sent to the language model, and the record of why.
 
-    budget ≥ priming + tool schemas + system prompt + pins + older messages + newest message with its grounding + steps
+    budget ≥ priming + tool schemas + system prompt + pins + older messages
+             + newest message with its grounding and what is recalled + steps
 
 A pure function. The budget is filled in this order:
 
@@ -12,9 +13,13 @@ A pure function. The budget is filled in this order:
    may be truncated at a sentence.
 4. Older messages, content only, in units that may not be split: the policy chooses which. With a policy that refuses to
    drop any they come before results and grounding, which get what is left.
+5. Recall: passages of messages before those, by falling score, in the share of the room for older messages that the
+   policy keeps free for them. It is kept free whatever is found, so that the window's beginning, and with it the
+   provider's prefix cache, does not depend on the question. A policy that refills every window has no cache to lose:
+   there older messages get what recall has left.
 
 The prompt's order is most stable first, so that a provider's prefix cache keeps hitting: system prompt, pins, older
-messages oldest first, the newest user message, tool steps.
+messages oldest first, the newest user message with its grounding and what is recalled, tool steps.
 """
 
 from __future__ import annotations
@@ -32,16 +37,18 @@ from conversations.core.errors import (
     ToolSchemasTooLong,
     ToolStepsTooLong,
 )
-from conversations.core.prompt.grounding_text import PromptPassage
+from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
 from conversations.core.prompt.messages import Prompt, PromptMessage
+from conversations.core.recall.recalled_passage import RecalledPassage
 
 from .budget import CountText, LanguageModel
-from .history import HistoryMessage, sendable
+from .history import HistoryMessage, Reread, sendable
 from .older_messages import ChosenOlder, choose_older
 from .pack_grounding import PackedGrounding, pack_grounding
+from .pack_recall import PackedRecall, pack_recall
 from .policies import Room, WindowPolicy
 from .tool_steps import CALLS_SHARE, RESULTS_SHARE, SentStep, ToolSteps
-from .window_record import LookUp, WindowRecord, record_entries, record_grounding, record_left_out_steps
+from .window_record import LookUp, WindowRecord, record_entries, record_grounding, record_left_out_steps, record_recall
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +56,8 @@ class Turn:
     """The newest user message, which is to be answered, and all that has to be sent with it; *pins* are oldest first.
 
     *grounding* is best first, found by *look_up*, if there was anything to look in. *steps* are the tool calls made for
-    it so far, each followed by its results, oldest first. *has_tools* is false for a request without tools.
+    it so far, each followed by its results, oldest first. *has_tools* is false for a request without tools. *recalled*
+    are passages of older messages, best first; None where they were not looked up, *recall_error* the code of why.
     """
 
     newest: HistoryMessage
@@ -60,6 +68,8 @@ class Turn:
     tool_schema_tokens: int = 0
     has_tools: bool = True
     look_up: LookUp | None = None
+    recalled: Sequence[RecalledPassage] | None = None
+    recall_error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +101,16 @@ def compute_window(
     calls = _fit_calls(inputs, fixed.left_tokens)
     left_tokens = fixed.left_tokens - calls.smallest_tokens
     if policy.refuses_to_drop:
-        chosen = _choose_older(inputs, fixed, older, left_tokens)
+        chosen = _choose_older(inputs, fixed, older, Room(left_tokens, anchor))
         material = _fit_material(inputs, calls, left_tokens - chosen.tokens)
+        recall = PackedRecall(material.grounding.text)
     else:
         material = _fit_material(inputs, calls, left_tokens)
-        chosen = _choose_older(inputs, fixed, older, left_tokens - material.tokens)
-    prompt_tokens = budget_tokens - left_tokens + material.tokens + chosen.tokens
+        chosen, recall = _choose_and_recall(inputs, fixed, older, material.grounding, left_tokens - material.tokens)
+    prompt_tokens = budget_tokens - left_tokens + material.tokens + chosen.tokens + recall.tokens
     return Window(
-        _render(turn, fixed, chosen, material),
-        _record(inputs, fixed, chosen, material, prompt_tokens=prompt_tokens),
+        _render(turn, fixed, chosen, material, recall),
+        _record(inputs, fixed, chosen, material, recall, prompt_tokens=prompt_tokens),
     )
 
 
@@ -203,11 +214,36 @@ def _fit_material(inputs: _Inputs, calls: ToolSteps, left_tokens: int) -> _Mater
     return _Material(steps, grounding, results_tokens + grounding.tokens)
 
 
-def _choose_older(inputs: _Inputs, fixed: _FixedPart, older: Iterable[HistoryMessage], room_tokens: int) -> ChosenOlder:
+def _choose_and_recall(
+    inputs: _Inputs,
+    fixed: _FixedPart,
+    older: Iterable[HistoryMessage],
+    grounding: PackedGrounding,
+    room_tokens: int,
+) -> tuple[ChosenOlder, PackedRecall]:
+    """Choose older messages, and of those before them what is recalled."""
+    recall_tokens = inputs.policy.recall_tokens(room_tokens)
+    if not recall_tokens:
+        return _choose_older(inputs, fixed, older, Room(room_tokens, inputs.anchor)), PackedRecall(grounding.text)
+    older = Reread(older) if inputs.policy.always_refills else older
+
+    def recall_before(chosen: ChosenOlder) -> PackedRecall:
+        limit_tokens = min(recall_tokens, room_tokens - chosen.tokens)
+        return _recall(inputs, fixed, chosen, grounding, limit_tokens)
+
+    chosen = _choose_older(inputs, fixed, older, Room(room_tokens, inputs.anchor, recall_tokens))
+    recall = recall_before(chosen)
+    if inputs.policy.always_refills and recall.limit_tokens:
+        chosen = _choose_older(inputs, fixed, older, Room(room_tokens - recall.tokens, inputs.anchor))
+        recall = recall_before(chosen)
+    return chosen, recall
+
+
+def _choose_older(inputs: _Inputs, fixed: _FixedPart, older: Iterable[HistoryMessage], room: Room) -> ChosenOlder:
     return choose_older(
         older,
         policy=inputs.policy,
-        room=Room(room_tokens, inputs.anchor),
+        room=room,
         pinned={pin.position for pin in fixed.pins},
         overhead_tokens=inputs.overhead_tokens,
         lasting_tokens=fixed.lasting_tokens,
@@ -215,13 +251,35 @@ def _choose_older(inputs: _Inputs, fixed: _FixedPart, older: Iterable[HistoryMes
     )
 
 
-def _render(turn: Turn, fixed: _FixedPart, chosen: ChosenOlder, material: _Material) -> Prompt:
+def _recall(
+    inputs: _Inputs, fixed: _FixedPart, chosen: ChosenOlder, grounding: PackedGrounding, limit_tokens: int
+) -> PackedRecall:
+    """Pack what was found before the window's beginning and is not in it as a pin."""
+    turn, first_position = inputs.turn, _first_position(inputs.turn, fixed, chosen)
+    if not first_position:
+        return PackedRecall(grounding.text)
+    kept_out = {pin.position for pin in fixed.pins} | chosen.unsendable
+
+    def render(pieces: Sequence[RecalledPiece]) -> str:
+        content, left_out = turn.newest.message.content, len(grounding.left_out)
+        return render_question(content, grounding.included, left_out=left_out, recalled=pieces)
+
+    return pack_recall(
+        grounding.text,
+        [found for found in turn.recalled or () if found.position < first_position and found.position not in kept_out],
+        render=render,
+        limit_tokens=limit_tokens,
+        count_text=inputs.count_text,
+    )
+
+
+def _render(turn: Turn, fixed: _FixedPart, chosen: ChosenOlder, material: _Material, recall: PackedRecall) -> Prompt:
     system = (PromptMessage("system", turn.system_prompt),) if turn.system_prompt else ()
     return (
         *system,
         *(pin.message for pin in fixed.pins),
         *(message.message for message in chosen.messages),
-        turn.newest.message._replace(content=material.grounding.text),
+        turn.newest.message._replace(content=recall.text),
         *(step.message.message for step in material.steps),
     )
 
@@ -240,9 +298,16 @@ def _first_position(turn: Turn, fixed: _FixedPart, chosen: ChosenOlder) -> int:
 
 
 def _record(
-    inputs: _Inputs, fixed: _FixedPart, chosen: ChosenOlder, material: _Material, *, prompt_tokens: int
+    inputs: _Inputs,
+    fixed: _FixedPart,
+    chosen: ChosenOlder,
+    material: _Material,
+    recall: PackedRecall,
+    *,
+    prompt_tokens: int,
 ) -> WindowRecord:
     turn, language_model, policy = inputs.turn, inputs.language_model, inputs.policy
+    looked_up_tokens = material.grounding.tokens + recall.tokens
     first_position = _first_position(turn, fixed, chosen)
     left_out_steps = record_left_out_steps(turn.steps, material.steps, inputs.overhead_tokens)
     return WindowRecord(
@@ -260,7 +325,7 @@ def _record(
             system_tokens=fixed.system_tokens,
             pins=fixed.pins,
             older=chosen.messages,
-            newest=turn.newest._replace(content_tokens=turn.newest.content_tokens + material.grounding.tokens),
+            newest=turn.newest._replace(content_tokens=turn.newest.content_tokens + looked_up_tokens),
             steps=material.steps,
             overhead_tokens=inputs.overhead_tokens,
         ),
@@ -271,4 +336,7 @@ def _record(
         left_out=(*left_out_steps, *chosen.left_out),
         left_out_unnamed=chosen.left_out_unnamed,
         grounding=record_grounding(turn.grounding, material.grounding, look_up=turn.look_up),
+        recall=record_recall(
+            recall, inputs.count_text, is_looked_up=turn.recalled is not None, error=turn.recall_error
+        ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from conversations.core.prompt.messages import PromptMessage
 
@@ -12,6 +12,9 @@ from .budget import ChatFormat
 LeftOutReason = Literal[
     "does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "without_tools", "policy"
 ]
+
+
+T = TypeVar("T")
 
 
 class HistoryMessage(NamedTuple):
@@ -65,6 +68,20 @@ class Unit(NamedTuple):
         calls = [call.id for message in self.messages for call in message.message.tool_calls]
         results = [str(message.message.tool_call_id) for message in self.messages if message.message.role == "tool"]
         return calls != results and sorted(calls) != sorted(results)
+
+
+class Reread(Generic[T]):
+    """Items that can be read from the beginning again and again; each is taken from *source* once."""
+
+    def __init__(self, source: Iterable[T]) -> None:
+        self._source = iter(source)
+        self._read: list[T] = []
+
+    def __iter__(self) -> Iterator[T]:
+        yield from self._read
+        for item in self._source:
+            self._read.append(item)
+            yield item
 
 
 def group_into_units(newest_first: Iterable[HistoryMessage], *, overhead_tokens: int) -> Iterator[Unit]:

@@ -59,17 +59,20 @@ def choose_older(
     """
     limit_tokens = None if policy.refuses_to_drop else int(lasting_tokens * TOOL_TURN_SHARE)
     tool_turn = _ToolTurn(limit_tokens, has_tools=has_tools)
-    offered, room_tokens = _Offered(pinned, tool_turn), room.tokens  # noted before a policy has the room in its hands
+    offered = _Offered(pinned, tool_turn)
+    # noted before a policy has the room in its hands
+    room_tokens, beside_recall_tokens = room.tokens, room.tokens_beside_recall
     units = offered.sendable(group_into_units(newest_first, overhead_tokens=overhead_tokens))
     chosen = _ask(policy, units, room, offered)
     tokens = sum(unit.tokens for unit in chosen.values())
     if tokens > room_tokens:
         raise ConversationTooLong(tokens_over=tokens - room_tokens)
-    left_out = tuple(offered.left_out(chosen, room_tokens - tokens, overhead_tokens))
+    own_tokens = room_tokens if tokens > beside_recall_tokens else beside_recall_tokens
+    left_out = tuple(offered.left_out(chosen, own_tokens - tokens, overhead_tokens))
     return ChosenOlder(
         messages=tuple(message for position in sorted(chosen) for message in chosen[position].messages),
         tokens=tokens,
-        limit_tokens=room_tokens,
+        limit_tokens=own_tokens,
         left_out=left_out[:MOST_NAMED],
         left_out_unnamed=len(left_out[MOST_NAMED:]),
         unsendable=frozenset(message.position for unit, _ in offered.flawed for message in unit.messages),

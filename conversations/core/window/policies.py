@@ -14,9 +14,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from .budget import LanguageModel, budget_tokens
-from .history import Unit
+from .history import Reread, Unit
 
 DEFAULT_LOW_WATER_SHARE = 0.7
+DEFAULT_RECALL_SHARE = 0.25
 # A window that passes over what is too large would otherwise read a whole conversation to fill its last few tokens.
 MOST_SKIPPED = 200
 
@@ -25,11 +26,17 @@ MOST_SKIPPED = 200
 class Room:
     """The rest of the budget, for older messages. *anchor* is the position from which on the last window had them.
 
-    None is no anchor yet: nothing had to be left out before.
+    None is no anchor yet: nothing had to be left out before. Of the *tokens* so many are for recall, *recall_tokens*,
+    once the window no longer begins with the conversation: until then there is nothing to recall.
     """
 
     tokens: int
     anchor: int | None = None
+    recall_tokens: int = 0
+
+    @property
+    def tokens_beside_recall(self) -> int:
+        return self.tokens - self.recall_tokens
 
     def take(self, older: Iterable[Unit]) -> Iterator[Unit]:
         """Yield the units, newest first, until one does not fit."""
@@ -45,9 +52,11 @@ class Room:
 class WindowPolicy:
     """What a scenario sets. Limits are tokens; None means that the language model's own limit holds.
 
-    *grounding_share* is the largest part of the budget that grounding may take; *low_water_share* how much of its room
-    for older messages a sliding window fills when it takes a step; *last_messages* how many messages the policy
-    `last-n-messages` keeps, the newest user message included. Raises `ValueError` when one of them makes no sense.
+    *grounding_share* is the largest part of the budget that grounding may take; *recall_share* the part of the room for
+    older messages that what is recalled may take, where the policy recalls, and 0 turns that off; *low_water_share* how
+    much of its room for older messages a sliding window fills when it takes a step; *last_messages* how many messages
+    the policy `last-n-messages` keeps, the newest user message included. Raises `ValueError` when one of them makes no
+    sense.
     """
 
     cap_tokens: int | None = None
@@ -57,13 +66,17 @@ class WindowPolicy:
     low_water_share: float = DEFAULT_LOW_WATER_SHARE
     last_messages: int = 20
     skip_oversized: bool = False
+    recall_share: float = DEFAULT_RECALL_SHARE
 
     name: ClassVar[str] = ""
+    recalls: ClassVar[bool] = False  # what it drops may be found again for a question, and sent beside it
     refuses_to_drop: ClassVar[bool] = False  # older messages come before grounding and results, and else it is refused
 
     def __post_init__(self) -> None:
         if not 0 <= self.grounding_share <= 1:
             raise ValueError(f"grounding_share must be from 0 to 1, got {self.grounding_share}")
+        if not 0 <= self.recall_share <= 1:
+            raise ValueError(f"recall_share must be from 0 to 1, got {self.recall_share}")
         if not 0 < self.low_water_share <= 1:
             raise ValueError(f"low_water_share must be above 0 and at most 1, got {self.low_water_share}")
         if self.last_messages < 1:
@@ -80,6 +93,15 @@ class WindowPolicy:
         (`older_messages`). Too much, or what was not offered, is refused.
         """
         raise NotImplementedError
+
+    @property
+    def always_refills(self) -> bool:
+        """Whether every window is filled without regard to where the last one began: no cache is lost by moving."""
+        return False
+
+    def recall_tokens(self, room_tokens: int) -> int:
+        """Return how much of the room for older messages is for what is recalled."""
+        return int(room_tokens * Decimal(str(self.recall_share))) if self.recalls else 0
 
     def budget_tokens(self, language_model: LanguageModel, *, calibration: Decimal = Decimal(1)) -> int:
         """Return how many tokens a prompt for *language_model* may have under this policy."""
@@ -128,15 +150,28 @@ class SlidingWindow(WindowPolicy):
       the last answer must not be lost to save room for messages to come.
 
     With the mark at 100 % every window is refilled: the naive window.
+
+    What is for recall is kept free for it as soon as something has left the window, however much is recalled: the
+    beginning must not move with what each question needs.
     """
 
     name: ClassVar[str] = "sliding"
+    recalls: ClassVar[bool] = True
+
+    @property
+    def always_refills(self) -> bool:
+        return self.low_water_share == 1
 
     def choose(self, older: Iterator[Unit], room: Room) -> Iterable[Unit]:
-        if self.low_water_share == 1:
-            return self._filled(older, room.tokens, oversized_above=0)
+        units = Reread(older)
+        if room.recall_tokens and not room.anchor:
+            whole = _all_within(units, room.tokens)
+            if whole is not None:
+                return whole
+        room = Room(room.tokens_beside_recall, room.anchor)
+        if self.always_refills:
+            return self._filled(units, room.tokens, oversized_above=0)
         mark_tokens = int(room.tokens * self.low_water_share)
-        units = _Reread(older)
         kept = self._kept(units, room, mark_tokens)
         if kept is not None:
             return kept
@@ -206,18 +241,15 @@ class WholeConversation(WindowPolicy):
 BUILT_IN = MappingProxyType({policy.name: policy for policy in (SlidingWindow, LastMessages, WholeConversation)})
 
 
-class _Reread:
-    """Units that can be read from the beginning again and again; each is taken from *source* once."""
-
-    def __init__(self, source: Iterator[Unit]) -> None:
-        self._source = source
-        self._read: list[Unit] = []
-
-    def __iter__(self) -> Iterator[Unit]:
-        yield from self._read
-        for unit in self._source:
-            self._read.append(unit)
-            yield unit
+def _all_within(newest_first: Iterable[Unit], limit_tokens: int) -> list[Unit] | None:
+    """Return all of the units, or None if they take more."""
+    units = []
+    for unit in newest_first:
+        limit_tokens -= unit.tokens
+        if limit_tokens < 0:
+            return None
+        units.append(unit)
+    return units
 
 
 def _is_enough(tokens: int, mark_tokens: int) -> bool:

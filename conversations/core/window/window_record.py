@@ -8,14 +8,18 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal, NamedTuple
 
 from conversations.core.prompt.grounding_text import PromptPassage
+from conversations.core.recall.recalled_passage import RecalledPassage
 
+from .budget import CountText
 from .history import HistoryMessage, LeftOutReason
 from .pack_grounding import PackedGrounding
+from .pack_recall import PackedRecall
 from .tool_steps import SentStep
 
 EntryKind = Literal["system", "pin", "older", "newest", "tool_step"]
 Withheld = Literal["", "money"]
-Part = Literal["system", "tools", "pins", "grounding", "older", "newest", "tool_steps", "free"]
+MOST_LEFT_OUT = 20  # hundreds may have been found, and the record is kept with every request
+Part = Literal["system", "tools", "pins", "older", "grounding", "recall", "newest", "tool_steps", "free"]
 
 
 class WindowEntry(NamedTuple):
@@ -101,6 +105,62 @@ class GroundingRecord:
         )
 
 
+class RecallEntry(NamedTuple):
+    """A passage of an older message: the characters *start* to *end* of it, which are *tokens* without their head.
+
+    It *is_cut* where that is not all of the message. *day* is when it was said, as it is shown, *score* and *why* are
+    what it was found by.
+    """
+
+    message: int
+    position: int
+    start: int
+    end: int
+    is_cut: bool
+    day: str
+    tokens: int
+    score: float
+    why: tuple[str, ...] = ()
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> RecallEntry:
+        return cls(**{**stored, "why": tuple(stored["why"])})
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRecord:
+    """What was recalled of messages outside the window, best first: *tokens* of at most *limit_tokens* were sent.
+
+    *is_looked_up* is false where there was nothing to look in, or recall is off. *error* is the code of what kept the
+    look-up from its end. Of very many passages that were *left_out* the best are named, and the others counted.
+    """
+
+    tokens: int = 0
+    limit_tokens: int = 0
+    included: tuple[RecallEntry, ...] = ()
+    left_out: tuple[RecallEntry, ...] = ()
+    left_out_unnamed: int = 0
+    is_looked_up: bool = False
+    error: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **{column.name: getattr(self, column.name) for column in fields(self)},
+            "included": tuple(entry._asdict() for entry in self.included),
+            "left_out": tuple(entry._asdict() for entry in self.left_out),
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> RecallRecord:
+        return cls(
+            **{
+                **stored,
+                "included": tuple(map(RecallEntry.from_json, stored["included"])),
+                "left_out": tuple(map(RecallEntry.from_json, stored["left_out"])),
+            }
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class WindowRecord:
     """prompt = priming + tool schemas + sum of the entries ≤ budget.
@@ -109,7 +169,8 @@ class WindowRecord:
     messages before it were not looked at one by one (pins are in *entries* wherever they stand). Of those after it that
     were not sent, and of the newest before it, *left_out* says why; of very many it names the newest, and
     *left_out_unnamed* counts the others. *anchor* is where the window before this one began, and *older_limit_tokens*
-    the room that there was for older messages. *tools_withheld* says why the reply might call no tools, or no more of
+    the room that there was for older messages. *recall* tells of those that were sent again beside the newest message.
+    *tools_withheld* says why the reply might call no tools, or no more of
     them, although its scenario has some: the money did not cover what may follow.
     """
 
@@ -131,6 +192,7 @@ class WindowRecord:
     left_out: tuple[LeftOutMessage, ...] = ()
     left_out_unnamed: int = 0
     grounding: GroundingRecord = field(default_factory=GroundingRecord)
+    recall: RecallRecord = field(default_factory=RecallRecord)
     tools_withheld: Withheld = ""
 
     @property
@@ -153,7 +215,8 @@ class WindowRecord:
             "pins": self._tokens_of("pin"),
             "older": self._tokens_of("older"),
             "grounding": self.grounding.tokens,
-            "newest": self._tokens_of("newest") - self.grounding.tokens,
+            "recall": self.recall.tokens,
+            "newest": self._tokens_of("newest") - self.grounding.tokens - self.recall.tokens,
             "tool_steps": self._tokens_of("tool_step"),
         }
         return {**parts, "free": self.budget_tokens - sum(parts.values())}
@@ -163,10 +226,14 @@ class WindowRecord:
         """What the provider may count in the prompt by the ratio that the budget was divided by."""
         return self._as_calibrated(self.prompt_tokens)
 
-    @property
-    def most_prompt_tokens_with_grounding(self) -> int:
-        """The same, once as much has been looked up as there is room for, to which older messages give way."""
-        full = self.prompt_tokens - self.grounding.tokens + self.grounding.limit_tokens
+    def most_prompt_tokens_once_looked_up(self, *, in_documents: bool) -> int:
+        """The same, once as much has been recalled as there is room for, and looked up *in_documents*.
+
+        Older messages give way to what is looked up.
+        """
+        full = self.prompt_tokens - self.recall.tokens + self.recall.limit_tokens
+        if in_documents:
+            full += self.grounding.limit_tokens - self.grounding.tokens
         return self._as_calibrated(min(full, self.budget_tokens))
 
     def _as_calibrated(self, tokens: int) -> int:
@@ -182,6 +249,7 @@ class WindowRecord:
             "entries": tuple(entry._asdict() for entry in self.entries),
             "left_out": tuple(asdict(message) for message in self.left_out),
             "grounding": asdict(self.grounding),
+            "recall": self.recall.to_json(),
         }
 
     @classmethod
@@ -193,6 +261,7 @@ class WindowRecord:
                 "entries": tuple(WindowEntry(**entry) for entry in stored["entries"]),
                 "left_out": tuple(LeftOutMessage(**message) for message in stored["left_out"]),
                 "grounding": GroundingRecord.from_json(stored["grounding"]),
+                "recall": RecallRecord.from_json(stored["recall"]),
             }
         )
 
@@ -246,4 +315,34 @@ def record_grounding(
         included=tuple(passages[:included]),
         left_out=tuple(passages[included:]),
         look_up=look_up,
+    )
+
+
+def record_recall(
+    packed: PackedRecall, count_text: CountText, *, is_looked_up: bool = False, error: str = ""
+) -> RecallRecord:
+    """Return what was recalled, each passage with the tokens of its text; heads and days are in the total."""
+
+    def entry(passage: RecalledPassage, tokens: int) -> RecallEntry:
+        return RecallEntry(
+            message=passage.message,
+            position=passage.position,
+            start=passage.start,
+            end=passage.end,
+            is_cut=not passage.is_whole,
+            day=passage.at.date().isoformat(),
+            tokens=tokens,
+            score=passage.score,
+            why=tuple(passage.why),
+        )
+
+    named = packed.left_out[:MOST_LEFT_OUT]
+    return RecallRecord(
+        tokens=packed.tokens,
+        limit_tokens=packed.limit_tokens,
+        included=tuple(entry(passage, count_text(passage.text)) for passage in packed.included),
+        left_out=tuple(entry(passage, passage.tokens) for passage in named),
+        left_out_unnamed=len(packed.left_out) - len(named),
+        is_looked_up=is_looked_up,
+        error=error,
     )

@@ -11,7 +11,7 @@ from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.policies import WindowPolicy
 from conversations.models import Scenario
-from conversations.models.scenario import POLICY_FIELDS
+from conversations.models.scenario import POLICY_FIELDS, SHARES
 from conversations.providers.catalog.language_models import ConfiguredModel, default_language_model, language_models
 from conversations.providers.tokens.tokenizer import count_text
 from conversations.window_policies import make_policy
@@ -61,7 +61,7 @@ def load_tokenizers() -> None:
 def scenario_policy(scenario: Scenario) -> WindowPolicy:
     """Return the scenario's window policy as the pure core knows it. Raises `PolicyFailed` if it can't be loaded."""
     values = {name: getattr(scenario, name) for name in POLICY_FIELDS}
-    shares = {name: float(values[name]) for name in ("grounding_share", "low_water_share")}
+    shares = {name: float(values[name]) for name in SHARES}
     return make_policy(scenario.policy_name, values | shares)
 
 

@@ -147,12 +147,13 @@ def user_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:
 def worst_reply_cost(record: WindowRecord, scenario: Scenario, *, is_looked_up: bool) -> WorstReplyCost:
     """Return the most that a reply with that window can cost.
 
-    *is_looked_up* says that grounding is retrieved for the message before it is sent, and will be sent with it.
+    *is_looked_up* says that grounding is retrieved for the message before it is sent, and will be sent with it. What
+    may be recalled for it is counted too.
     """
     prices = model_context(scenario).unit_prices(at=timezone.now())
     request_usd = worst_case_usd(
         prices,
-        input_tokens=record.most_prompt_tokens_with_grounding if is_looked_up else record.most_prompt_tokens,
+        input_tokens=record.most_prompt_tokens_once_looked_up(in_documents=is_looked_up),
         output_tokens=record.reply_reserve_tokens,
     )
     has_tools = record.tool_schema_tokens > 0

@@ -24,6 +24,7 @@ from conversations.models.tool_call import ToolCallState
 from conversations.providers.clients.completions import CompletionClient
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.look_up import LookedUp, look_up, looked_up_before
+from conversations.services.grounding.recall import Recalled, recall, recalled_before
 from conversations.services.ledger.provider_attempts import finish_before_cancelling, retry_while_database_down
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox, scenario_toolbox, withdrawn_tools
@@ -71,8 +72,8 @@ class _Loop:
 
     *reply* is as it was read before the first request; *position* is where it is now. *advertised_tools* go with each
     request; those in the *toolbox* may be called, as long as there is *time*. What a step learned about the window of a
-    provider that names no limit holds for those after it: *tightening*. Where nothing is to be looked up, *first* is
-    the first window, chosen as soon as the reply is read.
+    provider that names no limit holds for those after it: *tightening*. *first* is the first window, where it has been
+    chosen already: nothing is to be looked up for it.
     """
 
     reply: Message
@@ -120,13 +121,14 @@ async def make_reply(
     loop = await retry_while_database_down(partial(_load_loop, reply_id, find_tools))
     runner = ToolRunner(partial(_current_tools, reply_id, find_tools), loop.context, loop.time.left_seconds)
     grounding = await _look_up(loop)
+    recalled = await _recall(loop, grounding)
     loop.time.begin(clock)
     sink.begin_step(loop.step, position=loop.position, text=loop.text)
     while True:
         if loop.calls and not await _finish_calls(loop, runner, sink):
             await retry_while_database_down(partial(_save_loop, loop))
             return ReplyOutcome.AWAITING_APPROVAL
-        prepare = partial(_choose_window, loop, grounding)
+        prepare = partial(_choose_window, loop, grounding, recalled)
         progress = await complete_step(prepare, sink=sink, client=client, may_call=loop.may_call, sleep=sleep)
         if _is_answer(progress):
             return ReplyOutcome.COMPLETE
@@ -184,13 +186,28 @@ async def _look_up(loop: _Loop) -> LookedUp | None:
     return await look_up(loop.reply.pk)
 
 
-async def _choose_window(loop: _Loop, grounding: LookedUp | None) -> PreparedReply:
+async def _recall(loop: _Loop, grounding: LookedUp | None) -> Recalled | None:
+    """Return what is recalled of messages before the window; None where there are none, or recall is off.
+
+    The window is chosen without recall first, which tells where it begins: recall does not move that.
+    """
+    if loop.is_resumed:
+        return await retry_while_database_down(partial(recalled_before, loop.reply.pk))
+    first = await _choose_window(loop, grounding, None)
+    loop.first, record = first, first.window.record
+    if not record.recall.limit_tokens:
+        return None
+    loop.first = None
+    return await recall(loop.reply, before_position=record.first_position)
+
+
+async def _choose_window(loop: _Loop, grounding: LookedUp | None, recalled: Recalled | None) -> PreparedReply:
     """Choose the window of the current step, unless that has been done."""
     first, loop.first = loop.first, None
     if first:
         return first
     prepare = partial(prepare_reply, toolbox=loop.advertised_tools, tightening=loop.tightening)
-    return await retry_while_database_down(partial(prepare, loop.reply.pk, grounding))
+    return await retry_while_database_down(partial(prepare, loop.reply.pk, grounding, recalled=recalled))
 
 
 def _is_answer(progress: StepProgress) -> bool:

@@ -23,6 +23,7 @@ from conversations.selectors.conversations.sent_request import passage_of
 from conversations.services.counting.calibration import learn_limit
 from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
 from conversations.services.grounding.look_up import LookedUp
+from conversations.services.grounding.recall import Recalled, still_sendable
 from conversations.services.windows.build_window import StoredCounts, build_window, stored_message
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox
 
@@ -42,7 +43,7 @@ TO_BE_MADE = CompiledQuery(
 
 @dataclass(frozen=True, slots=True)
 class PreparedReply:
-    """A reply to be made, with the window of its current *step*, and what was looked up for its question.
+    """A reply to be made, with the window of its current *step*, and what was looked up and recalled for its question.
 
     The *toolbox* is sent with the prompt. *tightening* divides the budget.
     """
@@ -50,6 +51,7 @@ class PreparedReply:
     reply: Message
     window: Window
     looked_up: LookedUp | None = None
+    recalled: Recalled | None = None
     toolbox: Toolbox = NO_TOOLS
     step: int = 1
     tightening: Decimal = Decimal(1)
@@ -64,6 +66,7 @@ def prepare_reply(
     reply_id: int,
     looked_up: LookedUp | None = None,
     *,
+    recalled: Recalled | None = None,
     toolbox: Toolbox | None = None,
     tightening: Decimal = Decimal(1),
     tools_withheld: Withheld = "",
@@ -83,6 +86,8 @@ def prepare_reply(
         stored_message(newest, context),
         grounding=_candidates(newest, looked_up),
         look_up=looked_up.look_up if looked_up else None,
+        recalled=still_sendable(recalled.passages) if recalled else None,
+        recall_error=recalled.error if recalled else "",
         steps=steps.messages,
         toolbox=toolbox,
         tightening=tightening,
@@ -91,7 +96,7 @@ def prepare_reply(
     _move_anchor(conversation, window)
     if tools_withheld:
         window = replace(window, record=replace(window.record, tools_withheld=tools_withheld))
-    return PreparedReply(reply, window, looked_up, toolbox, steps.current, tightening)
+    return PreparedReply(reply, window, looked_up, recalled, toolbox, steps.current, tightening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +142,7 @@ def prepare_answer(refused: PreparedReply) -> PreparedReply:
     return prepare_reply(
         refused.reply.pk,
         refused.looked_up,
+        recalled=refused.recalled,
         toolbox=refused.toolbox if refused.step > 1 else NO_TOOLS,
         tightening=refused.tightening,
         tools_withheld="money",
@@ -171,6 +177,7 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
         return prepare_reply(
             refused.reply.pk,
             refused.looked_up,
+            recalled=refused.recalled,
             toolbox=refused.toolbox,
             tightening=tightening,
             tools_withheld=record.tools_withheld,

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from chatsite.accounts.models import User
 from conversations.models import Scenario
-from conversations.models.scenario import POLICY_FIELDS
+from conversations.models.scenario import POLICY_FIELDS, SHARES
 from conversations.services.counting.sampling import check_levels
 
 from .scenario_settings import check_scenario
@@ -26,7 +26,6 @@ from .scenario_settings import check_scenario
 FORMAT = "windowseat.scenario"
 VERSION = 1
 MOST_BYTES = 2 * 2**20
-SHARES = ("low_water_share", "grounding_share")
 
 Kinds = Mapping[str, tuple[type, ...]]
 LIMIT = (int, type(None))
@@ -46,6 +45,7 @@ POLICY: Kinds = {
     "reply_reserve_tokens": LIMIT,
     "grounding_share": (int, float),
     "low_water_share": (int, float),
+    "recall_share": (int, float),
     "last_messages": (int,),
     "skip_oversized": (bool,),
 }

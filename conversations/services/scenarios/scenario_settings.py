@@ -111,6 +111,7 @@ def _check_room(scenario: Scenario, policy: WindowPolicy) -> None:
     fixed_tokens = 0
     if scenario.system_prompt:
         tokens = context.count_text(scenario.system_prompt)
+        _check_message_cap(tokens, policy.message_cap_tokens)
         fixed_tokens += context.language_model.chat_format.overhead_tokens + tokens
         _check_fixed("system_prompt", tokens, policy, context, fixed_tokens=fixed_tokens)
     if scenario.tools:
@@ -129,6 +130,17 @@ def _check_reply_reserve(policy: WindowPolicy, language_model: LanguageModel) ->
     if (policy.reply_reserve_tokens or 0) >= window_tokens:
         words = _("The reply reserve must be below the language model's context window of %(window)s tokens.")
         raise _error("reply_reserve_tokens", words, window=f"{window_tokens:,}")
+
+
+def _check_message_cap(tokens: int, cap_tokens: int | None) -> None:
+    """Refuse a system prompt that is longer than any message may be: it is one, and is sent with each of the others."""
+    if cap_tokens is not None and tokens > cap_tokens:
+        words = _(
+            "The system prompt has %(tokens)s tokens, %(over)s more than “Longest message” allows. Shorten it, or "
+            "allow longer messages."
+        )
+        figures = {"tokens": f"{tokens:,}", "over": f"{tokens - cap_tokens:,}"}
+        raise _error("system_prompt", words, **figures)
 
 
 TOO_LONG = {

@@ -13,6 +13,7 @@ from django.db import connection
 
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage
+from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
@@ -45,6 +46,8 @@ def build_window(
     *,
     grounding: Sequence[PromptPassage] = (),
     look_up: LookUp | None = None,
+    recalled: Sequence[RecalledPassage] | None = None,
+    recall_error: str = "",
     steps: Sequence[HistoryMessage] = (),
     toolbox: Toolbox | None = None,
     policy: WindowPolicy | None = None,
@@ -52,14 +55,16 @@ def build_window(
 ) -> Window:
     """Compute the window that answers *newest*, a user message stored or still a draft. Nothing is stored.
 
-    *grounding* is best first, found by *look_up*. *steps* are the tool calls made for it so far, with their results.
-    *toolbox* holds the tools whose schemas are sent; without it they are the scenario's. *policy* stands for the
-    scenario's own; *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long.
+    *grounding* is best first, found by *look_up*; so are *recalled* passages of messages before the window, None where
+    they were not looked up. *steps* are the tool calls made for it so far, with their results. *toolbox* holds the
+    tools whose schemas are sent; without it they are the scenario's. *policy* stands for the scenario's own;
+    *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long.
     Raises `PromptError` or `PolicyFailed`.
     """
     history = _history(conversation, newest)
     turn = _turn(conversation, newest, toolbox)
     turn = replace(turn, grounding=grounding, look_up=look_up, steps=steps)
+    turn = replace(turn, recalled=recalled, recall_error=recall_error)
     policy = policy or effective_policy(conversation.scenario)
     return _window(conversation, turn, history, policy=policy, tightening=tightening)
 

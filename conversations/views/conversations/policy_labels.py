@@ -35,6 +35,8 @@ def _of_older_messages(record: WindowRecord) -> Iterator[Rule]:
         )
     if policy["name"] == LastMessages.name:
         yield gettext("Most messages, including the newest"), f"{policy['last_messages']:,}"
+    if record.recall.limit_tokens:
+        yield gettext("Most for what is recalled"), _tokens(record.recall.limit_tokens)
     if policy["skip_oversized"]:
         yield gettext("Messages that are too large"), gettext("are skipped")
 

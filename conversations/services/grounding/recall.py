@@ -1,0 +1,110 @@
+"""Recall: look up what left the window for a question, in a few seconds, and read again what was recalled before."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from conversations.core.errors import LookUpTooCostly
+from conversations.core.recall.recalled_passage import RecalledPassage
+from conversations.core.window.window_record import RecallEntry, RecallRecord
+from conversations.grounding.recall.recall_passages import recall_passages
+from conversations.live.database_threads import in_look_up_thread
+from conversations.models import Completion, Conversation, Message
+
+logger = logging.getLogger(__name__)
+RECALL_SECONDS = 3.0  # with its wait for a thread; a reply without recall is better than one that is late
+FAILED = "recall_failed"
+Find = Callable[..., list[RecalledPassage]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """The *passages* of older messages found for a question, best first; *error* is the code of why there are none."""
+
+    passages: tuple[RecalledPassage, ...] = ()
+    error: str = ""
+
+
+async def recall(reply: Message, *, before_position: int, find: Find = recall_passages) -> Recalled:
+    """Find passages for the question of *reply* in what comes before *before_position*, where its window begins.
+
+    A look-up that fails or takes too long finds nothing, and says so.
+    """
+    question, conversation = reply.answered_message, reply.conversation
+    look = partial(recall_for, conversation, question.content, before_position, question.created_at, find=find)
+    try:
+        async with asyncio.timeout(RECALL_SECONDS):
+            return await in_look_up_thread(look)()
+    except (TimeoutError, LookUpTooCostly):
+        logger.warning("question %d: recall took too long", question.pk)
+        return Recalled(error=LookUpTooCostly.code)
+    except Exception:  # whatever is wrong with the index, the reply goes on without it
+        logger.exception("question %d: recall failed", question.pk)
+        return Recalled(error=FAILED)
+
+
+def recall_for(
+    conversation: Conversation,
+    question: str,
+    before_position: int,
+    asked_at: dt.datetime,
+    *,
+    find: Find = recall_passages,
+) -> Recalled:
+    """Find passages for *question*, stored or still a draft. Days are those of the owner's time zone."""
+    name = conversation.owner.time_zone
+    zone = ZoneInfo(name) if name else dt.UTC
+    now = asked_at.astimezone(zone)
+    found = find(conversation.pk, question, before_position=before_position, now=now)
+    return Recalled(tuple(replace(passage, at=passage.at.astimezone(zone)) for passage in found))
+
+
+def recalled_before(reply_id: int) -> Recalled | None:
+    """Return what was recalled for the last request of a reply that goes on after it; None if nothing was looked up.
+
+    What the reply has said so far rests on it, so it stays, whatever would be found now.
+    """
+    sent = Completion.objects.filter(reply_id=reply_id, window__isnull=False).order_by("-id")
+    stored = sent.values_list("window__recall", flat=True)[0]
+    record = RecallRecord.from_json(stored)
+    if not record.is_looked_up:
+        return None
+    messages = Message.objects.in_bulk({entry.message for entry in record.included})
+    return Recalled(
+        tuple(_as_it_was(entry, messages[entry.message]) for entry in record.included if entry.message in messages),
+        record.error,
+    )
+
+
+def _as_it_was(entry: RecallEntry, message: Message) -> RecalledPassage:
+    """Return the passage again; the day of *entry* is that of the time zone it was shown in."""
+    return RecalledPassage(
+        message=message.pk,
+        position=message.position,
+        role=message.role,
+        name=message.name or None,
+        text=message.content[entry.start : entry.end],
+        start=entry.start,
+        end=entry.end,
+        is_whole=not entry.is_cut,
+        tokens=entry.tokens,
+        session=0,
+        at=dt.datetime.fromisoformat(entry.day),
+        score=entry.score,
+        why=entry.why,
+    )
+
+
+def still_sendable(passages: Sequence[RecalledPassage]) -> list[RecalledPassage]:
+    """Return those of *passages* whose messages are still on the path where they were found, and not excluded."""
+    if not passages:
+        return []
+    found = Message.objects.filter(pk__in={passage.message for passage in passages}, active=True, excluded=False)
+    there = set(found.values_list("pk", "position"))
+    return [passage for passage in passages if (passage.message, passage.position) in there]
