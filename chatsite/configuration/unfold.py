@@ -85,7 +85,6 @@ UNFOLD: dict[str, Any] = {
     "COLORS": {"base": SLATE, "primary": HORIZON, "font": INK, "chart": CHART},
     "STYLES": [
         stylesheet("css/tokens.css"),
-        stylesheet("css/pieces.css"),
         stylesheet("admin/page.css"),
         stylesheet("admin/dashboard.css"),
         stylesheet("admin/thread.css"),

@@ -1,4 +1,4 @@
-"""Blocks of code: highlighting by class (colours in static/css/pieces.css) and the bar above.
+"""Blocks of code: highlighting by class (colours in static/css/tokens.css) and the bar above.
 
 A lexer is a set of regular expressions over hostile text, and many take time in the square of a
 line's length or of a run of empty lines. So only well-known languages are highlighted, within limits

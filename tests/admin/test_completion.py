@@ -94,7 +94,7 @@ def test_the_parts_of_a_window_add_up_to_the_prompt(completion):
 
 
 def test_every_part_of_a_window_has_a_name_and_a_colour():
-    colours = (PROJECT / "static/css/pieces.css").read_text()
+    colours = (PROJECT / "static/css/tokens.css").read_text()
     assert set(KINDS) == set(get_args(EntryKind))
     assert not [kind for kind in (*KINDS, "tools", "grounding") if not re.search(rf"\.part-{kind}\b", colours)]
 

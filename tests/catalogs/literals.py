@@ -13,6 +13,7 @@ COMMENT = re.compile(r"{#.*?#}|{%\s*comment.*?{%\s*endcomment\s*%}", re.DOTALL)
 NOT_READ = re.compile(r"{%\s*block \w*(?:class|attributes)\w* %}.*?{% endblock %}", re.DOTALL)
 CODE = re.compile(r"{%.*?%}|{{.*?}}", re.DOTALL)
 ATTRIBUTE = re.compile(r"""[\w-]+=("[^"]*"|'[^']*')""")  # of a tag that another template opens
+JSON_KEY = re.compile(r'"\w+":')
 SILENT = {"script", "style", "code", "pre"}
 
 
@@ -33,16 +34,16 @@ class _Reader(HTMLParser):
         self._silent = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._silent += tag in SILENT
+        self._silent += tag in SILENT and ("type", "application/json") not in attrs
         self.found += [value for name, value in attrs if value and self._is_read(name)]
 
     def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in SILENT
+        self._silent = max(0, self._silent - (tag in SILENT))
 
     def handle_data(self, data: str) -> None:
         if not self._silent:
-            self.found.append(ATTRIBUTE.sub("", data))
+            self.found.append(JSON_KEY.sub("", ATTRIBUTE.sub("", data)))
 
     @staticmethod
     def _is_read(name: str) -> bool:
-        return name in READ_ALOUD or name.startswith("data-text")
+        return name in READ_ALOUD or name == "data-announcement"

@@ -15,6 +15,7 @@ from .literals import literals_in
 BUILT_OF_PIECES = {Path("templates/allauth/elements/button.html")}  # its tag is none to a parser
 TEMPLATES = sorted(path.relative_to(PROJECT) for path in (PROJECT / "templates").rglob("*.html"))
 SCRIPTS = sorted(path.relative_to(PROJECT) for path in (PROJECT / "static").rglob("*.js"))
+SENTENCE_NAME = re.compile(r'"(\w+)": "{% filter escapejs %}')
 # Names that are the same in every language.
 NAMES = {"JSON", "CSV", "Esc", "Enter", "Shift", "Alt", "PDF"}
 # What a message of the scripts' own would look like: words in a row that begin with a capital, or end with a stop.
@@ -32,7 +33,7 @@ def test_a_template_has_no_words_of_its_own(path):
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=str)
 def test_a_script_has_no_sentence_of_its_own(path):
-    """Scripts take their words from the page, from `data-text-…`."""
+    """Scripts take their words from the page, from its JSON."""
     lines = (PROJECT / path).read_text(encoding="utf-8").splitlines()
     found = [match["words"] for line in lines if not FOR_DEVELOPERS.search(line) for match in SENTENCE.finditer(line)]
     assert not found
@@ -70,7 +71,7 @@ def _is_sentence(node):
     [
         "<p>Hello</p>",
         '<a title="Back">{{ name }}</a>',
-        '{% if a %}<b data-text-done="Done">x</b>{% endif %}',
+        '<script type="application/json">{"done": "Done"}</script>',
         "{% translate 'Known' %} unknown",
     ],
 )
@@ -85,7 +86,15 @@ def test_words_outside_are_found(template):
         "{% blocktranslate %}Hello <b>{{ name }}</b>{% endblocktranslate %}",
         "{# a note #}{% comment %}another{% endcomment %}",
         '<a class="button" data-copy="words">{{ name }} · 5</a>',
+        '<script type="application/json">{"done": "{% filter escapejs %}{{ done }}{% endfilter %}"}</script>',
     ],
 )
 def test_words_inside_are_not(template):
     assert not list(literals_in(template))
+
+
+def test_the_sentences_of_the_pages_are_those_that_scripts_know_by_name():
+    module = (PROJECT / "static/js/shared/sentences.js").read_text(encoding="utf-8")
+    known = re.findall(r'"(\w+)"', module.partition("@typedef")[2].partition("SentenceName")[0])
+    given = {name for path in TEMPLATES for name in SENTENCE_NAME.findall((PROJECT / path).read_text(encoding="utf-8"))}
+    assert given == set(known)

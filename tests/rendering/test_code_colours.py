@@ -8,7 +8,7 @@ from pygments.lexers import get_lexer_by_name
 
 from conversations.rendering.code_blocks import HIGHLIGHTED_LANGUAGES, TOKEN_CLASSES
 
-CSS = (Path(__file__).parents[2] / "static/css/pieces.css").read_text()
+CSS = (Path(__file__).parents[2] / "static/css/tokens.css").read_text()
 COLOURS = re.findall(r"--code-([\w-]+): light-dark\(#(\w{6}), #(\w{6})\)", CSS)
 THEMES = {"light": {name: light for name, light, _ in COLOURS}, "dark": {name: dark for name, _, dark in COLOURS}}
 READ_ON = {"string": ["bg", "inserted-bg"], "number": ["bg", "deleted-bg"]}

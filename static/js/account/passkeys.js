@@ -1,6 +1,7 @@
 /** Forms that a passkey fills: the browser asks for it, and its answer is what the form posts. */
 
-import { dataOf, fieldOf, find, queryAll } from "../shared/dom.js";
+import { fieldOf, find, queryAll } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 
 class OptionsUnreachable extends Error {}
 
@@ -12,7 +13,7 @@ for (const form of queryAll(document, "form[data-passkey]", HTMLFormElement)) {
 function startPasskeyForm(form) {
   if (!window.PublicKeyCredential?.parseRequestOptionsFromJSON) {
     find(form, "button").hidden = true;
-    say(form, dataOf(form, "textUnsupported"));
+    say(form, sentence("passkeyUnsupported"));
     return;
   }
   form.addEventListener("submit", (event) => {
@@ -32,7 +33,7 @@ async function fill(form) {
     fieldOf(form, "credential").value = JSON.stringify(credential);
     form.submit(); // which asks no listener
   } catch (error) {
-    say(form, dataOf(form, error instanceof OptionsUnreachable ? "textOffline" : "textFailed"));
+    say(form, sentence(error instanceof OptionsUnreachable ? "passkeyOffline" : "passkeyFailed"));
     button.disabled = false;
   }
 }

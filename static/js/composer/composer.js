@@ -2,6 +2,7 @@
 
 import { sentenceFor } from "../server/http.js";
 import { fieldOf, find, query } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 
 /** @import { Attempt, Draft } from "./draft.js" */
 
@@ -115,8 +116,7 @@ export class Composer {
 
   /** @param {unknown} error a `Refusal` or `Unreachable` */
   showFailure(error) {
-    const { textTooLarge, textUnreachable } = this.form.dataset;
-    this.showError(sentenceFor(error, { tooLarge: textTooLarge, unreachable: textUnreachable }));
+    this.showError(sentenceFor(error));
   }
 
   /** @param {string} sentence */
@@ -127,7 +127,7 @@ export class Composer {
 
   /** The server is back: that it could not be reached is no longer so. */
   clearUnreachable() {
-    if (this.error.textContent === this.form.dataset.textUnreachable) {
+    if (this.error.textContent === sentence("unreachable")) {
       this.showError("");
     }
   }

@@ -16,6 +16,7 @@ import { labelCopyButtons, startCopying } from "../shared/copy_buttons.js";
 import { openWhenFilled } from "../shared/dialogs.js";
 import { dataOf, fieldOf, find, query } from "../shared/dom.js";
 import { localiseTimes } from "../shared/local_times.js";
+import { sentence } from "../shared/sentences.js";
 import { Sidebar } from "../sidebar/sidebar.js";
 import { Costs } from "./costs.js";
 import { frameHandler } from "./frame_handlers.js";
@@ -42,7 +43,7 @@ const announcer = new Announcer(find(page, '[data-part="announcer"]'));
 const autoScroll = new AutoScroll(scroller, list, find(page, '[data-part="jump"]'));
 const messages = new MessageList(list, {
   onEnded: (article) => announcer.readReply(article),
-  onAwaitingApproval: (call) => announcer.say(dataOf(call, "textAwaitingApproval")),
+  onAwaitingApproval: (call) => announcer.say(dataOf(call, "announcement")),
 });
 const coverage = new WindowCoverage(list);
 const sidebar = new Sidebar(find(document, "#sidebar"), conversation, {
@@ -108,7 +109,7 @@ startMessageActions(page, {
   editor: find(document, "#editor", HTMLTemplateElement),
   passageCard: find(document, "#passage-card"),
 });
-startCopying(document.body, { copied: dataOf(page, "textCopied") });
+startCopying(document.body);
 startSuggestions(page, { onChosen: (question) => composer.propose(question) });
 startInspector(find(document, "#inspector", HTMLDialogElement));
 openWhenFilled(smallDialog);
@@ -150,7 +151,7 @@ startShortcuts({
 function showTransport(transport) {
   const banner = find(page, '[data-part="banner"]');
   banner.hidden = transport === "socket";
-  banner.textContent = { socket: "", http: dataOf(banner, "textHttp"), none: dataOf(banner, "textNone") }[transport];
+  banner.textContent = { socket: "", http: sentence("noSocket"), none: sentence("noConnection") }[transport];
   if (transport !== "none") {
     composer.clearUnreachable();
   }

@@ -1,7 +1,8 @@
 /** Sending a message: to the conversation of the page, which is stored by its first message or document. */
 
 import { postForm, Refusal } from "../server/http.js";
-import { dataOf, fieldOf, find } from "../shared/dom.js";
+import { fieldOf, find } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 
 /**
  * @import { Attempt, Draft } from "../composer/draft.js"
@@ -35,7 +36,7 @@ export class Sending {
     }
     const { cleaned } = await this.connection.post(content, attempt.clientId);
     this.markStored();
-    return cleaned ? dataOf(this.page, "textCleaned") : "";
+    return cleaned ? sentence("cleaned") : "";
   }
 
   /** The conversation is stored: from now on the page is its own. */

@@ -2,6 +2,7 @@
 
 import { Refusal, sentenceFor } from "../server/http.js";
 import { dataOf, find } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 import { uploadFile } from "./upload_file.js";
 import { UploadRow } from "./upload_row.js";
 
@@ -9,7 +10,7 @@ const ONE_TOO_MANY = new Set(["documents_too_many", "uploads_used_up"]);
 
 export class UploadQueue {
   /**
-   * @param {HTMLElement} shelf its dataset has the address, the limit and the sentences
+   * @param {HTMLElement} shelf its dataset has the address and the limit
    * @param {object} options
    * @param {() => Record<string, string>} options.beginning what is sent with each file besides it
    * @param {() => void} options.onAdded told of each file that is kept now
@@ -36,7 +37,7 @@ export class UploadQueue {
     for (const file of files) {
       const row = this.#newRow(file);
       if (file.size > Number(this.shelf.dataset.mostBytes)) {
-        this.#fail(row, this.#sentence("textTooLarge"));
+        this.#fail(row, sentence("uploadTooLarge"));
       } else {
         this.#queue(row);
       }
@@ -58,7 +59,7 @@ export class UploadQueue {
 
   /** @param {UploadRow} row */
   #queue(row) {
-    row.wait(this.#sentence("textQueued"));
+    row.wait(sentence("uploadQueued"));
     const { signal } = row.controller;
     this.waiting.add(row);
     this.turn = this.turn.then(() => (signal.aborted ? undefined : this.#send(row, signal)));
@@ -69,9 +70,8 @@ export class UploadQueue {
    * @param {AbortSignal} signal
    */
   async #send(row, signal) {
-    const uploading = this.#sentence("textUploading");
     const onProgress = (/** @type {number} */ percent) =>
-      row.progress(percent, uploading.replace("{percent}", String(percent)));
+      row.progress(percent, sentence("uploadProgress", { percent: String(percent) }));
     onProgress(0);
     this.waiting.delete(row);
     try {
@@ -93,13 +93,12 @@ export class UploadQueue {
    * @param {unknown} error
    */
   #refused(row, error) {
-    const { textTooLarge, textUnreachable } = this.shelf.dataset;
-    const sentence = sentenceFor(error, { tooLarge: textTooLarge, unreachable: textUnreachable });
-    this.#fail(row, sentence, { canTryAgain: true });
+    const reason = sentenceFor(error, { tooLarge: "uploadTooLarge", unreachable: "uploadUnreachable" });
+    this.#fail(row, reason, { canTryAgain: true });
     if (error instanceof Refusal && ONE_TOO_MANY.has(error.code)) {
       for (const other of this.waiting) {
         other.controller.abort();
-        other.fail(sentence, { canTryAgain: true });
+        other.fail(reason, { canTryAgain: true });
       }
       this.waiting.clear();
     }
@@ -113,19 +112,19 @@ export class UploadQueue {
     if (created) {
       row.remove();
     } else {
-      row.end(this.#sentence("textThere")); // nothing else on the page shows the outcome
+      row.end(sentence("uploadKnown")); // nothing else on the page shows the outcome
     }
-    this.say(`${row.file.name}: ${this.#sentence(created ? "textAdded" : "textThere")}`);
+    this.say(`${row.file.name}: ${sentence(created ? "uploadAdded" : "uploadKnown")}`);
     this.onAdded();
   }
 
   /**
    * @param {UploadRow} row
-   * @param {string} sentence
+   * @param {string} reason
    */
-  #fail(row, sentence, { canTryAgain = false } = {}) {
-    row.fail(sentence, { canTryAgain });
-    this.say(`${row.file.name}: ${sentence}`);
+  #fail(row, reason, { canTryAgain = false } = {}) {
+    row.fail(reason, { canTryAgain });
+    this.say(`${row.file.name}: ${reason}`);
   }
 
   /** @param {UploadRow} row */
@@ -133,10 +132,5 @@ export class UploadQueue {
     row.controller.abort();
     this.waiting.delete(row);
     row.remove();
-  }
-
-  /** @param {string} name */
-  #sentence(name) {
-    return dataOf(this.shelf, name);
   }
 }

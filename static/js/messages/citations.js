@@ -3,7 +3,8 @@
  * is closed once it was pressed. Then the card has the focus, so that a long passage can be read by keyboard.
  */
 
-import { closest, dataOf, find, query } from "../shared/dom.js";
+import { closest, find, query } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 import { passagesOf } from "./sources.js";
 
 const DWELL_MS = 150;
@@ -159,7 +160,7 @@ class PassageCard {
     this.citation?.classList.remove("is-shown");
     this.citation = citation;
     citation.classList.add("is-shown");
-    this.card.replaceChildren(note(dataOf(this.card, "textLoading")));
+    this.card.replaceChildren(note(sentence("passageLoading")));
     this.card.showPopover();
     this.#fill(citation, await this.#passage(citation));
   }
@@ -185,7 +186,7 @@ class PassageCard {
       const passage = find(passages, `[data-passage="${citation.dataset.citation}"]`);
       return [...document.importNode(passage, true).children];
     } catch {
-      return [note(dataOf(this.card, "textFailed"))];
+      return [note(sentence("passageFailed"))];
     }
   }
 

@@ -1,6 +1,6 @@
 /** Actions on the messages of the page: pin, edit, show versions and sources, stop, regenerate, approve. */
 
-import { dataOf } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 import { startCitations } from "./citations.js";
 import { startEditing } from "./message_editor.js";
 import { startMessageKeys } from "./message_keys.js";
@@ -38,12 +38,12 @@ export function startMessageActions(page, { connection, coverage, composer, mete
     template: editor,
     connection,
     onSent({ cleaned }) {
-      composer.showError(cleaned ? dataOf(page, "textCleaned") : "");
-      announcer.say(dataOf(page, "textEdited"));
+      composer.showError(cleaned ? sentence("cleaned") : "");
+      announcer.say(sentence("edited"));
     },
     onRefused,
   });
-  startVersions(page, { connection, onShown: () => announcer.say(dataOf(page, "textShown")), onRefused });
+  startVersions(page, { connection, onShown: () => announcer.say(sentence("shown")), onRefused });
   startReplyActions(page, { connection, onRefused: (sentence) => composer.showError(sentence) });
   startDeciding(page, {
     async decide(form, allowed) {

@@ -2,17 +2,24 @@
 
 import { postForm } from "../server/http.js";
 import { closest, dataOf, query } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 
-/** @import { Decisions, WindowCoverage } from "./window_coverage.js" */
+/**
+ * @import { SentenceName } from "../shared/sentences.js"
+ * @import { Decisions, WindowCoverage } from "./window_coverage.js"
+ */
 
 /** @type {Record<string, "pinned" | "excluded">} */
 const FIELDS = { pin: "pinned", exclude: "excluded" };
-/** The sentences for what was done, as in the page's dataset: switched off, switched on. */
-const SENTENCES = { pinned: ["textUnpinned", "textPinned"], excluded: ["textIncluded", "textExcluded"] };
+/**
+ * What is said of what was done: switched off, switched on.
+ * @type {Record<"pinned" | "excluded", [SentenceName, SentenceName]>}
+ */
+const SENTENCES = { pinned: ["unpinned", "pinned"], excluded: ["included", "excluded"] };
 const BUTTONS = '[data-action="pin"], [data-action="exclude"]';
 
 /**
- * @param {HTMLElement} page its dataset has a sentence for what was done
+ * @param {HTMLElement} page
  * @param {object} options
  * @param {WindowCoverage} options.coverage
  * @param {() => void} options.onChanging called before anything is known, to keep older news from undoing it
@@ -40,7 +47,7 @@ export function startPins(page, { coverage, onChanging, onChanged, onDone, onRef
     try {
       const { pinned, excluded } = await postForm(button.formAction, { [field]: String(isOn) });
       coverage.mark(message, { pinned, excluded });
-      onDone(dataOf(page, SENTENCES[field][Number(isOn)]));
+      onDone(sentence(SENTENCES[field][Number(isOn)]));
     } catch (error) {
       coverage.mark(message, before);
       onRefused(error);

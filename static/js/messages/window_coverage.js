@@ -5,6 +5,7 @@
  */
 
 import { dataOf, find, query } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 
 /**
  * @import { CoveredWindow } from "../server/frames.js"
@@ -146,7 +147,7 @@ export class WindowCoverage {
     const isOnPage = first && Number(articles[0]?.dataset.position) <= position;
     this.horizon.hidden = !position || !isOnPage;
     this.horizon.classList.toggle("has-pins-above", Boolean(hasPins));
-    this.horizon.ariaLabel = dataOf(this.horizon, hasPins ? "labelWithPins" : "label");
+    this.horizon.ariaLabel = sentence(hasPins ? "horizonWithPins" : "horizon");
     if (!this.horizon.hidden && first && this.horizon.nextElementSibling !== first) {
       first.before(this.horizon);
     }

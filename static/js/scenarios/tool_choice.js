@@ -1,6 +1,7 @@
 /** Says what the chosen tools cost together in every request. A box of all tools of a server has each of them in it. */
 
-import { dataOf, query, queryAll } from "../shared/dom.js";
+import { query, queryAll } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
 
 for (const choice of queryAll(document, "[data-tool-choice]")) {
   const sum = query(choice, "[data-tool-sum]");
@@ -18,7 +19,7 @@ function showSum(choice, sum) {
   const boxes = queryAll(choice, "fieldset").flatMap(countedBoxes);
   const tokens = boxes.reduce((all, { dataset }) => all + Number(dataset.tokens), 0);
   const figure = tokens.toLocaleString("en-US"); // as all figures of the site are written
-  sum.textContent = tokens ? dataOf(sum, "textSum").replace("%(tokens)s", figure) : "";
+  sum.textContent = tokens ? sentence("toolTokens", { tokens: figure }) : "";
 }
 
 /** @param {HTMLElement} group */

@@ -1,6 +1,9 @@
 /** Requests to our own server. A refusal is thrown as `Refusal`, with the server's sentence. */
 
 import { dataOf } from "../shared/dom.js";
+import { sentence } from "../shared/sentences.js";
+
+/** @import { SentenceName } from "../shared/sentences.js" */
 
 export class Refusal extends Error {
   /** @param {{code: string, message: string}} answer */
@@ -27,14 +30,14 @@ export class Unreachable extends Error {
 /**
  * Choose the sentence for what was thrown: the server's own for a refusal.
  * @param {unknown} error
- * @param {{tooLarge: string | undefined, unreachable: string | undefined}} sentences
+ * @param {{tooLarge?: SentenceName, unreachable?: SentenceName}} names of the sentences when there is no answer
  * @returns {string}
  */
-export function sentenceFor(error, { tooLarge = "", unreachable = "" }) {
+export function sentenceFor(error, { tooLarge = "tooLarge", unreachable = "unreachable" } = {}) {
   if (error instanceof Refusal && error.code) {
     return error.message;
   }
-  return error instanceof Unreachable && error.isTooLarge ? tooLarge : unreachable;
+  return sentence(error instanceof Unreachable && error.isTooLarge ? tooLarge : unreachable);
 }
 
 /** Leave for the gate, which leads back here: the user may no longer be in. The draft is kept. */

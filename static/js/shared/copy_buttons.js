@@ -1,14 +1,12 @@
 /** Copy buttons: of a block of code, and of what an address answers with. */
 
 import { closest, query, queryAll } from "./dom.js";
+import { sentence } from "./sentences.js";
 
 const DONE_MS = 1_600;
 
-/**
- * @param {HTMLElement} root
- * @param {{copied: string}} sentences
- */
-export function startCopying(root, { copied }) {
+/** @param {HTMLElement} root */
+export function startCopying(root) {
   labelCopyButtons(root);
   root.addEventListener("click", async (event) => {
     const button = closest(event, "[data-copy], [data-copy-from]");
@@ -17,9 +15,9 @@ export function startCopying(root, { copied }) {
     }
     try {
       await (button.dataset.copyFrom ? copyFrom(button.dataset.copyFrom) : copyCode(button));
-      say(button, copied);
+      say(button, sentence("copied"));
     } catch {
-      say(button, button.dataset.textFailed ?? "");
+      say(button, sentence("notCopied"));
     }
   });
 }
@@ -29,9 +27,8 @@ export function startCopying(root, { copied }) {
  * @param {HTMLElement} root
  */
 export function labelCopyButtons(root) {
-  const textCopy = document.getElementById("main")?.dataset.textCopy ?? "";
   for (const button of queryAll(root, "[data-copy]:empty")) {
-    button.textContent = textCopy;
+    button.textContent = sentence("copy");
   }
 }
 
@@ -43,7 +40,7 @@ export function labelCopyButtons(root) {
 function say(button, outcome) {
   const place = query(button, "[data-copy-label]") ?? button;
   const label = place.textContent;
-  place.textContent = outcome || label;
+  place.textContent = outcome;
   button.ariaDisabled = "true";
   setTimeout(() => {
     place.textContent = label;
@@ -53,7 +50,7 @@ function say(button, outcome) {
 
 /** @param {HTMLElement} button */
 function copyCode(button) {
-  return copyText(button.closest(".code-block")?.querySelector("code")?.textContent ?? "");
+  return copyText(button.closest(".code-block, [data-copy-source]")?.querySelector("code")?.textContent ?? "");
 }
 
 /**

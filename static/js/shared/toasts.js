@@ -1,4 +1,4 @@
-/** Toasts, notes that something was done: shell.css hides them after a while, and they can be closed before that. */
+/** Toasts, notes that something was done: base.css hides them after a while, and they can be closed before that. */
 
 import { closest } from "./dom.js";
 

@@ -2,6 +2,7 @@
 
 import { dataOf, find, query, queryAll } from "../shared/dom.js";
 import { htmx, isPost } from "../shared/htmx.js";
+import { sentence } from "../shared/sentences.js";
 
 /** @import { ConversationAwaitsApproval } from "../server/frames.js" */
 
@@ -105,7 +106,7 @@ export class Sidebar {
       }
       if (entry && conversation !== this.conversation) {
         const title = find(entry, "[data-entry-title]").textContent;
-        this.onAwaitingApproval(dataOf(this.element, "textAwaitingApproval").replace("%(title)s", () => title));
+        this.onAwaitingApproval(sentence("awaitingApproval", { title }));
       }
     }
   }

@@ -1,0 +1,39 @@
+/** What scripts say: sentences that the page has in its language, in one block of JSON. */
+
+import { find } from "./dom.js";
+
+/**
+ * A page has those that its scripts say.
+ *
+ * @typedef {"copy" | "copied" | "notCopied"
+ *   | "noSocket" | "noConnection" | "unreachable" | "tooLarge"
+ *   | "pinned" | "unpinned" | "excluded" | "included" | "edited" | "shown" | "cleaned" | "awaitingApproval"
+ *   | "passageLoading" | "passageFailed" | "horizon" | "horizonWithPins"
+ *   | "uploadQueued" | "uploadProgress" | "uploadAdded" | "uploadKnown" | "uploadTooLarge" | "uploadUnreachable"
+ *   | "toolTokens" | "passkeyUnsupported" | "passkeyFailed" | "passkeyOffline"} SentenceName
+ */
+
+const PLACEHOLDER = /%\((\w+)\)s|\{(\w+)\}/g;
+
+/** @type {Partial<Record<SentenceName, string>> | undefined} */
+let sentences;
+
+/**
+ * Return the sentence *name*, with *values* in its placeholders.
+ * @param {SentenceName} name
+ * @param {Record<string, string>} [values]
+ * @returns {string}
+ */
+export function sentence(name, values = {}) {
+  sentences ??= readSentences();
+  const template = sentences[name];
+  if (template === undefined) {
+    throw new Error(`the page has no sentence ${name}`);
+  }
+  return template.replace(PLACEHOLDER, (_, printf, braced) => values[printf ?? braced] ?? "");
+}
+
+/** @returns {Partial<Record<SentenceName, string>>} */
+function readSentences() {
+  return JSON.parse(find(document, "#sentences", HTMLScriptElement).text);
+}
