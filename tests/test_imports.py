@@ -95,6 +95,7 @@ HIDDEN_IN = {
     "jsonschema": "conversations/tools/schema_checks.py",
     "referencing": "conversations/tools/schema_checks.py",
     "pydantic_core": "conversations/tools/*.py",
+    "numpy": "conversations/grounding/recall/*.py",
     "uvicorn": "conversations/management/commands/serve.py",
 }
 # Package that serves few → the one module of it that the rest of the product may import.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import OperationalError, connection, transaction
@@ -21,11 +22,19 @@ def fetch_candidates(statement: str, parameters: Mapping[str, Any]) -> list[Cand
 
 def fetch_rows(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Return the rows of *statement*. Raises `LookUpTooCostly`."""
+    with time_limit(), connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())
+
+
+@contextmanager
+def time_limit() -> Iterator[None]:
+    """Limit the time of each statement within. Raises `LookUpTooCostly`."""
     try:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{MOST_SECONDS * 1000:.0f}"])
-            cursor.execute(statement, parameters)
-            return list(cursor.fetchall())
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{MOST_SECONDS * 1000:.0f}"])
+            yield
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise LookUpTooCostly from error

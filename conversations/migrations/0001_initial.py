@@ -600,6 +600,10 @@ class Migration(migrations.Migration):
             index=models.Index(fields=['conversation', 'position'], name='message_passage_position'),
         ),
         migrations.AddIndex(
+            model_name='messagepassage',
+            index=models.Index(fields=['conversation', 'at'], name='message_passage_at'),
+        ),
+        migrations.AddIndex(
             model_name='message',
             index=models.Index(condition=models.Q(('pinned', True)), fields=['conversation'], name='message_pins'),
         ),

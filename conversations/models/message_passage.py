@@ -10,6 +10,7 @@ class MessagePassage(models.Model):
     *ordinal* counts the passages along the active path, without gaps; *position* is the message's. *number* is its
     place among the *passages_in_message*, *place* that of its message in its *session*, since the last greeting. All
     count from 0. *search* holds the lexemes, *words* says how many words they stand for.
+    *first_person_words* and *is_question* are those of the whole message.
 
     The columns that begin with *until* are sums over this passage and all before it: those of its session, those of the
     conversation, and those of the two roles. So an index can be cut off anywhere, and goes on from its last row.
@@ -47,6 +48,8 @@ class MessagePassage(models.Model):
         indexes = [
             # Where the passages from a position on begin.
             models.Index(fields=["conversation", "position"], name="message_passage_position"),
+            # What was said on a day that a question names.
+            models.Index(fields=["conversation", "at"], name="message_passage_at"),
         ]
 
     def __str__(self) -> str:

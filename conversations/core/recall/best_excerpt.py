@@ -1,12 +1,17 @@
-"""The best excerpt of a long message: consecutive sentences with half of its words, and most of the question's."""
+"""The best excerpt of a long message: consecutive sentences that hold half of its words, and most of the question's.
+
+Of those that are hardly longer than the shortest, because what it costs counts as much as what it says.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from .split_message import sentence_spans
+from .split_message import sentence_bounds
+
+AT_MOST = 1.02  # times the length of the shortest
 
 
 class WeighedWord(NamedTuple):
@@ -16,32 +21,41 @@ class WeighedWord(NamedTuple):
     weight: float
 
 
-def best_excerpt(content: str, hits: Sequence[WeighedWord]) -> tuple[int, int]:
-    """Return where the best excerpt of *content* starts and ends; the earliest of equals. *hits* are in their order."""
-    spans = [(each.start, each.end) for each in sentence_spans(content)]
+def best_excerpt(content: str, words: Sequence[WeighedWord]) -> tuple[int, int]:
+    """Return where the best excerpt of *content* starts and ends; the earliest of equals.
+
+    *words* are those of the question, in the order of their places.
+    """
+    spans = sentence_bounds(content)
     if not spans:
         return 0, len(content)
-    words = [0, *accumulate(len(content[start:end].split()) for start, end in spans)]
-    weights = [0.0, *accumulate(_weights_by_span(spans, hits))]
-    needed = (words[-1] + 1) // 2
-    best, last = (-1.0, 0, len(spans)), 0
-    for first in range(len(spans)):
-        while last < len(spans) and words[last] - words[first] < needed:
-            last += 1
-        if words[last] - words[first] < needed:
-            break
-        if (weight := weights[last] - weights[first]) > best[0] + 1e-9:
-            best = weight, first, last
-    return _trimmed(content, spans[best[1]][0], spans[best[2] - 1][1])
+    weights = [0.0, *accumulate(_weights_by_span(spans, words))]
+    stretches = [(start, end, spans[end - 1][1] - spans[start][0]) for start, end in _stretches(content, spans)]
+    longest = AT_MOST * min(length for _, _, length in stretches)
+    start, end, _ = max(
+        (each for each in stretches if each[2] <= longest), key=lambda each: weights[each[1]] - weights[each[0]]
+    )
+    return _trimmed(content, spans[start][0], spans[end - 1][1])
 
 
-def _weights_by_span(spans: Sequence[tuple[int, int]], hits: Sequence[WeighedWord]) -> list[float]:
+def _stretches(content: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the sentences from which to which the shortest stretch with half of all words goes, for each first one."""
+    until = [0, *accumulate(len(content[start:end].split()) for start, end in spans)]
+    needed, end = (until[-1] + 1) // 2, 0
+    for start in range(len(spans)):
+        while end < len(spans) and (end == start or until[end] - until[start] < needed):
+            end += 1
+        if until[end] - until[start] >= needed:
+            yield start, end
+
+
+def _weights_by_span(spans: Sequence[tuple[int, int]], words: Sequence[WeighedWord]) -> list[float]:
     weights, index = [0.0] * len(spans), 0
-    for hit in hits:
-        while index < len(spans) and spans[index][1] <= hit.at:
+    for word in words:
+        while index < len(spans) and spans[index][1] <= word.at:
             index += 1
         if index < len(spans):
-            weights[index] += hit.weight
+            weights[index] += word.weight
     return weights
 
 

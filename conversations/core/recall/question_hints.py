@@ -5,13 +5,19 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from conversations.core.text.unspaced_scripts import UNSPACED
 
 DAYS_FADE = 3.0  # a day away counts e^(-1/3)
-MONTHS_FADE = 15.0  # days outside of a month that was named
+SPANS_FADE = 10.0  # outside of a week or month that is named
+DAYS_OF = {"day": 1, "week": 7, "month": 30, "year": 365}
+SLACK_OF = {"day": 0, "week": 2, "month": 10, "year": 60}  # days: so many weeks ago is no day
+NUMBERS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+ROLES = ("", "user", "assistant")
 MOST_DATES = 4
 MOST_CHARACTERS = 4_000  # of a question
 
@@ -37,8 +43,11 @@ WHOLE_MONTH = re.compile(
     r"\b(?:in|of|during|since|last|this|im|seit)\s+(?P<month>(?-i:[A-ZÄ])(?:\w+))(?:,?\s+(?P<year>\d{4}))?",
     re.IGNORECASE,
 )
-AGO = re.compile(r"\b(\d{1,3}) days? ago\b", re.IGNORECASE)
-YESTERDAY = re.compile(r"\byesterday\b|\bgestern\b|昨天", re.IGNORECASE)
+AGO = re.compile(rf"\b(\d{{1,3}}|{'|'.join(NUMBERS)}) (day|week|month|year)s? ago\b", re.IGNORECASE)
+WEEKDAY = re.compile(rf"\b(?:last|on|past) ({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
+LAST = re.compile(r"\blast (week|month)\b", re.IGNORECASE)
+DAY_BEFORE_YESTERDAY = re.compile(r"\bday before yesterday\b|\bvorgestern\b|前天", re.IGNORECASE)
+YESTERDAY = re.compile(r"\b(?:yesterday|last night|gestern)\b|昨天", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ def read_hints(question: str, *, today: dt.date, names: Collection[str] = ()) ->
 
 
 def _speaker(question: str, names: Collection[str]) -> str | None:
-    named = [name for name in names if name and _is_word_of(name, question)]
+    named = [name for name in names if name.lower() not in ROLES and _is_word_of(name, question)]
     if len(named) == 1:
         return named[0]
     return "assistant" if not named and YOU_SAID.search(question) else None
@@ -95,10 +104,35 @@ def _times(question: str, today: dt.date) -> list[NamedTime]:
     for match in DAY_OF_MONTH.finditer(question):
         month = MONTH_NAMES[(match["month"] or match["month2"]).lower()]
         days.append(_past(match["year"], month, int(match["day"] or match["day2"]), today))
-    days += [_days_before(today, int(match[1])) for match in AGO.finditer(question)]
-    days += [_days_before(today, 1) for _ in YESTERDAY.finditer(question)]
+    for match in WEEKDAY.finditer(question):
+        days.append(_days_before(today, (today.weekday() - WEEKDAYS.index(match[1].lower())) % 7 or 7))
+    if DAY_BEFORE_YESTERDAY.search(question):
+        days.append(_days_before(today, 2))
+    elif YESTERDAY.search(question):
+        days.append(_days_before(today, 1))
     named = [NamedTime(day, day, DAYS_FADE) for day in days if day]
-    return named or [time for match in WHOLE_MONTH.finditer(question) if (time := _month(match, today))]
+    spans = [*map(partial(_ago, today=today), AGO.finditer(question)), *_last_spans(question, today)]
+    named += [span for span in spans if span]
+    return named or [span for match in WHOLE_MONTH.finditer(question) if (span := _month(match, today))]
+
+
+def _ago(match: re.Match[str], *, today: dt.date) -> NamedTime | None:
+    count, unit = NUMBERS.get(match[1].lower()) or int(match[1]), match[2].lower()
+    day, slack = _days_before(today, count * DAYS_OF[unit]), dt.timedelta(days=SLACK_OF[unit])
+    if day is None or day.year < 2:
+        return None
+    return NamedTime(day - slack, day + slack, SPANS_FADE if slack else DAYS_FADE)
+
+
+def _last_spans(question: str, today: dt.date) -> Iterator[NamedTime]:
+    """Yield the last week, from Monday to Sunday, and the last month, where the question names them."""
+    for match in LAST.finditer(question):
+        if match[1].lower() == "week":
+            monday = today - dt.timedelta(days=today.weekday() + 7)
+            yield NamedTime(monday, monday + dt.timedelta(days=6), SPANS_FADE)
+        else:
+            end = today.replace(day=1) - dt.timedelta(days=1)
+            yield NamedTime(end.replace(day=1), end, SPANS_FADE)
 
 
 def _month(match: re.Match[str], today: dt.date) -> NamedTime | None:
@@ -107,7 +141,7 @@ def _month(match: re.Match[str], today: dt.date) -> NamedTime | None:
     if first is None:
         return None
     last = (first.replace(day=28) + dt.timedelta(days=4)).replace(day=1) - dt.timedelta(days=1)
-    return NamedTime(first, last, MONTHS_FADE)
+    return NamedTime(first, last, SPANS_FADE)
 
 
 def _past(year: str | None, month: int, day: int, today: dt.date) -> dt.date | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from operator import mul
+from typing import NamedTuple
 
-from .weights import RELATIVE, WEIGHTS, Term
+from .weights import WEIGHTS, Term
 
+TERMS = tuple(WEIGHTS)
 MOST_REASONS = 3
 LEAST_REASON = 0.1  # of the score's terms; what adds less is no reason
 # What each term is called among the reasons, if it may be one: the others say nothing of the question.
@@ -24,16 +26,14 @@ REASONS: Mapping[Term, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class MessageCandidate:
-    """An older message with the values of all terms in `WEIGHTS`, those of `RELATIVE` as they were found."""
+class MessageCandidate(NamedTuple):
+    """An older message with the value of each of `TERMS`, in their order."""
 
     message: int
-    terms: Mapping[Term, float]
+    values: Sequence[float]
 
 
-@dataclass(frozen=True, slots=True)
-class RankedMessage:
+class RankedMessage(NamedTuple):
     """A candidate with its *score*; *why* are the reasons that gave most of it, strongest first."""
 
     message: int
@@ -41,24 +41,15 @@ class RankedMessage:
     why: tuple[str, ...]
 
 
-def rank_candidates(candidates: Sequence[MessageCandidate]) -> list[RankedMessage]:
-    """Return the candidates best first; of equals the newer, which has the larger id."""
-    largest = {term: max((each.terms[term] for each in candidates), default=0.0) for term in RELATIVE}
-    ranked = [_ranked(candidate, largest) for candidate in candidates]
-    return sorted(ranked, key=lambda each: (-each.score, -each.message))
+def rank_candidates(candidates: Iterable[MessageCandidate], *, most: int) -> list[RankedMessage]:
+    """Return the candidates best first, so many; of equals the newer, which has the larger id."""
+    scored = [(sum(map(mul, WEIGHTS.values(), each.values)), each) for each in candidates]
+    best = sorted(scored, key=lambda each: (-each[0], -each[1].message))[:most]
+    return [RankedMessage(each.message, score, _reasons(each.values)) for score, each in best]
 
 
-def _ranked(candidate: MessageCandidate, largest: Mapping[Term, float]) -> RankedMessage:
-    parts: dict[Term, float] = {}
-    for term, weight in WEIGHTS.items():
-        value = candidate.terms[term]
-        if term in largest:
-            value = value / largest[term] if largest[term] > 0 else 0.0
-        parts[term] = weight * value
-    return RankedMessage(candidate.message, math.fsum(parts.values()), _reasons(parts))
-
-
-def _reasons(parts: Mapping[Term, float]) -> tuple[str, ...]:
+def _reasons(values: Sequence[float]) -> tuple[str, ...]:
+    parts = {term: WEIGHTS[term] * value for term, value in zip(TERMS, values, strict=True)}
     by_reason: dict[str, float] = {}
     for term, reason in REASONS.items():
         by_reason[reason] = by_reason.get(reason, 0.0) + parts[term]

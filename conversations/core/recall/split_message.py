@@ -26,11 +26,8 @@ SPACED_WORD = re.compile(rf"[^\W_{UNSPACED}]+")
 UNSPACED_CHARACTER = re.compile(rf"[{UNSPACED}]")
 # What a sentence or line that is too long is torn into.
 TORN = re.compile(rf"[{UNSPACED}]{{1,20}}\s{{0,200}}|[^\s{UNSPACED}]{{1,200}}\s{{0,200}}|\s{{1,200}}")
-# Look-behinds look at one place only: however long a row of dots or quotes is, it is not read twice.
-ENDS = re.compile(
-    r"""\n+|(?:(?<=[.!?…])|(?<=[.!?…]["'”’»)\]]))[^\S\n]+"""
-    r"""|(?:(?<=[。！？])|(?<=[。！？][”’」』）]))(?![。！？”’」』）])"""
-)
+# However long a row of dots or of white space is, it is not read twice.
+ENDS = re.compile(r"""\n+|[.!?…]["'”’»)\]]?[^\S\n]+|[。！？][”’」』）]*""")
 
 
 class Span(NamedTuple):
@@ -46,7 +43,7 @@ def split_message(content: str) -> list[Span]:
 
     They begin and end with a character that is no white space.
     """
-    units = list(sentence_spans(content))
+    units = list(_units(content))
     if len(content) <= MOST_CHARACTERS and sum(unit.half_words for unit in units) <= 2 * WHOLE_WORDS:
         passages = [_joined(units)] if units else []
     else:
@@ -54,13 +51,18 @@ def split_message(content: str) -> list[Span]:
     return [_trimmed(content, passage) for passage in passages if passage.half_words]
 
 
-def sentence_spans(content: str) -> Iterator[Span]:
-    """Yield the sentences and lines, or what they are torn into, each with the white space behind it."""
-    start = 0
-    for end in (*(match.end() for match in ENDS.finditer(content)), len(content)):
-        if end > start:
-            yield from _torn(content, _span(content, start, end))
-            start = end
+def sentence_bounds(content: str) -> list[tuple[int, int]]:
+    """Return where each sentence or line starts and ends, with the white space behind it."""
+    ends = [match.end() for match in ENDS.finditer(content)]
+    if not ends or ends[-1] < len(content):
+        ends.append(len(content))
+    return [(start, end) for start, end in zip([0, *ends], ends, strict=False) if end > start]
+
+
+def _units(content: str) -> Iterator[Span]:
+    """Yield the sentences and lines, or what they are torn into."""
+    for start, end in sentence_bounds(content):
+        yield from _torn(content, _span(content, start, end))
 
 
 def _torn(content: str, unit: Span) -> Iterator[Span]:

@@ -37,6 +37,7 @@ async def recall(reply: Message, *, before_position: int, find: Find = recall_pa
     A look-up that fails or takes too long finds nothing, and says so.
     """
     question, conversation = reply.answered_message, reply.conversation
+    find = partial(find, asked_position=question.position)
     look = partial(recall_for, conversation, question.content, before_position, question.created_at, find=find)
     try:
         async with asyncio.timeout(RECALL_SECONDS):

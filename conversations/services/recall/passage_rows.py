@@ -77,6 +77,8 @@ class PassageDraft(NamedTuple):
     end: int
     text: str
     tokens: int
+    first_person_words: int
+    is_question: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class PassageRow:
             message.id, self.ordinal, message.position, message.role, message.created_at,
             draft.number, draft.passages_in_message, self.place.session, self.place.place,
             draft.start, draft.end, draft.tokens, self.lexemes.words,
-            count_first_person_words(draft.text), draft.text.endswith(QUESTION_MARKS), self.lexemes.tsvector,
+            draft.first_person_words, draft.is_question, self.lexemes.tsvector,
             *astuple(self.sums),
         )  # fmt: skip
 
@@ -139,11 +141,14 @@ def make_rows(
 
 def _drafts(message: ReadMessage, *, encoding: str, count_text: CountText) -> Iterator[PassageDraft]:
     spans = split_message(message.content)
+    first_person_words = count_first_person_words(message.content)
+    is_question = message.content.rstrip().endswith(QUESTION_MARKS)
     for number, span in enumerate(spans):
         text = message.content[span.start : span.end]
         counted = len(spans) == 1 and message.encoding == encoding and len(text) == len(message.content)
         tokens = message.content_tokens if counted else count_text(text)
-        yield PassageDraft(message, number, len(spans), span.start, span.end, text, tokens)
+        place = (number, len(spans), span.start, span.end)
+        yield PassageDraft(message, *place, text, tokens, first_person_words, is_question)
 
 
 def _numbered(

@@ -1,0 +1,118 @@
+"""Candidates in the database: what is stored of older messages that a question may need, and their text."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+# Those that may still be recalled: a message may have left the path since it was indexed.
+CANDIDATES = """
+SELECT passage.ordinal, message.id, message.position, message.role, message.name, message.created_at,
+       passage.session, passage.place, passage.start, passage."end", passage.passages_in_message,
+       CASE passage.passages_in_message WHEN 1 THEN passage.tokens ELSE message.content_tokens END,
+       passage.first_person_words, passage.is_question
+FROM conversations_messagepassage passage JOIN conversations_message message ON message.id = passage.message_id
+WHERE passage.conversation_id = %(conversation)s AND passage.ordinal = ANY(%(firsts)s)
+  AND message.active AND NOT message.excluded AND message.position < %(position)s
+"""
+TEXTS = """
+SELECT message.id, substr(message.content, start + 1, size)
+FROM unnest(%(messages)s::bigint[], %(starts)s::int[], %(sizes)s::int[]) AS wanted (id, start, size)
+JOIN conversations_message message USING (id)
+"""
+PASSAGES = """
+SELECT ordinal, start, "end", tokens, search::text FROM conversations_messagepassage
+WHERE conversation_id = %(conversation)s AND ordinal = ANY(%(ordinals)s)
+"""
+IN_TIME = """
+SELECT ordinal FROM conversations_messagepassage
+WHERE conversation_id = %(conversation)s AND at >= %(first)s AND at < %(stop)s AND ordinal < %(passages)s
+ORDER BY at DESC LIMIT %(most)s
+"""
+
+
+LAST_PLACE = re.compile(r"(\d+)(?:$| ')")
+
+
+class CandidateRow(NamedTuple):
+    """An older message; *first* is the ordinal of its first passage, which goes from *start* to *end*."""
+
+    first: int
+    message: int
+    position: int
+    role: str
+    name: str
+    at: dt.datetime
+    session: int
+    place: int
+    start: int
+    end: int
+    passages: int
+    tokens: int
+    first_person_words: int
+    is_question: bool
+
+
+class LexicalPassage(NamedTuple):
+    """A passage with its lexemes, and where each is: the number of its word, from 1."""
+
+    ordinal: int
+    start: int
+    end: int
+    tokens: int
+    tsvector: str
+
+    @property
+    def all_words(self) -> float:
+        """Return about how many words it has, with stop words: the number of the last one that has a lexeme."""
+        return max((int(place) for place in LAST_PLACE.findall(self.tsvector)), default=1)
+
+    def places(self, lexemes: re.Pattern[str]) -> list[tuple[int, str]]:
+        """Return where the lexemes are that a pattern from `match_lexemes` has, in their order."""
+        found = lexemes.findall(self.tsvector)
+        return sorted((int(place), lexeme) for lexeme, places in found for place in places.split(","))
+
+
+def match_lexemes(lexemes: Collection[str]) -> re.Pattern[str]:
+    """Return a pattern that finds *lexemes*, of which there is one at least, in a tsvector, with their places."""
+    return re.compile(rf"'({'|'.join(map(re.escape, lexemes))})':([0-9,]+)")
+
+
+def read_candidates(conversation_id: int, firsts: Collection[int], *, position: int) -> list[CandidateRow]:
+    """Return the messages before *position* whose first passages have the ordinals *firsts*, if they may be sent."""
+    parameters = {"conversation": conversation_id, "firsts": list(firsts), "position": position}
+    return [CandidateRow(*row) for row in _fetch(CANDIDATES, parameters)]
+
+
+def read_texts(wanted: Collection[tuple[int, int, int]]) -> dict[int, str]:
+    """Return by message the characters from a start to an end; *wanted* are (message, start, end)."""
+    parameters = {
+        "messages": [message for message, _, _ in wanted],
+        "starts": [start for _, start, _ in wanted],
+        "sizes": [end - start for _, start, end in wanted],
+    }
+    return dict(_fetch(TEXTS, parameters))
+
+
+def read_passages(conversation_id: int, ordinals: Collection[int]) -> dict[int, LexicalPassage]:
+    """Return the passages with these ordinals."""
+    rows = _fetch(PASSAGES, {"conversation": conversation_id, "ordinals": list(ordinals)})
+    return {row[0]: LexicalPassage(*row) for row in rows}
+
+
+def passages_in_time(
+    conversation_id: int, *, first: dt.datetime, stop: dt.datetime, passages: int, most: int
+) -> list[int]:
+    """Return the ordinals, among the first *passages*, of what was said from *first* to before *stop*, newest first."""
+    span = {"first": first, "stop": stop, "passages": passages, "most": most}
+    return [row[0] for row in _fetch(IN_TIME, {"conversation": conversation_id, **span})]
+
+
+def _fetch(statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return list(cursor.fetchall())

@@ -1,0 +1,237 @@
+"""Find passages: the older messages of a conversation that a question needs, best first. No model takes part.
+
+    terms of the question → postings → BM25 of passages and sessions → candidates → ranked by `core.recall.weights`
+                                       └ words that the best passages have besides: once more
+
+What is recalled of a message is all of a short one, the best excerpt of a longer one, one passage of a giant one.
+Bounded: a few dozen terms, a few hundred candidates, whatever the question and the conversation are.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from conversations.core.recall.question_hints import Hints, read_hints
+from conversations.core.recall.rank_candidates import (
+    TERMS,
+    MessageCandidate,
+    mean_tokens_by_role,
+    rank_candidates,
+    share_of_first_person,
+    terseness,
+)
+from conversations.core.recall.recalled_passage import RecalledPassage
+from conversations.core.recall.weights import LEAST_MATCHED_IDF, LEAST_MATCHED_SHARE, MOST_TERMS, WEIGHTS, Term
+from conversations.models.message_postings import EVERY_PASSAGE
+from conversations.providers.tokens.tokenizer import count_text
+
+from .candidate_rows import CandidateRow, passages_in_time, read_candidates, read_passages
+from .conversation_arrays import ConversationArrays, Floats, Integers, read_arrays, read_postings
+from .excerpts import is_giant, is_long, read_excerpts
+from .lexeme_counts import read_counts
+from .question_terms import IndexedQuestion, count_passages, rarest
+from .term_scores import (
+    K1,
+    Query,
+    WeighedPostings,
+    coverage,
+    idf,
+    neighbour_scores,
+    passage_scores,
+    session_scores,
+)
+
+MOST_CANDIDATES = 600
+MOST_OF_A_DAY = 200
+MOST_POSTINGS = 600_000  # of all terms of a question together
+LARGE_CONVERSATION = 100_000  # passages, from which common words are left out of a question
+FEEDBACK_PASSAGES = 6
+FEEDBACK_TERMS = 15
+FEEDBACK_WEIGHT = 0.4
+WORDS_PER_TOKEN = 0.75
+
+
+def find_passages(asked: IndexedQuestion, *, most: int) -> list[RecalledPassage]:
+    """Return what of older messages *asked* needs, best first; nothing where nothing is likely to help."""
+    terms, hints = _find_terms(asked), read_hints(asked.text, today=asked.now.date())
+    if terms is None or not (terms.is_worth_it or hints.times):
+        return []
+    measured = _Measured.of(terms)
+    rows = _candidates(asked, measured, hints)
+    hints = read_hints(asked.text, today=asked.now.date(), names={row.name for row in rows})
+    ranked = rank_candidates(_with_values(rows, asked, measured, hints), most=most)
+    by_message = {row.message: row for row in rows}
+    return read_excerpts(
+        [(each, by_message[each.message]) for each in ranked],
+        conversation_id=asked.conversation_id,
+        weights=terms.idf_by_lexeme,
+        best_passage=measured.best_passage,
+        count_text=count_text(asked.encoding),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """The question's terms that were said before; what idf they have and all have, without those of politeness."""
+
+    arrays: ConversationArrays
+    query: Query
+    matched_idf: float
+    counted_idf: float
+    total_idf: float
+    count: int
+
+    @property
+    def idf_by_lexeme(self) -> dict[str, float]:
+        return {lexeme: idf(self.arrays.passages, len(term.postings.passages)) for lexeme, term in self.query.items()}
+
+    @property
+    def is_worth_it(self) -> bool:
+        return self.matched_idf >= max(LEAST_MATCHED_IDF, LEAST_MATCHED_SHARE * self.counted_idf)
+
+
+def _find_terms(asked: IndexedQuestion) -> _Terms | None:
+    """Read the postings of the question's terms, and the shape of the conversation in the same statement."""
+    lexemes: Collection[str] = asked.lexemes
+    counts: Mapping[str, int] = {}
+    if len(lexemes) > MOST_TERMS or asked.passages > LARGE_CONVERSATION:
+        counts = count_passages(asked.conversation_id, lexemes)
+        lexemes = rarest(counts, most_passages=MOST_POSTINGS)
+    rows = read_postings(asked.conversation_id, [EVERY_PASSAGE, *lexemes], passages=asked.passages)
+    arrays = read_arrays(asked.conversation_id, rows, passages=asked.passages)
+    if arrays is None or not arrays.passages:
+        return None
+    query = {lexeme: WeighedPostings(1.0, arrays.postings(rows.get(lexeme, []))) for lexeme in lexemes}
+    total = arrays.passages
+    found = dict(counts) | {lexeme: len(term.postings.passages) for lexeme, term in query.items()}
+    weights = {lexeme: idf(total, min(total, found.get(lexeme, 0))) for lexeme in asked.lexemes}
+    counted = {lexeme: weight for lexeme, weight in weights.items() if lexeme not in asked.polite}
+    matched = sum(weight for lexeme, weight in counted.items() if found.get(lexeme))
+    return _Terms(arrays, query, matched, sum(counted.values()), sum(weights.values()), len(weights))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What the index alone says of each message; *passage_scores* and *weights* are those of the question's words."""
+
+    terms: _Terms
+    passage_scores: Floats
+    values: Mapping[Term, Floats]
+
+    @property
+    def arrays(self) -> ConversationArrays:
+        return self.terms.arrays
+
+    @classmethod
+    def of(cls, terms: _Terms) -> _Measured:
+        arrays = terms.arrays
+        scores = passage_scores(arrays, terms.query)
+        feedback = _feedback(terms, scores)
+        words = arrays.best_by_message(scores)
+        before, after = neighbour_scores(arrays, words)
+        before_that, after_that = neighbour_scores(arrays, before)[0], neighbour_scores(arrays, after)[1]
+        back = np.arange(arrays.messages, 0, -1, dtype=np.float64)
+        values: dict[Term, Floats] = {
+            "words": _to_largest(words),
+            "best_neighbour": _to_largest(np.maximum(before, after)),
+            "neighbours": _to_largest(before + after + 0.5 * (before_that + after_that)),
+            "session": _to_largest(session_scores(arrays, terms.query))[arrays.session_of],
+            "feedback": _to_largest(arrays.best_by_message(passage_scores(arrays, feedback))),
+            "session_feedback": _to_largest(session_scores(arrays, feedback))[arrays.session_of],
+            "coverage": coverage(arrays, terms.query, total_idf=terms.total_idf, terms=terms.count),
+            "distance": np.log1p(back) / math.log(1 + max(arrays.messages, 2)),
+            "recent": 1 / (1 + (back - 1) / 20),
+        }
+        return cls(terms, scores, values)
+
+    def best_messages(self, most: int, *, sought: int) -> Integers:
+        """Return the messages that may be ranked highest, by what the index says of them; before passage *sought*."""
+        total = np.zeros(self.arrays.messages)
+        for term, values in self.values.items():
+            total += WEIGHTS[term] * values
+        total[self.arrays.message_starts >= sought] = -np.inf
+        total[(self.values["words"] <= 0) & (self.values["session"] <= 0)] = -np.inf
+        total[self.arrays.is_excluded[self.arrays.message_starts]] = -np.inf
+        chosen = np.argpartition(-total, most)[:most] if len(total) > most else np.arange(len(total))
+        return chosen[np.isfinite(total[chosen])]
+
+    def best_passage(self, row: CandidateRow) -> int:
+        """Return the ordinal of the passage of a message that has most of the question's words."""
+        return row.first + int(np.argmax(self.passage_scores[row.first : row.first + row.passages]))
+
+
+def _to_largest(values: Floats) -> Floats:
+    largest = float(values.max(initial=0.0))
+    return values / largest if largest > 0 else values
+
+
+def _feedback(terms: _Terms, scores: Floats) -> Query:
+    """Return the words that the best passages have besides those of the question, weighed by how much they say."""
+    arrays = terms.arrays
+    count = min(FEEDBACK_PASSAGES, len(scores))
+    best = [int(each) for each in np.argpartition(-scores, count - 1)[:count] if scores[each] > 0]
+    sums: dict[str, float] = {}
+    for ordinal, passage in read_passages(arrays.conversation_id, best).items():
+        for lexeme, count in read_counts(passage.tsvector).items():
+            if lexeme not in terms.query and len(lexeme) > 1:
+                sums[lexeme] = sums.get(lexeme, 0.0) + float(scores[ordinal]) * count / (count + K1)
+    counts = count_passages(arrays.conversation_id, sums)
+    total = arrays.passages
+    gains = {lexeme: value * idf(total, min(total, counts.get(lexeme, 0))) for lexeme, value in sums.items()}
+    chosen = sorted(gains, key=lambda lexeme: (-gains[lexeme], lexeme))[:FEEDBACK_TERMS]
+    rows = read_postings(arrays.conversation_id, chosen, passages=len(arrays.words))
+    return {
+        lexeme: WeighedPostings(FEEDBACK_WEIGHT * gains[lexeme] / gains[chosen[0]], arrays.postings(rows[lexeme]))
+        for lexeme in chosen
+        if lexeme in rows
+    }
+
+
+def _candidates(asked: IndexedQuestion, measured: _Measured, hints: Hints) -> list[CandidateRow]:
+    arrays = measured.arrays
+    messages = set(measured.best_messages(MOST_CANDIDATES, sought=asked.sought).tolist())
+    for time in hints.times:
+        first = dt.datetime.combine(time.first, dt.time.min, asked.now.tzinfo)
+        stop = dt.datetime.combine(time.last, dt.time.max, asked.now.tzinfo)
+        ordinals = passages_in_time(
+            asked.conversation_id, first=first, stop=stop, passages=asked.sought, most=MOST_OF_A_DAY
+        )
+        messages |= {int(arrays.message_of[ordinal]) for ordinal in ordinals}
+    firsts = [int(arrays.message_starts[message]) for message in messages]
+    return read_candidates(asked.conversation_id, firsts, position=asked.before_position)
+
+
+def _with_values(
+    rows: Sequence[CandidateRow], asked: IndexedQuestion, measured: _Measured, hints: Hints
+) -> Iterator[MessageCandidate]:
+    """Yield the candidates with the values of all terms: those from the index, and those from their rows."""
+    messages = measured.arrays.message_of[np.array([row.first for row in rows], dtype=np.int64)]
+    from_index = {term: values[messages].tolist() for term, values in measured.values.items()}
+    means = mean_tokens_by_role(asked.said)
+    most_mean = max(means.values(), default=0.0)
+    terse = {role: terseness(mean, most_mean) for role, mean in means.items()}
+    for number, row in enumerate(rows):
+        values: dict[Term, float] = {
+            "speaker": float(hints.names(row.role, row.name)),
+            "date": hints.nearness(row.at.astimezone(asked.now.tzinfo).date()) if hints.times else 0.0,
+            "terse": terse.get(row.role, 0.0),
+            "first_person": share_of_first_person(row.first_person_words, round(WORDS_PER_TOKEN * row.tokens)),
+            "opening": 1 / (1 + row.place / 2),
+            "size": math.log(_sent_tokens(row) + 8),
+            "question": float(row.is_question),
+        }
+        yield MessageCandidate(
+            row.message, [from_index[term][number] if term in from_index else values[term] for term in TERMS]
+        )
+
+
+def _sent_tokens(row: CandidateRow) -> float:
+    """Return about how many tokens of a message would be sent."""
+    if is_giant(row):
+        return row.tokens / row.passages
+    return row.tokens / 2 if is_long(row) else row.tokens
