@@ -116,8 +116,9 @@ class Message(models.Model):
 
     @property
     def can_be_pinned(self) -> bool:
-        """Whether it is sent by itself: half of a tool turn is not, and neither is a reply without a word."""
-        return self.role != MessageRole.TOOL and not self.tool_calls and bool(self.content)
+        """Whether it is sent by itself: half of a tool turn is not, nor is a reply that failed or is without a word."""
+        is_sent = self.state != MessageState.FAILED and bool(self.content)
+        return is_sent and self.role != MessageRole.TOOL and not self.tool_calls
 
     @property
     def first_position(self) -> int:

@@ -20,6 +20,7 @@ LEFT_OUT_LABELS: Mapping[LeftOutReason, Promise] = {
     "does_not_fit": gettext_lazy("did not fit"),
     "oversized": gettext_lazy("too large, so skipped"),
     "excluded": gettext_lazy("excluded"),
+    "failed": gettext_lazy("the beginning of a reply that failed"),
     "empty": gettext_lazy("empty"),
     "incomplete_tool_turn": gettext_lazy("a tool call without its result"),
     "without_tools": gettext_lazy("this request has no tools, so their calls are left out"),

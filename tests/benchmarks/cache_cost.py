@@ -7,7 +7,8 @@ own cache hits too. Beside the cost stands what it is paid with:
     history share = tokens of older messages in view ÷ those that the naive window has in view, all requests together
 
 The conversations are replayed once more with a looked-up block of a quarter of the budget in every request, another one
-each time, placed where the product places it: last, with the question. The naive window has the same blocks there.
+each time, placed where the product places it: last, with the question. The naive window has the same blocks there. Then
+with recall, at several shares: of messages chosen by chance as much as fits, more than questions need.
 
 FILE is a JSON list of conversations in OpenAI's format, `[{"messages": [{"role", "content"}, …]}, …]`. To replay a
 public set of dialogues, write its turns in that form, one speaker as `user` and the other as `assistant`; of JSON Lines
@@ -26,7 +27,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from conversations.core.window.policies import DEFAULT_LOW_WATER_SHARE, LastMessages, SlidingWindow, WindowPolicy
+from conversations.core.window.policies import (
+    DEFAULT_LOW_WATER_SHARE,
+    DEFAULT_RECALL_SHARE,
+    LastMessages,
+    SlidingWindow,
+    WindowPolicy,
+)
 from tests.benchmarks._figures import Figures, arguments_for, verdict, write_json
 from tests.benchmarks._openai_conversations import BadFile, Conversation, parse_conversations, read_conversations
 from tests.benchmarks._prefix_cache import INPUT_PRICES
@@ -43,15 +50,26 @@ MARKS = sorted({0.9, 0.8, 0.7, 0.6, 0.5, DEFAULT_LOW_WATER_SHARE}, reverse=True)
 COST_AT_MOST = 0.17
 HISTORY_AT_LEAST = 0.84
 COST_WITH_BLOCK_AT_MOST = 0.46
+RECALL_SHARES = sorted({0.1, 0.25, 0.5, 0.75, DEFAULT_RECALL_SHARE})
+DEFAULT_RECALL = f"recall {DEFAULT_RECALL_SHARE:.0%}"
+COST_WITH_RECALL_AT_MOST = 0.46
 
 
 def policies(budget_tokens: int) -> dict[str, WindowPolicy]:
     return {
-        NAIVE: SlidingWindow(cap_tokens=budget_tokens, low_water_share=1),
-        **{f"sliding {mark:.0%}": SlidingWindow(cap_tokens=budget_tokens, low_water_share=mark) for mark in MARKS},
+        NAIVE: sliding(budget_tokens, low_water_share=1),
+        **{f"sliding {mark:.0%}": sliding(budget_tokens, low_water_share=mark) for mark in MARKS},
         "last 20 messages": LastMessages(cap_tokens=budget_tokens, last_messages=20),
         "last 100 messages": LastMessages(cap_tokens=budget_tokens, last_messages=100),
     }
+
+
+def recalling_policies(budget_tokens: int) -> dict[str, WindowPolicy]:
+    return {f"recall {share:.0%}": sliding(budget_tokens, recall_share=share) for share in RECALL_SHARES}
+
+
+def sliding(budget_tokens: int, *, recall_share: float = 0, **values: float) -> SlidingWindow:
+    return SlidingWindow(cap_tokens=budget_tokens, recall_share=recall_share, **values)
 
 
 def measure(conversations: Sequence[Conversation], budget_tokens: int) -> Figures:
@@ -62,6 +80,8 @@ def measure(conversations: Sequence[Conversation], budget_tokens: int) -> Figure
         raise BadFile(f"no user message fits a budget of {budget_tokens:,} tokens")
     block_tokens = int(BLOCK_SHARE * budget_tokens)
     with_block = {name: replay(conversations, chosen[name], block_tokens=block_tokens) for name in (NAIVE, DEFAULT)}
+    recalling = {name: replay(conversations, policy) for name, policy in recalling_policies(budget_tokens).items()}
+    with_recall = rows({NAIVE: bills[NAIVE], **recalling})
     return {
         "budget_tokens": budget_tokens,
         "conversations": len(conversations),
@@ -70,17 +90,22 @@ def measure(conversations: Sequence[Conversation], budget_tokens: int) -> Figure
         "requests": bills[NAIVE].requests,
         "refused": bills[NAIVE].refused,
         "block_tokens": with_block[NAIVE].block_tokens / with_block[NAIVE].requests,
-        **goals(row(bills[DEFAULT], bills[NAIVE]), row(with_block[DEFAULT], with_block[NAIVE])),
+        **goals(
+            row(bills[DEFAULT], bills[NAIVE]), row(with_block[DEFAULT], with_block[NAIVE]), with_recall[DEFAULT_RECALL]
+        ),
         "policies": rows(bills),
         "policies_with_block": rows(with_block),
+        "policies_with_recall": with_recall,
+        "recalled_tokens": recalling[DEFAULT_RECALL].recalled_tokens / bills[NAIVE].requests,
     }
 
 
-def goals(plain: Figures, with_block: Figures) -> Figures:
+def goals(plain: Figures, with_block: Figures, with_recall: Figures) -> Figures:
     return {
         "relative_cost_10": plain["relative_cost_10"],
         "history_share": plain["history_share"],
         "relative_cost_10_with_block": with_block["relative_cost_10"],
+        "relative_cost_10_with_recall": with_recall["relative_cost_10"],
     }
 
 
@@ -112,11 +137,17 @@ def report(result: Figures) -> None:
     print_rows(result["policies"])
     print(f"\nwith a looked-up block of {result['block_tokens']:,.0f} tokens in every request")
     print_rows(result["policies_with_block"])
+    print(
+        f"\nwith as much recalled in every request as fits, against the naive window that recalls nothing; "
+        f"{result['recalled_tokens']:,.0f} tokens at the default share"
+    )
+    print_rows(result["policies_with_recall"])
     print("\n“writes”: at 10 %, and all that is not read from the cache at 125 %")
     print(f"cost at 10 %      {verdict(result['relative_cost_10'], at_most=COST_AT_MOST)}")
     print(f"history in view   {verdict(result['history_share'], at_least=HISTORY_AT_LEAST)}")
     cost_with_block = verdict(result["relative_cost_10_with_block"], at_most=COST_WITH_BLOCK_AT_MOST)
     print(f"cost with block   {cost_with_block}")
+    print(f"cost with recall  {verdict(result['relative_cost_10_with_recall'], at_most=COST_WITH_RECALL_AT_MOST)}")
 
 
 def print_rows(by_policy: Mapping[str, Figures]) -> None:

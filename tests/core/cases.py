@@ -32,9 +32,9 @@ MOST_UNITS = 24
 BYTES = 200
 MARKER = "«"
 WORDS = "so it is. la li, lo lu! A? "
-KINDS = ("plain",) * 10 + ("large", "tool_turn", "tool_turn", "lost_result", "lost_call", "excluded", "empty")
+KINDS = ("plain",) * 10 + ("large", "tool_turn", "tool_turn", "lost_result", "lost_call", "excluded", "failed", "empty")
 UNSENDABLE = {"lost_result": "incomplete_tool_turn", "lost_call": "incomplete_tool_turn"}
-UNSENDABLE |= {"excluded": "excluded", "empty": "empty"}
+UNSENDABLE |= {"excluded": "excluded", "failed": "failed", "empty": "empty"}
 
 POLICIES = (SlidingWindow, SlidingWindow, SlidingWindow, LastMessages, WholeConversation, EveryOther)
 
@@ -300,4 +300,5 @@ def _messages(case: Case, kind: str, position: int, length: int) -> Iterator[His
         yield case.message(position, "", role="assistant")
     else:
         large = text(str(position), 5 * length) if kind == "large" else content
-        yield case.message(position, large, excluded=kind == "excluded")
+        message = case.message(position, large, excluded=kind == "excluded")
+        yield message._replace(failed=kind == "failed")

@@ -12,7 +12,7 @@ from .cases import Case, StoredUnit
 from .site_policies import EveryOther
 from .step_promises import kept_steps, smallest_steps_tokens
 
-FLAWS = ("excluded", "empty", "incomplete_tool_turn")
+FLAWS = ("excluded", "failed", "empty", "incomplete_tool_turn")
 
 
 def the_room_is_what_everything_else_leaves(case: Case, window: Window) -> None:
@@ -47,7 +47,8 @@ def _expected(case: Case, room_tokens: int) -> list[StoredUnit]:
         return slid(case, room_tokens)
     if isinstance(case.policy, LastMessages):
         most = case.policy.last_messages - 1
-        return naive(case, last_messages(units, most), room_tokens, skip=False)
+        chosen = naive(case, last_messages(units, most), room_tokens, skip=False)
+        return chosen if len(chosen) == len(units) else from_a_question(chosen)
     if isinstance(case.policy, EveryOther):
         return naive(case, units[::2], room_tokens, skip=False)
     assert isinstance(case.policy, WholeConversation)

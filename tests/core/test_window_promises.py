@@ -101,7 +101,7 @@ def test_the_random_conversations_see_everything_happen():
         *("whole passage", "cut passage", "whole step", "cut step", "lost step"),
         *("whole recall", "cut recall", "recall left out"),
         *("no anchor", "stayed", "moved on", "moved back"),
-        *("does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "policy"),
+        *("does_not_fit", "oversized", "excluded", "failed", "empty", "incomplete_tool_turn", "policy"),
         *("prompt_too_long", "system_prompt_too_long", "tool_schemas_too_long", "pins_too_long"),
         *("message_too_long", "message_too_long_for_scenario", "tool_steps_too_long", "conversation_too_long"),
     }

@@ -10,7 +10,7 @@ from conversations.core.prompt.messages import PromptMessage
 from .budget import ChatFormat
 
 LeftOutReason = Literal[
-    "does_not_fit", "oversized", "excluded", "empty", "incomplete_tool_turn", "without_tools", "policy"
+    "does_not_fit", "oversized", "excluded", "failed", "empty", "incomplete_tool_turn", "without_tools", "policy"
 ]
 
 
@@ -20,6 +20,8 @@ T = TypeVar("T")
 class HistoryMessage(NamedTuple):
     """A stored message. *content_tokens* is what it adds to the chat format's overhead, counted when it was stored.
 
+    What a reply said before it *failed* is shown and never sent; what it said before it was stopped or interrupted is.
+
     A tuple, like `PromptMessage`: a window makes one of each for every row, at half of a frozen dataclass's price.
     """
 
@@ -28,6 +30,7 @@ class HistoryMessage(NamedTuple):
     content_tokens: int
     id: int | None = None
     excluded: bool = False
+    failed: bool = False
 
     def tokens(self, chat_format: ChatFormat) -> int:
         return chat_format.overhead_tokens + self.content_tokens
@@ -52,11 +55,13 @@ class Unit(NamedTuple):
     def flaw(self) -> LeftOutReason | None:
         """Return why the unit can't be sent at all, whatever the room, or None if it can.
 
-        Empty is a reply that failed before its first token.
+        Empty is a reply that ended before its first token.
         """
         first = self.messages[0]
         if first.message.role != "tool" and not first.message.tool_calls:
-            return "excluded" if first.excluded else None if first.message.content else "empty"
+            if first.excluded or first.failed:
+                return "excluded" if first.excluded else "failed"
+            return None if first.message.content else "empty"
         if any(message.excluded for message in self.messages):
             return "excluded"
         if self._is_incomplete():

@@ -62,14 +62,15 @@ def pack_recall(
         return PackedRecall(bare, limit_tokens=limit_tokens)
     different = list(_different(passages))
     block_tokens = limit_tokens - count_text(BEFORE_THE_QUESTION)
-    chosen = _chosen(different, block_tokens, count_text)
+    ranks = _Packing(different, block_tokens, count_text).choose()
     bare_tokens = count_text(bare)
-    while chosen:
-        text = render([piece_of(passage) for passage in chosen])
+    while ranks:
+        text = render([piece_of(different[rank]) for rank in ranks])
         if (tokens := count_text(text) - bare_tokens) <= limit_tokens:
-            left_out = tuple(passage for passage in different if passage not in chosen)
-            return PackedRecall(text, tokens, limit_tokens, tuple(chosen), left_out)
-        chosen = chosen[:-1]
+            included, taken = tuple(different[rank] for rank in ranks), set(ranks)
+            left_out = (passage for rank, passage in enumerate(different) if rank not in taken)
+            return PackedRecall(text, tokens, limit_tokens, included, tuple(left_out))
+        ranks = ranks[:-1]
     return PackedRecall(bare, limit_tokens=limit_tokens, left_out=tuple(different))
 
 
@@ -86,38 +87,43 @@ def _different(passages: Iterable[RecalledPassage]) -> Iterator[RecalledPassage]
             yield passage
 
 
-def _chosen(passages: Sequence[RecalledPassage], limit_tokens: int, count_text: CountText) -> list[RecalledPassage]:
-    """Return those of *passages* whose block, counted by itself, has at most *limit_tokens*; best first."""
-    chosen = _estimated(passages, limit_tokens - count_text(RECALL_HEADER))
-    while chosen and (tokens := _block_tokens(chosen, count_text)) > limit_tokens:
-        chosen = chosen[: -max(1, (tokens - limit_tokens) * len(chosen) // tokens)]
-    return _filled(chosen, passages, limit_tokens, count_text)
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """The choice among *passages*, by their ranks from 0: a block that, counted by itself, takes *limit_tokens*."""
 
+    passages: Sequence[RecalledPassage]
+    limit_tokens: int
+    count_text: CountText
 
-def _estimated(passages: Iterable[RecalledPassage], left_tokens: int) -> list[RecalledPassage]:
-    chosen, days = [], set()
-    for passage in passages:
-        day = passage.at.date()
-        tokens = passage.tokens + HEAD_TOKENS + (0 if day in days else DAY_TOKENS)
-        if tokens <= left_tokens:
-            chosen.append(passage)
-            days.add(day)
-            left_tokens -= tokens
-    return chosen
+    def choose(self) -> list[int]:
+        """Return the ranks of those that fit, best first."""
+        ranks = self._estimated(self.limit_tokens - self.count_text(RECALL_HEADER))
+        while ranks and (tokens := self._tokens(ranks)) > self.limit_tokens:
+            ranks = ranks[: -max(1, (tokens - self.limit_tokens) * len(ranks) // tokens)]
+        return self._filled(ranks)
 
+    def _estimated(self, left_tokens: int) -> list[int]:
+        ranks, days = [], set()
+        for rank, passage in enumerate(self.passages):
+            day = passage.at.date()
+            tokens = passage.tokens + HEAD_TOKENS + (0 if day in days else DAY_TOKENS)
+            if tokens <= left_tokens:
+                ranks.append(rank)
+                days.add(day)
+                left_tokens -= tokens
+        return ranks
 
-def _filled(
-    chosen: list[RecalledPassage], passages: Sequence[RecalledPassage], limit_tokens: int, count_text: CountText
-) -> list[RecalledPassage]:
-    """Return *chosen* with the best of the others that fit into what is left; only a few are tried."""
-    left_tokens = limit_tokens - _block_tokens(chosen, count_text)
-    others = (passage for passage in passages if passage.tokens < left_tokens and passage not in chosen)
-    for passage in islice(others, MOST_TRIES):
-        more = [*chosen, passage]
-        if (tokens := _block_tokens(more, count_text)) <= limit_tokens:
-            chosen, left_tokens = more, limit_tokens - tokens
-    return [passage for passage in passages if passage in chosen]
+    def _filled(self, ranks: list[int]) -> list[int]:
+        """Return *ranks* with the best of the others that fit into what is left; only a few are tried."""
+        left_tokens = self.limit_tokens - self._tokens(ranks)
+        taken = set(ranks)
+        others = (rank for rank in range(len(self.passages)) if rank not in taken)
+        smaller = (rank for rank in others if self.passages[rank].tokens < left_tokens)
+        for rank in islice(smaller, MOST_TRIES):
+            more = [*ranks, rank]
+            if (tokens := self._tokens(more)) <= self.limit_tokens:
+                ranks, left_tokens = more, self.limit_tokens - tokens
+        return sorted(ranks)
 
-
-def _block_tokens(passages: Iterable[RecalledPassage], count_text: CountText) -> int:
-    return count_text(render_recalled(map(piece_of, passages)))
+    def _tokens(self, ranks: Iterable[int]) -> int:
+        return self.count_text(render_recalled(piece_of(self.passages[rank]) for rank in ranks))

@@ -212,20 +212,20 @@ class SlidingWindow(WindowPolicy):
 
 
 class LastMessages(WindowPolicy):
-    """The last n messages, as far as they fit."""
+    """The last n messages, as far as they fit, from a question on."""
 
     name: ClassVar[str] = "last-n-messages"
 
     def choose(self, older: Iterator[Unit], room: Room) -> Iterable[Unit]:
-        return room.take(self._last(older))
-
-    def _last(self, older: Iterator[Unit]) -> Iterator[Unit]:
-        messages = 1  # the newest
+        kept: list[Unit] = []
+        messages, left_tokens = 1, room.tokens  # the newest is one
         for unit in older:
             messages += len(unit.messages)
-            if messages > self.last_messages:
-                return
-            yield unit
+            left_tokens -= unit.tokens
+            if messages > self.last_messages or left_tokens < 0:
+                return _from_a_question(kept)
+            kept.append(unit)
+        return kept
 
 
 class WholeConversation(WindowPolicy):

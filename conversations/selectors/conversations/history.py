@@ -33,20 +33,21 @@ class HistoryRow(NamedTuple):
     tool_calls: str | None = None
     tool_call_id: str = ""
     excluded: bool = False
+    failed: bool = False
     as_pin: bool = False
 
     def to_history(self) -> HistoryMessage:
-        id_, position, role, content, content_tokens, _, tool_calls, tool_call_id, excluded, _ = self
+        id_, position, role, content, content_tokens, _, tool_calls, tool_call_id, excluded, failed, _ = self
         calls = tuple(map(PromptToolCall.from_wire, json.loads(tool_calls))) if tool_calls else ()
         # The database holds no other roles.
         message = PromptMessage(role, content, None, calls, tool_call_id or None)  # type: ignore[arg-type]
-        return HistoryMessage(position, message, content_tokens, id_, excluded)
+        return HistoryMessage(position, message, content_tokens, id_, excluded, failed)
 
 
 # The columns in the order of `HistoryRow`.
 PATH = """
 SELECT id, position, role, content, content_tokens, encoding, NULLIF(tool_calls, '[]')::text, tool_call_id, excluded,
-       {as_pin}
+       state = 'failed', {as_pin}
 FROM conversations_message
 WHERE conversation_id = %(conversation)s AND active AND position < %(before)s
 """

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conversations.core.prompt.grounding_text import PromptPassage, render_question
+from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall, digest_of
 from conversations.core.window.truncation import truncate_text
-from conversations.core.window.window_record import GroundingRecord, WindowRecord
+from conversations.core.window.window_record import RecallEntry, WindowRecord
 from conversations.models import Completion, Message
 
 
@@ -43,15 +43,15 @@ def _tools(completion: Completion) -> dict[str, Any]:
 
 
 def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMessage]:
-    stored = Message.objects.in_bulk([entry.message for entry in record.entries if entry.message is not None])
+    named = [entry.message for entry in record.entries if entry.message is not None]
+    stored = Message.objects.in_bulk({*named, *(entry.message for entry in record.recall.included)})
     for entry in record.entries:
         if entry.kind == "system":
             yield PromptMessage("system", completion.system_prompt.text if completion.system_prompt else "")
         elif entry.message in stored:
             message = prompt_message(stored[entry.message])
             if entry.kind == "newest":
-                passages = stored[entry.message].grounding
-                yield message._replace(content=_with_grounding(message.content, passages, record.grounding))
+                yield message._replace(content=_question(stored[entry.message], record, stored))
             else:
                 yield message._replace(content=truncate_text(message.content, entry.truncated_to))
 
@@ -67,12 +67,28 @@ def prompt_message(message: Message) -> PromptMessage:
     )
 
 
-def _with_grounding(content: str, stored: list[dict[str, Any]], record: GroundingRecord) -> str:
+def _question(newest: Message, record: WindowRecord, stored: Mapping[int, Message]) -> str:
+    """Return the newest message with what was looked up in documents and recalled of the *stored* messages."""
     included = []
-    for seen in record.included:
-        passage = passage_of(stored[seen.number - 1])
+    for seen in record.grounding.included:
+        passage = passage_of(newest.grounding[seen.number - 1])
         included.append(replace(passage, text=truncate_text(passage.text, seen.truncated_to)))
-    return render_question(content, included, left_out=len(record.left_out))
+    recalled = [_piece(entry, stored[entry.message]) for entry in record.recall.included if entry.message in stored]
+    left_out = len(record.grounding.left_out)
+    return render_question(newest.content, included, left_out=left_out, recalled=recalled)
+
+
+def _piece(entry: RecallEntry, message: Message) -> RecalledPiece:
+    return RecalledPiece(
+        position=entry.position,
+        start=entry.start,
+        end=entry.end,
+        day=entry.day,
+        role=message.role,
+        text=message.content[entry.start : entry.end],
+        is_whole=not entry.is_cut,
+        name=message.name or None,
+    )
 
 
 def passage_of(stored: Mapping[str, Any]) -> PromptPassage:
