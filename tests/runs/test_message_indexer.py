@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from conversations.live.fanout import MESSAGES, publish
+from conversations.models import MessageIndex, PathChange
+from conversations.runs import repeated_work
+from conversations.runs.message_indexer import MessageIndexer
+from conversations.services.recall import index_messages
+from conversations.services.replies.end_reply import COMPLETE, end_reply
+from tests.support.people import begin, make_user, post
+from tests.support.waiting import in_thread, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def say():
+    conversation = begin(make_user("alice"))
+    end_reply(post(conversation, "Where is the train?").reply.pk, COMPLETE, content="In Bergen.")
+    return conversation
+
+
+@pytest.fixture
+async def indexer(transactional_db):
+    indexer = MessageIndexer()
+    await indexer.start()
+    yield indexer
+    await indexer.drain()
+
+
+async def test_what_was_said_is_indexed_as_soon_as_it_is_announced(monkeypatch, indexer):
+    monkeypatch.setattr(repeated_work, "POLL_SECONDS", 3_600.0)
+    publish(MESSAGES, "begin to wait that long")
+    conversation = await in_thread(say)
+    index = await wait_until(lambda: MessageIndex.objects.filter(pk=conversation.pk, passages=2).first())
+    assert index.next_position == 2
+    await wait_until(lambda: not PathChange.objects.exists())
+
+
+async def test_what_was_behind_at_the_start_is_caught_up(transactional_db):
+    conversation = await in_thread(say)
+    indexer = MessageIndexer()
+    await indexer.start()
+    await wait_until(lambda: MessageIndex.objects.filter(pk=conversation.pk, passages=2).exists())
+    await indexer.drain()
+
+
+async def test_an_error_does_not_end_the_duty(monkeypatch, indexer):
+    monkeypatch.setattr(repeated_work, "POLL_SECONDS", 0.05)
+    make, failures = index_messages.make_rows, iter((ValueError("once"),))
+
+    def fail_once(*arguments, **named):
+        for error in failures:
+            raise error
+        return make(*arguments, **named)
+
+    monkeypatch.setattr(index_messages, "make_rows", fail_once)
+    conversation = await in_thread(say)
+    await wait_until(lambda: MessageIndex.objects.filter(pk=conversation.pk, passages=2).exists())
