@@ -41,6 +41,7 @@ class Command(BaseCommand):
             conversation=found,
             content=message,
             policy=_policy(found, options["policy"], options["budget"]),
+            with_recall=True,
         )
         window = _window(estimate)
         for line in [_json(window)] if options["json"] else _lines(estimate, window):

@@ -148,6 +148,8 @@ def _phrase(prompt: DemoPrompt, key: str, quoted: Sentence | None = None, **valu
 def _place(phrases: dict[str, str], sentence: Sentence, *, message_count: int) -> str:
     if sentence.passage is not None:
         return phrases["in_passage"].format(number=sentence.passage.number)
+    if sentence.day:
+        return phrases["in_recalled"].format(day=sentence.day)
     if sentence.message_number is not None:
         return phrases["in_message"].format(number=sentence.message_number, message_count=message_count)
     return phrases["in_system_prompt"]

@@ -12,7 +12,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from conversations.core.prompt.grounding_text import GROUNDING_HEADER, LIKE_OURS, QUESTION_HEADER, QUOTED
+from conversations.core.prompt.grounding_text import (
+    CUT,
+    GROUNDING_HEADER,
+    LIKE_OURS,
+    QUESTION_HEADER,
+    QUOTED,
+    RECALL_HEADER,
+)
 from conversations.core.prompt.messages import Prompt, PromptToolCall
 from conversations.core.window.truncation import TRUNCATION_MARK
 
@@ -21,6 +28,8 @@ from .phrases import CHINESE, ENGLISH
 HEADING_MARK = " › "
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LEFT_OUT = re.compile(r"\n\n\((\d{1,9}) more passages? (?:was|were) found but did not fit\.\)\Z")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SPEAKER = re.compile(r"([^\W\d_]\d*): ")
 _FIELD = re.compile(r"(?P<name>\w[\w -]{0,39}): *(?P<value>.+)")
 _TITLES = ("title", "name", "subject", "标题", "题目", "名称")
 _WHERE_AND_WHEN = ("day", "date", "日期", "start", "time", "时间", "room", "place", "location", "地点", "房间")
@@ -63,23 +72,55 @@ class SentPassage:
         return longest.removesuffix(TRUNCATION_MARK).rstrip()
 
 
+class QuotableMessage(NamedTuple):
+    """A piece of an older message that was sent beside the question: said on *day*, as year-month-day."""
+
+    day: str
+    is_by_assistant: bool
+    text: str
+
+
 @dataclass(frozen=True)
 class Grounding:
-    """The *passages* that were retrieved for a *question* and sent. *left_out* more did not fit."""
+    """The *passages* that were retrieved for a *question* and sent. *left_out* more did not fit.
+
+    *recalled* are pieces of older messages, oldest first.
+    """
 
     question: str
     passages: tuple[SentPassage, ...] = ()
     left_out: int = 0
+    recalled: tuple[QuotableMessage, ...] = ()
 
 
 def parse_grounding(content: str) -> Grounding:
-    """Split the newest user message into what `core.prompt.grounding_text` joins: passages and question."""
-    if not content.startswith(GROUNDING_HEADER):
+    """Split the newest user message into what `core.prompt.grounding_text` joins: passages, recall and question."""
+    if not content.startswith((GROUNDING_HEADER, RECALL_HEADER)):
         return Grounding(content)
     blocks, _, question = content.partition(f"\n\n{QUESTION_HEADER}\n")
+    blocks, _, recalled = f"\n\n{blocks}".partition(f"\n\n{RECALL_HEADER}")
     left_out = _LEFT_OUT.search(blocks)
     passages = _LEFT_OUT.sub("", blocks)
-    return Grounding(question, tuple(_passages(passages)), int(left_out[1]) if left_out else 0)
+    return Grounding(
+        question, tuple(_passages(passages)), int(left_out[1]) if left_out else 0, tuple(_recalled(recalled))
+    )
+
+
+def _recalled(block: str) -> list[QuotableMessage]:
+    """Return the messages of the block, whose first line is the rest of its header: ` U: user, A: assistant.`"""
+    legend, _, rest = block.partition("\n")
+    speakers = [each.split(": ", 1) for each in legend.strip(" .").split(", ") if ": " in each]
+    assistant = next((initial for initial, called in speakers if called == "assistant"), "")
+    found: list[QuotableMessage] = []
+    day = ""
+    for line in rest.splitlines():
+        if _DAY.fullmatch(line):
+            day = line
+        elif head := _SPEAKER.match(line):
+            found.append(QuotableMessage(day, head[1] == assistant, line[head.end() :]))
+        elif found:
+            found[-1] = found[-1]._replace(text=f"{found[-1].text}\n{_unquoted(line)}")
+    return found
 
 
 def _passages(blocks: str) -> Iterator[SentPassage]:
@@ -108,11 +149,15 @@ _QUESTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence with where it stands: in message *message_number*, in *passage*, or else in the system prompt."""
+    """A sentence with where it stands: in message *message_number*, in *passage*, or else in the system prompt.
+
+    If it was recalled, *day* is when it was said.
+    """
 
     text: str
     message_number: int | None = None
     passage: SentPassage | None = None
+    day: str = ""
 
     @property
     def is_question(self) -> bool:
@@ -170,8 +215,8 @@ class DemoPrompt:
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """All that may be quoted: the passages, then the user's messages, newest first, then the system prompt."""
-        return (*self._of_passages(), *self._of_people(), *self._of_system())
+        """All that may be quoted: passages, the user's messages and those recalled, newest first, the system prompt."""
+        return (*self._of_passages(), *self._of_people(), *self._of_recalled(), *self._of_system())
 
     @cached_property
     def _grounding(self) -> Grounding:
@@ -190,6 +235,12 @@ class DemoPrompt:
             if message.role == "user":
                 content = self.question if number == newest_number else message.content
                 yield from (Sentence(text, message_number=number) for text in reversed(split_sentences(content)))
+
+    def _of_recalled(self) -> Iterator[Sentence]:
+        for message in reversed(self._grounding.recalled):
+            if not message.is_by_assistant:
+                text = message.text.removeprefix(CUT).removesuffix(CUT)
+                yield from (Sentence(sentence, day=message.day) for sentence in reversed(split_sentences(text)))
 
     def _of_system(self) -> Iterator[Sentence]:
         for message in self.messages:

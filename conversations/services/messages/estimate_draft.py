@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.utils import timezone
+
 from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationError, MoneyReserved, PolicyFailed, PromptError
@@ -19,6 +21,7 @@ from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
+from conversations.services.grounding.recall import recall_for
 from conversations.services.limits.message_checks import (
     check_message_length,
     check_messages_are_allowed,
@@ -66,20 +69,25 @@ def estimate_draft(
     content: str,
     scenario_id: int | None = None,
     policy: WindowPolicy | None = None,
+    with_recall: bool = False,
 ) -> DraftEstimate:
     """Return what sending *content* now would take; without a conversation it would begin one with the scenario.
 
-    *policy* stands for the scenario's own.
+    *policy* stands for the scenario's own. *with_recall* looks up what would be recalled, which takes longer.
     """
     if conversation is None:
         conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
     context, head = model_context(conversation.scenario), conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, context=context)
-    return _limited(user, _fitted(conversation, draft, context, policy))
+    return _limited(user, _fitted(conversation, draft, context, policy, with_recall))
 
 
 def _fitted(
-    conversation: Conversation, draft: HistoryMessage, context: ModelContext, policy: WindowPolicy | None
+    conversation: Conversation,
+    draft: HistoryMessage,
+    context: ModelContext,
+    policy: WindowPolicy | None,
+    with_recall: bool,
 ) -> DraftEstimate:
     """Return the draft with the window that holds it, if there is one."""
     limit_tokens = budget_tokens(context.language_model, calibration=context.calibration)
@@ -87,6 +95,10 @@ def _fitted(
         policy = policy or effective_policy(conversation.scenario)
         limit_tokens = policy.budget_tokens(context.language_model, calibration=context.calibration)
         window = build_window(conversation, draft, policy=policy)
+        if with_recall and window.record.recall.limit_tokens:
+            before = window.record.first_position
+            found = recall_for(conversation, draft.message.content, before, timezone.now())
+            window = build_window(conversation, draft, policy=policy, recalled=found.passages)
     except (PromptError, PolicyFailed) as error:
         return DraftEstimate(conversation, draft, limit_tokens, error=error)
     return DraftEstimate(conversation, draft, limit_tokens, window)
