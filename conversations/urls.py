@@ -34,6 +34,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/messages/post/", messages.post, name="post"),
     path("c/<uuid:public_id>/messages/<int:message_id>/pin/", pins.pin, name="pin"),
     path("c/<uuid:public_id>/messages/<int:message_id>/exclude/", pins.exclude, name="exclude"),
+    path("c/<uuid:public_id>/messages/<int:message_id>/recall/", pins.recall, name="recall"),
     path("c/<uuid:public_id>/messages/<int:message_id>/edit/", versions.edit, name="edit"),
     path("c/<uuid:public_id>/messages/<int:message_id>/show/", versions.show, name="show"),
     path("c/<uuid:public_id>/sync/", pages.sync, name="sync"),

@@ -197,6 +197,7 @@ class Migration(migrations.Migration):
                 ('encoding', models.CharField(max_length=50, verbose_name='encoding')),
                 ('pinned', models.BooleanField(default=False, verbose_name='pinned')),
                 ('excluded', models.BooleanField(default=False, verbose_name='excluded')),
+                ('never_recalled', models.BooleanField(db_default=False, default=False, verbose_name='never recalled')),
                 ('state', models.CharField(choices=[('streaming', 'Streaming'), ('complete', 'Complete'), ('stopped', 'Stopped'), ('interrupted', 'Interrupted'), ('failed', 'Failed')], default='complete', max_length=12, verbose_name='state')),
                 ('error_code', models.CharField(blank=True, max_length=50, verbose_name='error code')),
                 ('error_params', models.JSONField(default=dict)),

@@ -64,6 +64,7 @@ class Message(models.Model):
     encoding = models.CharField(_("encoding"), max_length=50)
     pinned = models.BooleanField(_("pinned"), default=False)
     excluded = models.BooleanField(_("excluded"), default=False)
+    never_recalled = models.BooleanField(_("never recalled"), default=False, db_default=False)
     state = models.CharField(_("state"), max_length=12, choices=MessageState, default=MessageState.COMPLETE)
     error_code = models.CharField(_("error code"), max_length=50, blank=True)
     error_params = models.JSONField(default=dict)

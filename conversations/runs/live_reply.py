@@ -86,6 +86,7 @@ class LiveReply:
                 prompt_tokens=record.prompt_tokens,
                 budget_tokens=record.budget_tokens,
                 first_position=record.first_position,
+                recalled=record.recall.messages,
             )
         )
 

@@ -15,6 +15,7 @@ MARK_LABELS: Mapping[str, Promise] = {
     "pinned": gettext_lazy("Pinned: always in view"),
     "excluded": gettext_lazy("Excluded: never sent"),
     "out": gettext_lazy("Out of view"),
+    "recalled": gettext_lazy("Recalled for your last question"),
 }
 LEFT_OUT_LABELS: Mapping[LeftOutReason, Promise] = {
     "does_not_fit": gettext_lazy("did not fit"),
@@ -26,13 +27,27 @@ LEFT_OUT_LABELS: Mapping[LeftOutReason, Promise] = {
     "without_tools": gettext_lazy("this request has no tools, so their calls are left out"),
     "policy": gettext_lazy("left out by the window policy"),
 }
+# In the order in which pages show them: what comes from the conversation stands together.
 PART_LABELS: Mapping[Part, Promise] = {
     "system": gettext_lazy("System prompt and format"),
     "tools": gettext_lazy("Tools"),
     "pins": gettext_lazy("Pinned messages"),
     "older": gettext_lazy("Older messages"),
+    "recall": gettext_lazy("Recalled"),
     "grounding": gettext_lazy("Document passages"),
-    "recall": gettext_lazy("Recalled from earlier"),
     "newest": gettext_lazy("Newest message"),
     "tool_steps": gettext_lazy("Tool steps"),
 }
+# Why an older message was found, by the codes of `core.recall.rank_candidates`.
+RECALL_REASON_LABELS: Mapping[str, Promise] = {
+    "words": gettext_lazy("same words as your question"),
+    "session": gettext_lazy("from a part of the conversation about this"),
+    "neighbour": gettext_lazy("next to a message that fits"),
+    "feedback": gettext_lazy("same words as other matches"),
+    "date": gettext_lazy("date that you name"),
+    "speaker": gettext_lazy("said by the speaker you name"),
+}
+RECALL_ERROR_LABELS: Mapping[str, Promise] = {
+    "look_up_too_costly": gettext_lazy("Looking through older messages took too long, so none was recalled."),
+}
+OTHER_RECALL_ERROR = gettext_lazy("Older messages could not be searched, so none was recalled.")

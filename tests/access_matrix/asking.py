@@ -83,7 +83,13 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
     fields: dict[str, Any] = {"content": "Hello", "client_id": str(uuid.uuid4()), "title": "Stolen", "name": "Stolen"}
     return (
         fields
-        | {"scenario": world.own(who).ids["scenario_id"], "pinned": "true", "excluded": "true", "shows": "true"}
+        | {
+            "scenario": world.own(who).ids["scenario_id"],
+            "pinned": "true",
+            "excluded": "true",
+            "never_recalled": "true",
+            "shows": "true",
+        }
         | {"files": SimpleUploadedFile("hello.txt", b"Hello"), "digest": world.alices.ids["digest"], "allowed": "yes"}
     )
 

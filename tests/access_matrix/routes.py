@@ -45,7 +45,7 @@ CONVERSATIONS = {
     },
     Door.OBJECT: {
         *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
-        *("pin", "exclude", "edit", "show", "decide_call", "call_result"),
+        *("pin", "exclude", "recall", "edit", "show", "decide_call", "call_result"),
         *(f"{kind}_documents" for kind in ("conversation", "scenario")),
         *(f"add_{kind}_documents" for kind in ("conversation", "scenario")),
         *(f"{verb}_conversation_document" for verb in ("download", "delete", "read_again")),

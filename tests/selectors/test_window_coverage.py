@@ -11,6 +11,7 @@ from conversations.core.window.budget import ChatFormat, LanguageModel
 from conversations.core.window.compute_window import Turn, compute_window
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import SlidingWindow
+from conversations.core.window.window_record import RecallEntry, RecallRecord
 from conversations.models import Message
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage, Mark
 from conversations.wording.window_labels import MARK_LABELS
@@ -62,6 +63,32 @@ def test_what_a_person_has_decided_goes_before_what_the_window_says(decided, exp
     assert mark(Coverage(first_position=5), 0, **decided) == expected
 
 
+@pytest.mark.parametrize(
+    ("position", "decided", "expected"),
+    [
+        (0, {}, "recalled"),
+        (1, {}, "out"),
+        (7, {}, "in"),
+        (0, {"pinned": True}, "pinned"),
+        (0, {"excluded": True}, "excluded"),
+    ],
+)
+def test_what_was_recalled_has_a_mark_of_its_own_where_nothing_else_is_to_be_said(position, decided, expected):
+    coverage = Coverage(first_position=5, recalled=(100, 107))
+    assert mark(coverage, position, **decided) == expected
+
+
+def test_messages_are_recalled_once_however_many_passages_of_them_are():
+    entries = [RecallEntry(message, 3, 0, 5, True, "2026-11-02", 4, 1.5) for message in (7, 8, 7)]
+    assert RecallRecord(included=tuple(entries)).messages == (7, 8)
+
+
+@pytest.mark.parametrize("share", [0, 0.25])
+def test_the_line_says_that_the_model_recalls_where_its_policy_does(share):
+    older = [stored(position) for position in range(9, -1, -1)]
+    assert coverage_from(older, recall_share=share).recalls == (share > 0)
+
+
 def test_before_anything_was_sent_everything_is_in_view():
     assert mark(EVERYTHING, 0) == "in"
 
@@ -87,5 +114,5 @@ def test_a_reply_is_in_view_with_or_without_what_its_tools_have_said(tokens):
 def test_a_reply_before_the_window_is_out_of_view_with_its_steps():
     answer, result, call = tool_turn(3, 5)
     older = [*(stored(position) for position in (9, 8, 7, 6)), answer, result, call, stored(2, 30)]
-    coverage = coverage_from(older, low_water_share=0.6)
+    coverage = coverage_from(older, low_water_share=0.6, recall_share=0)
     assert (coverage.first_position, mark(coverage, 5)) == (6, "out")

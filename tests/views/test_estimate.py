@@ -14,6 +14,7 @@ from conversations.models import Completion, Message, Scenario
 from conversations.services.messages.mark_message import exclude_message, pin_message
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
+from conversations.wording.window_labels import PART_LABELS
 from tests.grounding.documents import store_document
 from tests.support.people import begin, make_user, post
 
@@ -58,7 +59,8 @@ def test_the_estimate_is_the_window_that_is_then_sent(client, conversation):
     figures = ask(client, "estimate", conversation).json()["window"]
     record = prepare_reply(post(conversation, "And now?").reply.pk).window.record
     assert (figures["prompt_tokens"], figures["first_position"]) == (record.prompt_tokens, record.first_position)
-    assert figures["parts"] == [*map(list, record.parts.items()), ["reserve", record.reply_reserve_tokens]]
+    assert dict(figures["parts"]) == {**record.parts, "reserve": record.reply_reserve_tokens}
+    assert [part for part, _ in figures["parts"]] == [*PART_LABELS, "free", "reserve"]
 
 
 def test_the_estimate_tells_which_messages_are_pinned_and_which_are_out(client, conversation):

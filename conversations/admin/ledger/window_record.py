@@ -16,7 +16,7 @@ from conversations.core.window.window_record import EntryKind, LeftOutMessage, P
 from conversations.models import Completion
 from conversations.models.message import MessageRole
 from conversations.window_policies import policy_choices
-from conversations.wording.window_labels import LEFT_OUT_LABELS
+from conversations.wording.window_labels import LEFT_OUT_LABELS, PART_LABELS
 
 KINDS: dict[EntryKind, Promise] = {
     "system": _("System prompt"),
@@ -137,5 +137,8 @@ def _slices(record: WindowRecord) -> Iterator[Slice]:
         if kind == "newest" and record.grounding.tokens:
             yield "grounding", gettext("Document passages"), record.grounding.tokens, ()
             tokens -= record.grounding.tokens
+        if kind == "newest" and record.recall.tokens:
+            yield "recall", str(PART_LABELS["recall"]), record.recall.tokens, ()
+            tokens -= record.recall.tokens
         yield kind, str(KINDS[kind]), tokens, entries
     yield "priming", gettext("Reply priming"), record.priming_tokens, ()

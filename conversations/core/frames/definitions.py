@@ -171,13 +171,17 @@ class ReplyFailed(ConversationFrame):
 
 @dataclass(frozen=True, slots=True)
 class WindowRecorded(ConversationFrame):
-    """The window of *reply*: its prompt's tokens of the budget, and the oldest position that the model sees."""
+    """The window of *reply*: its prompt's tokens of the budget, and the oldest position that the model sees.
+
+    *recalled* are the messages before it that the model sees again for this reply.
+    """
 
     type: ClassVar[str] = "window.recorded"
     reply: int
     prompt_tokens: int
     budget_tokens: int
     first_position: int
+    recalled: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

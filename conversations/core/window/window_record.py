@@ -143,6 +143,16 @@ class RecallRecord:
     is_looked_up: bool = False
     error: str = ""
 
+    @property
+    def found(self) -> int:
+        """How many passages were good enough."""
+        return len(self.included) + len(self.left_out) + self.left_out_unnamed
+
+    @property
+    def messages(self) -> tuple[int, ...]:
+        """The messages of which something was sent, by id, each once."""
+        return tuple(dict.fromkeys(entry.message for entry in self.included))
+
     def to_json(self) -> dict[str, Any]:
         return {
             **{column.name: getattr(self, column.name) for column in fields(self)},

@@ -17,7 +17,7 @@ SELECT passage.ordinal, message.id, message.position, message.role, message.name
        passage.first_person_words, passage.is_question
 FROM conversations_messagepassage passage JOIN conversations_message message ON message.id = passage.message_id
 WHERE passage.conversation_id = %(conversation)s AND passage.ordinal = ANY(%(firsts)s)
-  AND message.active AND NOT message.excluded AND message.position < %(position)s
+  AND message.active AND NOT message.excluded AND NOT message.never_recalled AND message.position < %(position)s
 """
 TEXTS = """
 SELECT message.id, substr(message.content, start + 1, size)

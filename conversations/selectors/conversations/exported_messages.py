@@ -43,6 +43,7 @@ def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[s
         "shown": message.active,
         "pinned": message.pinned,
         "excluded": message.excluded,
+        "never_recalled": message.never_recalled,
         "role": message.role,
         "state": message.state,
         "error": message.error_code,

@@ -14,6 +14,7 @@ from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.window.window_record import LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message
 
+from .recalled import RecalledView, view_recalled
 from .sources import SourcePassage, StoredGrounding, source_passages
 
 EXCERPT_CHARACTERS = 160
@@ -56,6 +57,7 @@ class WindowView:
     rows: list[WindowRow]
     left_out: list[LeftOutRow]
     passages: list[SourcePassage]
+    recalled: RecalledView
     tools: Sequence[str] = ()
 
     @property
@@ -152,7 +154,8 @@ def view_window(
         for entry in record.entries
     ]
     left_out = [LeftOutRow(out, words[out.message].excerpt if out.message in words else "") for out in record.left_out]
-    return WindowView(record, rows, left_out, source_passages(record.grounding, grounding), tools)
+    passages = source_passages(record.grounding, grounding)
+    return WindowView(record, rows, left_out, passages, view_recalled(record.recall), tools)
 
 
 def last_window(conversation: Conversation) -> WindowRecord | None:

@@ -12,20 +12,23 @@ from conversations.models import Message
 
 from .thread import ThreadMessage
 
-Mark = Literal["in", "pinned", "excluded", "out"]
+Mark = Literal["in", "pinned", "excluded", "out", "recalled"]
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """The messages that a window holds. From *first_position* on everything is in it but *left_out*: message → reason.
 
-    Before it only the pins are, if it *has_pins_above*. *pins* are all of them, by id.
+    Before it only the pins are, if it *has_pins_above*, and what was *recalled*, by id, where the policy *recalls*.
+    *pins* are all of them, by id.
     """
 
     first_position: int = 0
     left_out: Mapping[int, LeftOutReason] = field(default_factory=dict)
     pins: tuple[int, ...] = ()
     has_pins_above: bool = False
+    recalled: tuple[int, ...] = ()
+    recalls: bool = False
 
     @classmethod
     def of(cls, record: WindowRecord) -> Coverage:
@@ -35,6 +38,8 @@ class Coverage:
             left_out={out.message: out.reason for out in record.left_out if out.message is not None},
             pins=tuple(pin.message for pin in pins if pin.message is not None),
             has_pins_above=any(pin.position < record.first_position for pin in pins if pin.position is not None),
+            recalled=record.recall.messages,
+            recalls=record.recall.limit_tokens > 0,
         )
 
     def mark_of(self, message: Message | ThreadMessage) -> Mark:
@@ -44,7 +49,9 @@ class Coverage:
         if message.pinned:
             return "pinned"
         is_out = message.position < self.first_position or message.pk in self.left_out
-        return "out" if is_out else "in"
+        if not is_out:
+            return "in"
+        return "recalled" if message.pk in self.recalled else "out"
 
 
 EVERYTHING = Coverage()

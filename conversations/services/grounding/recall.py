@@ -103,9 +103,10 @@ def _as_it_was(entry: RecallEntry, message: Message) -> RecalledPassage:
 
 
 def still_sendable(passages: Sequence[RecalledPassage]) -> list[RecalledPassage]:
-    """Return those of *passages* whose messages are still on the path where they were found, and not excluded."""
+    """Return those of *passages* whose messages are still on the path where they were found, and may be recalled."""
     if not passages:
         return []
-    found = Message.objects.filter(pk__in={passage.message for passage in passages}, active=True, excluded=False)
-    there = set(found.values_list("pk", "position"))
+    found = Message.objects.filter(pk__in={passage.message for passage in passages}, active=True)
+    allowed = found.filter(excluded=False, never_recalled=False)
+    there = set(allowed.values_list("pk", "position"))
     return [passage for passage in passages if (passage.message, passage.position) in there]

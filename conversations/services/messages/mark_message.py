@@ -1,4 +1,4 @@
-"""Pin a message, so that it is always sent, or exclude it, so that it never is."""
+"""Pin a message, so that it is always sent; exclude it, so that it never is; or keep it from being recalled."""
 
 from __future__ import annotations
 
@@ -66,6 +66,15 @@ def exclude_message(*, conversation: Conversation, message_id: int, excluded: bo
             raise ReplyInProgress
         _store(message, locked, pinned=message.pinned and not excluded, excluded=excluded)
         conversation.has_pins = locked.has_pins
+    return message
+
+
+def recall_message(*, conversation: Conversation, message_id: int, never_recalled: bool) -> Message:
+    """Never recall the message once it is out of view, or let it be recalled again. Raises `MessageNotFound`."""
+    with transaction.atomic():
+        locked = lock_conversation(conversation)
+        message = find_message(locked, message_id)
+        _store(message, locked, never_recalled=never_recalled)
     return message
 
 

@@ -5,6 +5,7 @@ Django runs these views in threads of its own, so counting a long draft holds up
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -23,6 +24,7 @@ from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
 from conversations.views.usage.money_left import money_sentences
 from conversations.wording.error_sentences import error_sentence, request_reader
+from conversations.wording.window_labels import PART_LABELS
 
 from .window_context import window_context, window_summary
 
@@ -84,11 +86,25 @@ def _figures(record: WindowRecord) -> dict[str, Any]:
     """Return what the meter draws, and which messages are pinned and excluded now: this is the coming window."""
     coverage = Coverage.of(record)
     return {
-        **window_summary(record),
-        "parts": [*record.parts.items(), ("reserve", record.reply_reserve_tokens)],
+        **_summary(record),
+        "parts": [*_parts(record), ("reserve", record.reply_reserve_tokens)],
         "pins": coverage.pins,
         "excluded": [message for message, reason in coverage.left_out.items() if reason == "excluded"],
     }
+
+
+def _summary(record: WindowRecord) -> dict[str, Any]:
+    """Return the figures of a window that may never be sent: what it *would_recall*, if that was looked up."""
+    summary = window_summary(record)
+    recalled = summary.pop("recalled")
+    return {**summary, "would_recall": recalled if record.recall.is_looked_up else None}
+
+
+def _parts(record: WindowRecord) -> Iterator[tuple[str, int]]:
+    """Yield the parts with their tokens, in the order in which pages show them, and what is free."""
+    parts = record.parts
+    yield from ((part, parts[part]) for part in PART_LABELS)
+    yield "free", parts["free"]
 
 
 def _window_context(estimated: DraftEstimate, record: WindowRecord) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import uuid
 from collections.abc import Mapping, Sequence
@@ -47,9 +48,10 @@ SUGGESTIONS: Mapping[str, Promise] = {
 }
 
 
-def list_context(request: HtmxRequest, *, current: uuid.UUID | None) -> dict[str, Any]:
-    """The list of conversations, from the moment in the query on, as one page of groups; and which of all ask."""
-    before = parameters.moment(request, "before")
+def list_context(
+    request: HtmxRequest, *, current: uuid.UUID | None, before: dt.datetime | None = None
+) -> dict[str, Any]:
+    """The list of conversations, the newest or those before a moment, as one page of groups; and which of all ask."""
     found = list_conversations(request.user, before=before, limit=CONVERSATIONS_PER_PAGE)
     goes_on = len(found) == CONVERSATIONS_PER_PAGE
     awaiting_approval = conversations_awaiting_approval(request.user.pk)

@@ -71,7 +71,7 @@ def sync(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
 def conversations(request: HtmxRequest) -> HttpResponse:
     """The list of conversations: whole, or its next page."""
     current = parameters.optional_unique_id(request, "current")
-    context = list_context(request, current=current)
+    context = list_context(request, current=current, before=parameters.moment(request, "before"))
     if not request.htmx:
         return render(request, "conversations/list.html", context)
     is_next_page = "before" in request.GET

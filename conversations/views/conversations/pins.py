@@ -1,16 +1,20 @@
-"""Views that pin and exclude messages: by a form, or by the page's script. The other pages are updated by a frame."""
+"""Views that pin and exclude messages, or keep them from being recalled: by a form, or by the page's script.
+
+The other pages are updated by a frame.
+"""
 
 from __future__ import annotations
 
 import uuid
 
 from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from conversations.access import find_conversation
 from conversations.models import Message
-from conversations.services.messages.mark_message import exclude_message, pin_message
+from conversations.services.messages.mark_message import exclude_message, pin_message, recall_message
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
@@ -32,6 +36,19 @@ def exclude(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> Http
     conversation = find_conversation(request.user, public_id)
     excluded = parameters.flag(request, "excluded")
     marked = exclude_message(conversation=conversation, message_id=message_id, excluded=excluded)
+    return _marked(request, public_id, marked)
+
+
+@require_POST
+@answers_errors()
+def recall(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpResponse:
+    """Never recall a message, or let it be recalled again. The window's panel gets its button back."""
+    conversation = find_conversation(request.user, public_id)
+    never_recalled = parameters.flag(request, "never_recalled")
+    marked = recall_message(conversation=conversation, message_id=message_id, never_recalled=never_recalled)
+    if request.htmx:
+        context = {"public_id": public_id, "message_id": marked.pk, "never_recalled": marked.never_recalled}
+        return render(request, "conversations/_never_recalled.html", context)
     return _marked(request, public_id, marked)
 
 

@@ -62,7 +62,7 @@ export function frameHandler({
         takePiece(frame);
         break;
       case "window.recorded":
-        coverage.update({ first_position: frame.first_position });
+        coverage.update({ first_position: frame.first_position, recalled: frame.recalled });
         break;
       case "message.marked":
         takeMark(frame);
@@ -92,7 +92,7 @@ export function frameHandler({
     }
     messages.takeSnapshot(snapshot);
     costs.show(snapshot.costs);
-    coverage.update(messages.streamingArticle ? snapshot.window : {});
+    coverage.update(messages.streamingArticle ? snapshot.window : { recalled: snapshot.window.recalled });
     sidebar.showAwaitingApproval(snapshot.awaiting_approval);
     if (snapshot.title) {
       sidebar.showTitle(snapshot.title);

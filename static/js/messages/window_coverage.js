@@ -11,7 +11,7 @@ import { sentence } from "../shared/sentences.js";
  * @import { CoveredWindow } from "../server/frames.js"
  *
  * @typedef {{pinned: boolean, excluded: boolean}} Decisions what is decided about a message
- * @typedef {"in" | "out" | "pinned" | "excluded"} Mark
+ * @typedef {"in" | "out" | "pinned" | "excluded" | "recalled"} Mark
  */
 
 export class WindowCoverage {
@@ -21,7 +21,10 @@ export class WindowCoverage {
     this.horizon = find(list, "[data-horizon]");
     /** @type {Record<Mark, string>} */
     this.words = JSON.parse(dataOf(list, "markWords"));
-    /** @type {{first_position: number, has_pins_above: boolean, left_out: Record<string, string>}} */
+    /**
+     * @type {{first_position: number, has_pins_above: boolean, left_out: Record<string, string>, recalls: boolean,
+     *   recalled: number[], would_recall?: number[] | null}}
+     */
     this.window = JSON.parse(dataOf(list, "coverage"));
   }
 
@@ -30,8 +33,11 @@ export class WindowCoverage {
    * pinned and excluded now, for a page that has missed that.
    * @param {CoveredWindow} window
    */
-  update({ pins, excluded, ...window }) {
+  update({ pins, excluded, recalled, ...window }) {
     Object.assign(this.window, window);
+    if (recalled) {
+      Object.assign(this.window, { recalled, would_recall: null }); // what was being written has been sent
+    }
     if (pins) {
       this.#correctDecisions(new Set(pins), new Set(excluded));
     }
@@ -109,8 +115,7 @@ export class WindowCoverage {
   /** @param {HTMLElement} article */
   #draw(article) {
     const mark = this.#markOf(article);
-    const reason = mark === "out" && this.window.left_out[dataOf(article, "message")];
-    const words = reason ? `${this.words.out}: ${reason}` : this.words[mark];
+    const words = this.#wordsFor(mark, dataOf(article, "message"));
     const sign = find(article, ".mark");
     if (article.dataset.mark === mark && sign.title === words) {
       return;
@@ -119,6 +124,18 @@ export class WindowCoverage {
     sign.title = words;
     find(sign, "use", SVGElement).setAttribute("href", `#mark-${mark}`);
     find(sign, "[data-mark-words]").textContent = words;
+  }
+
+  /**
+   * @param {Mark} mark
+   * @param {string} message
+   */
+  #wordsFor(mark, message) {
+    const reason = mark === "out" && this.window.left_out[message];
+    if (reason) {
+      return `${this.words.out}: ${reason}`;
+    }
+    return mark === "recalled" && this.window.would_recall ? sentence("wouldRecall") : this.words[mark];
   }
 
   /**
@@ -132,7 +149,12 @@ export class WindowCoverage {
     if ("pinned" in article.dataset) {
       return "pinned";
     }
-    return this.#isBelow(article) && !(dataOf(article, "message") in this.window.left_out) ? "in" : "out";
+    const message = dataOf(article, "message");
+    if (this.#isBelow(article) && !(message in this.window.left_out)) {
+      return "in";
+    }
+    const recalled = this.window.would_recall ?? this.window.recalled;
+    return recalled.includes(Number(message)) ? "recalled" : "out";
   }
 
   /** @param {HTMLElement} article */
@@ -141,15 +163,28 @@ export class WindowCoverage {
   }
 
   #placeHorizon() {
-    const { first_position: position, has_pins_above: hasPins } = this.window;
+    const { first_position: position, has_pins_above: hasPins, recalls } = this.window;
     const articles = this.#articles;
     const first = articles.find((article) => this.#isBelow(article));
     const isOnPage = first && Number(articles[0]?.dataset.position) <= position;
     this.horizon.hidden = !position || !isOnPage;
     this.horizon.classList.toggle("has-pins-above", Boolean(hasPins));
-    this.horizon.ariaLabel = sentence(hasPins ? "horizonWithPins" : "horizon");
+    this.horizon.classList.toggle("recalls", Boolean(recalls));
+    this.horizon.ariaLabel = sentence(horizonSentence(Boolean(hasPins), Boolean(recalls)));
     if (!this.horizon.hidden && first && this.horizon.nextElementSibling !== first) {
       first.before(this.horizon);
     }
   }
+}
+
+/**
+ * @param {boolean} hasPins
+ * @param {boolean} recalls
+ * @returns {import("../shared/sentences.js").SentenceName}
+ */
+function horizonSentence(hasPins, recalls) {
+  if (recalls) {
+    return hasPins ? "horizonWithBoth" : "horizonWithRecall";
+  }
+  return hasPins ? "horizonWithPins" : "horizon";
 }

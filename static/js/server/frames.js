@@ -14,7 +14,8 @@
  * @typedef {{type: "reply.step", conversation: string, reply: number, step: number}} ReplyStep
  * @typedef {{type: "reply.done" | "reply.failed", conversation: string, reply: number, position: number,
  *   state: string}} ReplyEnded
- * @typedef {{type: "window.recorded", conversation: string, reply: number, first_position: number}} WindowRecorded
+ * @typedef {{type: "window.recorded", conversation: string, reply: number, first_position: number,
+ *   recalled: number[]}} WindowRecorded
  * @typedef {{type: "conversation.awaiting_approval", conversation: string, awaiting_approval: boolean}} ConversationAwaitsApproval
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
  *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string,
@@ -24,7 +25,9 @@
  *
  * @typedef {{id: number, state: string, html: string}} DrawnMessage a message of a snapshot
  * @typedef {{first_position?: number, has_pins_above?: boolean, left_out?: Record<string, string>,
- *   pins?: number[], excluded?: number[]}} CoveredWindow what a window holds; *left_out* is message → reason in words
+ *   pins?: number[], excluded?: number[], recalls?: boolean, recalled?: number[],
+ *   would_recall?: number[] | null}} CoveredWindow what a window holds; *left_out* is message → reason in words,
+ *   *recalled* are the messages above it that were sent again, *would_recall* those that would be for what is being written
  *
  * @typedef {MessageStored | MessageMarked | MessageShown | ReplyStarted | ReplyDelta | ReplyHtml | ReplyStep |
  *   ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationSnapshot | ErrorFrame} ServerFrame

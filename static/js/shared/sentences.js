@@ -9,6 +9,7 @@ import { find } from "./dom.js";
  *   | "noSocket" | "noConnection" | "unreachable" | "tooLarge"
  *   | "pinned" | "unpinned" | "excluded" | "included" | "edited" | "shown" | "cleaned" | "awaitingApproval"
  *   | "passageLoading" | "passageFailed" | "horizon" | "horizonWithPins"
+ *   | "horizonWithRecall" | "horizonWithBoth" | "wouldRecall"
  *   | "uploadQueued" | "uploadProgress" | "uploadAdded" | "uploadKnown" | "uploadTooLarge" | "uploadUnreachable"
  *   | "toolTokens" | "passkeyUnsupported" | "passkeyFailed" | "passkeyOffline"} SentenceName
  */
