@@ -507,7 +507,7 @@ class Migration(migrations.Migration):
                 ('tool', models.CharField(max_length=100, verbose_name='tool')),
                 ('source', models.CharField(max_length=100, verbose_name='source')),
                 ('arguments', models.TextField(blank=True, verbose_name='arguments')),
-                ('needs_approval', models.BooleanField(default=False, verbose_name='asked')),
+                ('needs_approval', models.BooleanField(default=False, verbose_name='needs approval')),
                 ('digest', models.CharField(max_length=64)),
                 ('state', models.CharField(choices=[('awaiting_approval', 'Waiting for an answer'), ('ready', 'Ready'), ('running', 'Running'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('refused', 'Not allowed'), ('stopped', 'Stopped')], max_length=17, verbose_name='state')),
                 ('error_code', models.CharField(blank=True, max_length=50, verbose_name='error code')),

@@ -108,7 +108,7 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        words = {"role": self.get_role_display(), "id": self.pk, "position": self.position}
+        words = {"role": self.get_role_display(), "id": self.pk, "position": self.position + 1}
         return gettext("message %(id)s: %(role)s, at %(position)s") % words
 
     @property

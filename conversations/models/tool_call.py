@@ -41,7 +41,7 @@ class ToolCall(models.Model):
     tool = models.CharField(_("tool"), max_length=100)
     source = models.CharField(_("source"), max_length=100)
     arguments = models.TextField(_("arguments"), blank=True)
-    needs_approval = models.BooleanField(_("asked"), default=False)
+    needs_approval = models.BooleanField(_("needs approval"), default=False)
     digest = models.CharField(max_length=64)
     state = models.CharField(_("state"), max_length=17, choices=ToolCallState)
     error_code = models.CharField(_("error code"), max_length=50, blank=True)

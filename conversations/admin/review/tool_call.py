@@ -76,7 +76,7 @@ class ToolCallAdmin(ReadOnlyAdmin):
     def shown_error(self, call: ToolCall) -> str:
         return sentence_for(call.error_code, translate=gettext) if call.error_code else "–"
 
-    @display(description=_("asked"), ordering="needs_approval")
+    @display(description=_("needs approval"), ordering="needs_approval")
     def shown_asked(self, call: ToolCall) -> str:
         return gettext("yes") if call.needs_approval else "–"
 
