@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from zoneinfo import ZoneInfo
 
+from django.utils import timezone
+
 from conversations.core.errors import LookUpTooCostly
 from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.window_record import RecallEntry, RecallRecord
@@ -64,6 +66,17 @@ def recall_for(
     now = asked_at.astimezone(zone)
     found = find(conversation.pk, question, before_position=before_position, now=now)
     return Recalled(tuple(replace(passage, at=passage.at.astimezone(zone)) for passage in found))
+
+
+def recall_for_draft(conversation: Conversation, content: str, before_position: int) -> Recalled:
+    """Find passages for a draft, asked now. A look-up that fails finds nothing, and says so."""
+    try:
+        return recall_for(conversation, content, before_position, timezone.now())
+    except LookUpTooCostly:
+        return Recalled(error=LookUpTooCostly.code)
+    except Exception:  # an estimate is a help, and goes on without it
+        logger.exception("conversation %d: recall for a draft failed", conversation.pk)
+        return Recalled(error=FAILED)
 
 
 def recalled_before(reply_id: int) -> Recalled | None:

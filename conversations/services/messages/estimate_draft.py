@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from django.utils import timezone
-
 from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationError, MoneyReserved, PolicyFailed, PromptError
@@ -21,7 +19,7 @@ from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
-from conversations.services.grounding.recall import recall_for
+from conversations.services.grounding.recall import recall_for_draft
 from conversations.services.limits.message_checks import (
     check_message_length,
     check_messages_are_allowed,
@@ -74,6 +72,7 @@ def estimate_draft(
     """Return what sending *content* now would take; without a conversation it would begin one with the scenario.
 
     *policy* stands for the scenario's own. *with_recall* looks up what would be recalled, which takes longer.
+    A look-up that fails leaves the window as it is, which says so.
     """
     if conversation is None:
         conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
@@ -95,10 +94,9 @@ def _fitted(
         policy = policy or effective_policy(conversation.scenario)
         limit_tokens = policy.budget_tokens(context.language_model, calibration=context.calibration)
         window = build_window(conversation, draft, policy=policy)
-        if with_recall and window.record.recall.limit_tokens:
-            before = window.record.first_position
-            found = recall_for(conversation, draft.message.content, before, timezone.now())
-            window = build_window(conversation, draft, policy=policy, recalled=found.passages)
+        if with_recall and window.record.recall.limit_tokens and draft.message.content.strip():
+            found = recall_for_draft(conversation, draft.message.content, window.record.first_position)
+            window = build_window(conversation, draft, policy=policy, recalled=found.passages, recall_error=found.error)
     except (PromptError, PolicyFailed) as error:
         return DraftEstimate(conversation, draft, limit_tokens, error=error)
     return DraftEstimate(conversation, draft, limit_tokens, window)

@@ -75,6 +75,7 @@ def _estimate(request: HtmxRequest, conversation: Conversation | None) -> DraftE
         conversation=conversation,
         content=parameters.content(request),
         scenario_id=parameters.scenario_id(request),
+        with_recall=True,
     )
 
 

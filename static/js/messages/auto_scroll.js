@@ -11,7 +11,10 @@ export class AutoScroll {
   constructor(scroller, content, jump) {
     this.scroller = scroller;
     this.jump = jump;
-    this.isFollowing = Boolean(content.querySelector("[data-message]")); // a page that is empty is read from its top
+    const opened = messageInAddress(content);
+    // A page that is empty is read from its top, one that leads to a message from there.
+    this.isFollowing = !opened && Boolean(content.querySelector("[data-message]"));
+    opened?.scrollIntoView({ block: "center" });
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     jump.addEventListener("click", () => this.toNewest());
     new ResizeObserver(() => this.#resized()).observe(content);
@@ -36,4 +39,13 @@ export class AutoScroll {
       this.#scrolled();
     }
   }
+}
+
+/**
+ * Return the message that the page's address leads to, if it is among its messages.
+ * @param {HTMLElement} content
+ */
+function messageInAddress(content) {
+  const named = document.getElementById(location.hash.slice(1));
+  return named && content.contains(named) ? named : null;
 }

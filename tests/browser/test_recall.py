@@ -1,0 +1,80 @@
+"""Recall as people see it: the mark of a recalled message, the panel, the way from there to it, and “Not again”."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from .page_actions import composer, messages, replies, say, scroll_up_to
+
+SECRET = "My sister Ada lives in Bergen and keeps the lighthouse."
+QUESTION = "Where does my sister Ada keep the lighthouse?"
+TALK_ON = """
+from conversations.models import Conversation
+from conversations.services.portability.chat_history import ChatHistory
+from conversations.services.recall.index_messages import index_conversation
+conversation = Conversation.objects.get(public_id="{public_id}")
+history = ChatHistory(conversation)
+for number in range({questions}):
+    history.add("user", f"We talked about garden {{number}}, roof {{number}} and river {{number}}. " * 6)
+    history.add("assistant", f"That was evening {{number}}, and it rained on the roof. " * 8)
+index_conversation(conversation.pk)
+"""
+
+
+@pytest.fixture
+def asked(page: Page, site) -> Page:
+    """A conversation whose first message has left the window, and is recalled for the question asked last."""
+    say(page, SECRET)
+    site.run(TALK_ON.format(public_id=page.url.rstrip("/").rpartition("/")[2], questions=40))
+    page.reload()
+    say(page, QUESTION)
+    return page
+
+
+def secret(page: Page) -> Locator:
+    return messages(page).filter(has_text=SECRET).first
+
+
+def open_panel(page: Page) -> Locator:
+    replies(page).last.get_by_role("link", name="What the model saw").click()
+    panel = page.get_by_role("dialog", name="What the model saw")
+    expect(panel.get_by_role("heading", name="Recalled")).to_be_visible()
+    return panel
+
+
+def row_of_secret(panel: Locator) -> Locator:
+    return panel.locator(".row-recall").filter(has_text=SECRET)
+
+
+def test_a_recalled_message_is_marked_told_and_reached(asked):
+    page = asked
+    panel = open_panel(page)
+    expect(row_of_secret(panel)).to_contain_text("same words as your question")
+    row_of_secret(panel).get_by_role("link", name="Go to").click()
+    expect(secret(page)).to_be_in_viewport()
+    expect(secret(page)).to_have_attribute("data-mark", "recalled")
+    expect(secret(page).locator(".mark")).to_have_attribute("title", "Recalled for your last question")
+    composer(page).fill("And what does my sister Ada do in Bergen?")
+    expect(secret(page).locator(".mark")).to_have_attribute("title", "Would be recalled for what you are writing")
+    composer(page).fill("")
+    expect(secret(page).locator(".mark")).to_have_attribute("title", "Recalled for your last question")
+
+
+def test_the_line_says_that_the_model_recalls(asked):
+    line = asked.get_by_role("separator", name="but recalls what your question needs")
+    scroll_up_to(asked, line)
+    expect(line).to_contain_text("but recalls what your question needs")
+
+
+def test_what_is_never_to_be_recalled_is_not(asked):
+    page = asked
+    row = row_of_secret(open_panel(page))
+    row.get_by_role("button", name="Not again").click()
+    expect(row.get_by_role("button", name="Never recalled · undo")).to_be_visible()
+    page.keyboard.press("Escape")
+    say(page, QUESTION + " Tell me.")
+    replies(page).last.get_by_role("link", name="What the model saw").click()
+    panel = page.get_by_role("dialog", name="What the model saw")
+    expect(panel.get_by_role("heading", name="In the order it was sent")).to_be_visible()
+    expect(row_of_secret(panel)).to_have_count(0)
