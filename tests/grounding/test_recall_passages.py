@@ -174,3 +174,10 @@ def test_a_reply_that_is_made_again_is_not_found_for_its_question():
     regenerate_reply(user=conversation.owner, conversation=conversation, reply_id=old.pk)
     found = find(conversation, before_position=question.position, asked_position=question.position)
     assert old.pk not in {each.message for each in found}
+
+
+def test_what_its_owner_never_wants_recalled_is_not_found():
+    conversation = long_talk(SECRET, "How nice.")
+    said = find(conversation)[0]
+    Message.objects.filter(pk=said.message).update(never_recalled=True)
+    assert said.message not in {each.message for each in find(conversation)}
