@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from operator import mul
+from operator import itemgetter, mul
 from typing import NamedTuple
 
 from .weights import WEIGHTS, Term
@@ -43,9 +43,10 @@ class RankedMessage(NamedTuple):
 
 def rank_candidates(candidates: Iterable[MessageCandidate], *, most: int) -> list[RankedMessage]:
     """Return the candidates best first, so many; of equals the newer, which has the larger id."""
-    scored = [(sum(map(mul, WEIGHTS.values(), each.values)), each) for each in candidates]
-    best = sorted(scored, key=lambda each: (-each[0], -each[1].message))[:most]
-    return [RankedMessage(each.message, score, _reasons(each.values)) for score, each in best]
+    weights = tuple(WEIGHTS.values())
+    scored = [(sum(map(mul, weights, each.values)), each.message, each.values) for each in candidates]
+    best = sorted(scored, key=itemgetter(0, 1), reverse=True)[:most]
+    return [RankedMessage(message, score, _reasons(values)) for score, message, values in best]
 
 
 def _reasons(values: Sequence[float]) -> tuple[str, ...]:

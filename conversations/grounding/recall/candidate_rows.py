@@ -9,13 +9,16 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-# Those that may still be recalled: a message may have left the path since it was indexed.
+# Those that may still be recalled: a message may have left the path since it was indexed. LIMIT makes PostgreSQL look
+# each message up by its id: it would rather read all messages of everyone.
 CANDIDATES = """
-SELECT passage.ordinal, message.id, message.position, message.role, message.name, message.created_at,
+SELECT passage.ordinal, message.id, message.position, message.role, message.name,
+       extract(epoch FROM message.created_at)::float8,
        passage.session, passage.place, passage.start, passage."end", passage.passages_in_message,
        CASE passage.passages_in_message WHEN 1 THEN passage.tokens ELSE message.content_tokens END,
        passage.first_person_words, passage.is_question
-FROM conversations_messagepassage passage JOIN conversations_message message ON message.id = passage.message_id
+FROM conversations_messagepassage passage
+CROSS JOIN LATERAL (SELECT * FROM conversations_message WHERE id = passage.message_id LIMIT 1) AS message
 WHERE passage.conversation_id = %(conversation)s AND passage.ordinal = ANY(%(firsts)s)
   AND message.active AND NOT message.excluded AND NOT message.never_recalled AND message.position < %(position)s
 """
@@ -46,7 +49,7 @@ class CandidateRow(NamedTuple):
     position: int
     role: str
     name: str
-    at: dt.datetime
+    timestamp: float  # of when it was said: a `datetime` of each candidate would take longer
     session: int
     place: int
     start: int
@@ -55,6 +58,10 @@ class CandidateRow(NamedTuple):
     tokens: int
     first_person_words: int
     is_question: bool
+
+    @property
+    def at(self) -> dt.datetime:
+        return dt.datetime.fromtimestamp(self.timestamp, dt.UTC)
 
 
 class LexicalPassage(NamedTuple):
@@ -85,7 +92,7 @@ def match_lexemes(lexemes: Collection[str]) -> re.Pattern[str]:
 def read_candidates(conversation_id: int, firsts: Collection[int], *, position: int) -> list[CandidateRow]:
     """Return the messages before *position* whose first passages have the ordinals *firsts*, if they may be sent."""
     parameters = {"conversation": conversation_id, "firsts": list(firsts), "position": position}
-    return [CandidateRow(*row) for row in _fetch(CANDIDATES, parameters)]
+    return list(map(CandidateRow._make, _fetch(CANDIDATES, parameters)))
 
 
 def read_texts(wanted: Collection[tuple[int, int, int]]) -> dict[int, str]:

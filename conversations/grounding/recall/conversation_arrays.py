@@ -64,6 +64,11 @@ class ConversationArrays:
         return self.session_of_passage[self.message_starts]
 
     @cached_property
+    def is_joined(self) -> npt.NDArray[np.bool_]:
+        """Whether each message but the last is in the session of the next one."""
+        return np.equal(self.session_of[1:], self.session_of[:-1])
+
+    @cached_property
     def session_words(self) -> Floats:
         return np.add.reduceat(self.words, self.session_starts)
 
@@ -127,11 +132,11 @@ def read_arrays(conversation_id: int, rows: Rows, *, passages: int) -> Conversat
 
 def _unpack(rows: Iterable[tuple[int, bytes]]) -> tuple[Integers, npt.NDArray[Any]]:
     """Return the ordinals and the entries of rows of one lexeme."""
-    parts = [(chunk, np.frombuffer(entries, dtype=ENTRIES)) for chunk, entries in rows]
-    if not parts:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=ENTRIES)
-    ordinals = [entries["place"].astype(np.int64) + chunk * CHUNK_PASSAGES for chunk, entries in parts]
-    return np.concatenate(ordinals), np.concatenate([entries for _, entries in parts])
+    stored = list(rows)
+    entries = np.frombuffer(b"".join(each for _, each in stored), dtype=ENTRIES)
+    firsts = [chunk * CHUNK_PASSAGES for chunk, _ in stored]
+    sizes = [len(each) // ENTRIES.itemsize for _, each in stored]
+    return np.repeat(np.array(firsts, dtype=np.int64), sizes) + entries["place"], entries
 
 
 def _repeat_by_start(starts: Integers, length: int) -> Integers:

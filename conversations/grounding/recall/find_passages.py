@@ -215,19 +215,19 @@ def _with_values(
     means = mean_tokens_by_role(asked.said)
     most_mean = max(means.values(), default=0.0)
     terse = {role: terseness(mean, most_mean) for role, mean in means.items()}
-    for number, row in enumerate(rows):
-        values: dict[Term, float] = {
-            "speaker": float(hints.names(row.role, row.name)),
-            "date": hints.nearness(row.at.astimezone(asked.now.tzinfo).date()) if hints.times else 0.0,
-            "terse": terse.get(row.role, 0.0),
-            "first_person": share_of_first_person(row.first_person_words, round(WORDS_PER_TOKEN * row.tokens)),
-            "opening": 1 / (1 + row.place / 2),
-            "size": math.log(_sent_tokens(row) + 8),
-            "question": float(row.is_question),
-        }
-        yield MessageCandidate(
-            row.message, [from_index[term][number] if term in from_index else values[term] for term in TERMS]
-        )
+    columns: dict[Term, Sequence[float]] = from_index | {
+        "speaker": [hints.names(row.role, row.name) for row in rows],
+        "date": [hints.nearness(row.at.astimezone(asked.now.tzinfo).date()) if hints.times else 0.0 for row in rows],
+        "terse": [terse.get(row.role, 0.0) for row in rows],
+        "first_person": [
+            share_of_first_person(row.first_person_words, round(WORDS_PER_TOKEN * row.tokens)) for row in rows
+        ],
+        "opening": [1 / (1 + row.place / 2) for row in rows],
+        "size": [math.log(_sent_tokens(row) + 8) for row in rows],
+        "question": [row.is_question for row in rows],
+    }
+    for row, values in zip(rows, zip(*(columns[term] for term in TERMS), strict=True), strict=True):
+        yield MessageCandidate(row.message, values)
 
 
 def _sent_tokens(row: CandidateRow) -> float:

@@ -71,9 +71,8 @@ def session_scores(arrays: ConversationArrays, query: Query) -> Floats:
 def neighbour_scores(arrays: ConversationArrays, values: Floats) -> tuple[Floats, Floats]:
     """Return for each message the *values* of the one before and of the one after it in its session, 0 without one."""
     before, after = np.zeros_like(values), np.zeros_like(values)
-    is_joined = arrays.session_of[1:] == arrays.session_of[:-1]
-    before[1:] = np.where(is_joined, values[:-1], 0.0)
-    after[:-1] = np.where(is_joined, values[1:], 0.0)
+    np.multiply(values[:-1], arrays.is_joined, out=before[1:])
+    np.multiply(values[1:], arrays.is_joined, out=after[:-1])
     return before, after
 
 
@@ -84,8 +83,10 @@ def coverage(arrays: ConversationArrays, query: Query, *, total_idf: float, term
         passages = term.postings.passages
         if not len(passages):
             continue
-        has = np.zeros(arrays.messages)
-        has[arrays.message_of[passages]] = 1.0
-        before, after = neighbour_scores(arrays, has)
-        covered += idf(arrays.passages, len(passages)) * np.maximum(has, np.maximum(before, after))
+        has = np.zeros(arrays.messages, dtype=np.bool_)
+        has[arrays.message_of[passages]] = True
+        is_near = has.copy()
+        is_near[1:] |= has[:-1] & arrays.is_joined
+        is_near[:-1] |= has[1:] & arrays.is_joined
+        covered[is_near] += idf(arrays.passages, len(passages))
     return covered / max(total_idf, 1e-9) * min(1.0, ENOUGH_TERMS / max(terms, 1))
