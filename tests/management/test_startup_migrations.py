@@ -8,6 +8,12 @@ from django.db import connection, connections
 from conversations.management import startup
 from tests.support.patience import PATIENCE_SECONDS, wait_for
 
+# Of this database: other tests that run meanwhile have theirs in the same PostgreSQL.
+OUR_LOCKS = """
+SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+WHERE locktype = 'advisory' AND datname = current_database()
+"""
+
 
 def in_thread(function):
     """Run it on a connection of its own, as another process would."""
@@ -35,7 +41,7 @@ def test_the_second_waits_until_the_first_has_finished():
 
 def wait_until_someone_waits():
     def someone_waits():
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        cursor.execute(f"{OUR_LOCKS} AND NOT granted")
         return cursor.fetchone()[0]
 
     with connection.cursor() as cursor:
@@ -46,5 +52,5 @@ def wait_until_someone_waits():
 def test_the_lock_is_given_back():
     startup.migrate()
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'")
+        cursor.execute(OUR_LOCKS)
         assert cursor.fetchone() == (0,)
