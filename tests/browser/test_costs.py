@@ -39,7 +39,7 @@ def switch(page, name):
 
 def test_each_reply_tells_its_cost_and_the_header_all_of_them(page):
     say(page, "Good morning")
-    expect(figures(page)).to_have_text(re.compile(r"\d+ in .*\d+ out .*\$0\.0"))
+    expect(figures(page)).to_have_text(re.compile(r"\d+ in\s.*\d+ out\s.*\$0\.0", re.DOTALL))
     first = so_far(page).inner_text()
     say(page, "And now?")
     expect(so_far(page)).not_to_have_text(first)

@@ -38,6 +38,7 @@ VALUES = {
     int | None: st.none() | st.integers(0, LARGEST_INTEGER),
     Mapping[str, Any]: OBJECTS,
     tuple[Mapping[str, Any], ...]: st.lists(OBJECTS, max_size=2).map(tuple),
+    tuple[int, ...]: st.lists(st.integers(0, LARGEST_INTEGER), max_size=2).map(tuple),
     tuple[uuid.UUID, ...]: st.lists(st.uuids(), max_size=2).map(tuple),
 }
 POST = MessagePost(uuid.UUID(int=1), uuid.UUID(int=2), "hello")

@@ -92,7 +92,7 @@ REFUSED = [
     ([{"role": "assistant", "content": "\x00"}], "empty"),
     ([{"role": "system", "content": ""}, USER], "empty"),
     ([{**USER, "tool_calls": [call()]}], "can't be stored"),
-    ([{**USER, "name": "Ada"}], "can't be stored"),
+    ([{"role": "system", "content": "Be brief.", "name": "Ada"}, USER], "can't be stored"),
     ([USER, {**REPLY, "audio": {"id": "a"}}], "can't be stored"),
 ]
 

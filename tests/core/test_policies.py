@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from conversations.core.window import policies
 from conversations.core.window.history import group_into_units
-from conversations.core.window.policies import LastMessages, Room, SlidingWindow
+from conversations.core.window.policies import DEFAULT_RECALL_SHARE, LastMessages, Room, SlidingWindow
 from tests.support.hypothesis_profile import count_cases
 
 from .dialogue import SYSTEM_PROMPT, Dialogue
@@ -139,13 +139,13 @@ def test_between_two_steps_each_prompt_begins_with_the_one_before(turns, share, 
 
 
 @settings(max_examples=count_cases(200))
-@given(TURNS, SHARES)
-def test_a_step_comes_only_when_as_much_was_said_as_the_last_step_made_room_for(turns, share):
-    dialogue, longest = Dialogue(policy=SlidingWindow(low_water_share=share)), 20
+@given(TURNS, SHARES, st.sampled_from((0, DEFAULT_RECALL_SHARE)))
+def test_a_step_comes_only_when_as_much_was_said_as_the_last_step_made_room_for(turns, share, recall_share):
+    dialogue, longest = Dialogue(policy=SlidingWindow(low_water_share=share, recall_share=recall_share)), 20
     for turn in turns:
         dialogue.say(*turn)
     said = [sum(turn) for turn in turns]
-    most_older_tokens = dialogue.budget_tokens - len(SYSTEM_PROMPT)
+    most_older_tokens = (1 - recall_share) * (dialogue.budget_tokens - len(SYSTEM_PROMPT))
     for step, next_step in pairwise(dialogue.moves):
         assert sum(said[step:next_step]) > (1 - share) * most_older_tokens - longest
 

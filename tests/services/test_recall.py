@@ -106,3 +106,11 @@ def test_the_text_of_a_failed_reply_is_not_sent(reply):
     Message.objects.filter(pk=failed.pk).update(state="failed")
     record: WindowRecord = prepared(reply).window.record
     assert {out.message: out.reason for out in record.left_out}[failed.pk] == "failed"
+
+
+def test_the_record_says_where_the_reply_before_began_although_the_anchor_has_moved(reply):
+    first = prepare_reply(reply.pk)
+    second = prepare_reply(reply.pk, recalled=Recalled(()), without_recall=first)
+    reply.conversation.refresh_from_db()
+    assert reply.conversation.anchor_position == second.window.record.first_position > 0
+    assert first.window.record.anchor is second.window.record.anchor is None

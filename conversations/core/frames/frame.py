@@ -67,16 +67,22 @@ def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:
     if kind in (uuid.UUID, uuid.UUID | None):
         return _read_uuid(name, value)
     if kind in (int, int | None):
-        if type(value) is not int or not 0 <= value <= LARGEST_INTEGER:
-            raise FrameError(name)
-        return value
+        return _read_integer(name, value)
     if kind in (str, bool):
         if type(value) is not kind:
             raise FrameError(name)
         return value
     if kind == tuple[uuid.UUID, ...]:
         return _read_uuids(name, value)
+    if kind == tuple[int, ...]:
+        return tuple(_read_integer(name, member) for member in value) if isinstance(value, list) else _refuse(name)
     return _read_structure(name, kind, value)
+
+
+def _read_integer(name: str, value: object) -> int:
+    if type(value) is not int or not 0 <= value <= LARGEST_INTEGER:
+        _refuse(name)
+    return value
 
 
 def _read_uuid(name: str, value: object) -> uuid.UUID:

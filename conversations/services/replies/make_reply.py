@@ -73,7 +73,7 @@ class _Loop:
     *reply* is as it was read before the first request; *position* is where it is now. *advertised_tools* go with each
     request; those in the *toolbox* may be called, as long as there is *time*. What a step learned about the window of a
     provider that names no limit holds for those after it: *tightening*. *first* is the first window, where it has been
-    chosen already: nothing is to be looked up for it.
+    chosen already: nothing is to be looked up for it. *without_recall* is the one that told where recall may look.
     """
 
     reply: Message
@@ -86,6 +86,7 @@ class _Loop:
     time: ToolTime = field(default_factory=ToolTime)
     tightening: Decimal = Decimal(1)
     first: PreparedReply | None = None
+    without_recall: PreparedReply | None = None
 
     @property
     def context(self) -> ToolContext:
@@ -197,7 +198,7 @@ async def _recall(loop: _Loop, grounding: LookedUp | None) -> Recalled | None:
     loop.first, record = first, first.window.record
     if not record.recall.limit_tokens:
         return None
-    loop.first = None
+    loop.first, loop.without_recall = None, first
     return await recall(loop.reply, before_position=record.first_position)
 
 
@@ -207,6 +208,8 @@ async def _choose_window(loop: _Loop, grounding: LookedUp | None, recalled: Reca
     if first:
         return first
     prepare = partial(prepare_reply, toolbox=loop.advertised_tools, tightening=loop.tightening)
+    if loop.step == 1 and recalled:
+        prepare = partial(prepare, without_recall=loop.without_recall)
     return await retry_while_database_down(partial(prepare, loop.reply.pk, grounding, recalled=recalled))
 
 

@@ -71,13 +71,18 @@ def prepare_reply(
     tightening: Decimal = Decimal(1),
     tools_withheld: Withheld = "",
     reply: Message | None = None,
+    without_recall: PreparedReply | None = None,
 ) -> PreparedReply:
     """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`.
 
     Without a *toolbox* its tools are those that the scenario has now. *reply*, from `TO_BE_MADE`, saves a query.
+    *without_recall* is the same window as it was chosen before the look-up: it has moved the anchor already, and what
+    the record compares with is where the reply before this one began.
     """
     reply = reply or TO_BE_MADE.get(reply_id)
     newest, conversation = reply.answered_message, reply.conversation
+    if without_recall:
+        conversation.anchor_position = without_recall.window.record.anchor
     context = model_context(conversation.scenario)
     toolbox = toolbox or scenario_toolbox(conversation.scenario)
     steps = _load_steps(reply, context)
