@@ -64,10 +64,19 @@ def read_asked_conversations(path: Path) -> list[AskedConversation]:
 
 
 def _conversation(stored: Mapping[str, Any]) -> AskedConversation:
-    messages = tuple(_messages(stored["messages"]))
-    places = {message.id: place for place, message in enumerate(messages, start=1)}
+    messages = tuple(_messages([each for each in stored["messages"] if each["content"].strip()]))
+    places = _places(stored["messages"])
     questions = [_question(each, places, len(messages)) for each in stored["questions"]]
     return AskedConversation(str(stored["id"]), messages, tuple(sorted(questions, key=lambda each: each.place)))
+
+
+def _places(stored: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many messages there are up to each; one without words is not stored, and can't be imported."""
+    places, place = {}, 0
+    for message in stored:
+        place += bool(message["content"].strip())
+        places[str(message["id"])] = place
+    return places
 
 
 def _messages(stored: Sequence[Mapping[str, Any]]) -> Iterator[DatedMessage]:

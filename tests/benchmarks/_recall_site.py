@@ -96,7 +96,7 @@ class StoredConversation:
             self._history = ChatHistory.from_openai(user=self._user, messages=wire)
             stored = Message.objects.filter(conversation=self._history.conversation).order_by("position")
             return list(stored.values_list("pk", flat=True))
-        return [self._history.add(each.role, each.content).pk for each in fresh]
+        return [self._history.add(each.role, each.content, name=each.name or None).pk for each in fresh]
 
     @property
     def conversation(self) -> Conversation:

@@ -69,14 +69,20 @@ class ChatHistory:
         return [_named_message(row) for row in rows if row.content or row.tool_calls or row.role == "tool"]
 
     def add(
-        self, role: Role, content: str, *, tool_calls: Sequence[PromptToolCall] = (), tool_call_id: str | None = None
+        self,
+        role: Role,
+        content: str,
+        *,
+        name: str | None = None,
+        tool_calls: Sequence[PromptToolCall] = (),
+        tool_call_id: str | None = None,
     ) -> Message:
         """Store the next message. Raises `InvalidHistory` if it can't follow the last one, `ReplyInProgress`."""
         if role not in ROLES:
             raise InvalidHistory(reason="a message has an unknown role")
         if role == "system":
             raise InvalidHistory(reason="the system message does not come first")
-        message = clean_message(PromptMessage(role, content, None, tuple(tool_calls), tool_call_id))
+        message = clean_message(PromptMessage(role, content, name, tuple(tool_calls), tool_call_id))
         with transaction.atomic():
             locked = lock_conversation(self.conversation)
             if locked.messages.filter(state="streaming").exists():
