@@ -39,7 +39,7 @@ TIDY_SECONDS = 300.0
 # Without a word from `fanout` (another process stored the run) a waiting run is found this late.
 POLL_SECONDS = 0.25
 DRAIN_SECONDS = 25.0
-INTERRUPT_SECONDS = 2.0  # for interrupted replies to be stored
+INTERRUPT_SECONDS = 4.0  # for interrupted replies to be stored
 
 
 class ActiveRun:

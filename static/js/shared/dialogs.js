@@ -1,10 +1,18 @@
 /** Dialogs whose content comes from the server: htmx fills them, and once it knows their forms they open. */
 
-import { closest } from "./dom.js";
+import { closest, find } from "./dom.js";
 
-/** @param {HTMLDialogElement} dialog */
+/**
+ * A part of its content that is replaced neither opens it again nor moves it.
+ * @param {HTMLDialogElement} dialog
+ */
 export function openWhenFilled(dialog) {
-  dialog.addEventListener("htmx:afterSettle", () => {
+  const body = find(dialog, "[data-dialog-body]");
+  dialog.addEventListener("htmx:afterSettle", (event) => {
+    const { detail } = /** @type {CustomEvent<{target: Element}>} */ (event);
+    if (detail.target !== body) {
+      return;
+    }
     if (!dialog.open) {
       dialog.showModal();
     }
