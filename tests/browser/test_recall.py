@@ -79,7 +79,7 @@ def test_what_is_never_to_be_recalled_is_not(asked):
     row.get_by_role("button", name="Not again").click()
     wait_until(page, lambda: page.evaluate("window.opensAgain !== undefined"))
     assert not page.evaluate("window.opensAgain")
-    expect(row.get_by_role("button", name="Never recalled · undo")).to_be_attached()
+    expect(page.locator("#inspector button", has_text="Never recalled · undo")).to_be_attached()
     say(page, QUESTION + " Tell me.")
     replies(page).last.get_by_role("link", name="What the model saw").click()
     panel = page.get_by_role("dialog", name="What the model saw")
