@@ -14,6 +14,7 @@ from conversations.core.window.window_record import WindowRecord
 from tests.benchmarks._cookbook import BodyTokens, count_body
 from tests.benchmarks._random_conversations import RandomConversation
 from tests.benchmarks._random_policies import WRONG
+from tests.benchmarks._recall_checks import SentRecall
 
 GOALS = (
     "over",
@@ -22,9 +23,13 @@ GOALS = (
     "results_without_call",
     "calls_without_results",
     "excluded_sent",
+    "sent_twice",
+    "recall_over_share",
+    "recall_misread",
     "refused_wrongly",
     "errors_without_type",
 )
+RECALLED = "recalled"
 AT_LIMIT = "exactly_at_limit"  # how an error of a single token would be seen
 
 
@@ -56,6 +61,8 @@ class Sent:
             yield AT_LIMIT
         if not self._has_newest():
             yield "newest_missing"
+        else:
+            yield from self._recall.findings()
         if not self._is_as_recorded(tokens):
             yield "record_differs"
         yield from unanswered(self.body["messages"])
@@ -63,13 +70,21 @@ class Sent:
             yield "excluded_sent"
 
     def _has_newest(self) -> bool:
-        """Tell whether the question is last but for the steps that are sent, with or without grounding before it."""
+        """Tell whether the question is there, with or without what was looked up before it."""
+        content, sent = self.turn.newest.message.content, self._sent_question
+        looked_up = self.record.grounding.included or self.record.recall.included
+        return sent is not None and (sent.endswith(f"\n{content}") if looked_up else sent == content)
+
+    @property
+    def _sent_question(self) -> str | None:
+        """What stands where the question has to be: last but for the steps that are sent."""
         place = -1 - sum(entry.kind == "tool_step" for entry in self.record.entries)
-        messages, content = self.body["messages"], self.turn.newest.message.content
-        if len(messages) < -place or messages[place]["role"] != "user":
-            return False
-        sent = messages[place]["content"]
-        return sent.endswith(f"\n{content}") if self.record.grounding.included else sent == content
+        messages = self.body["messages"]
+        return messages[place]["content"] if len(messages) >= -place and messages[place]["role"] == "user" else None
+
+    @property
+    def _recall(self) -> SentRecall:
+        return SentRecall(self._sent_question or "", self.body["model"], self.record, self.turn, self.conversation)
 
     def _is_as_recorded(self, tokens: BodyTokens) -> bool:
         record, messages = self.record, self.body["messages"]
@@ -89,7 +104,9 @@ class Sent:
             entry = self.record.entries[place]
             if entry.kind == "system":
                 yield message["content"] == self.conversation.system_prompt
-            elif entry.kind != "newest":
+            elif entry.kind == "newest":
+                yield message["content"] == self._recall.rebuilt
+            else:
                 expected = stored[place].message.to_wire()
                 if entry.truncated_to is not None:
                     beginning = expected["content"][: entry.truncated_to].rstrip()

@@ -16,16 +16,19 @@ from typing import Any
 
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
+from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.providers.tokens.tokenizer import chat_format, encoding_for
 from tests.benchmarks._random_policies import random_policy
+from tests.benchmarks._random_recall import random_imitation, random_passages
 from tests.benchmarks._random_texts import Texts
 
 SMALLEST_BUDGET, LARGEST_BUDGET = 16, 12_000
 MOST_UNITS = 80
 KINDS = ("plain",) * 12 + ("tool_turn", "tool_turn", "lost_result", "lost_call", "excluded", "empty", "named", "huge")
+KINDS += ("imitation",)
 
 
 @dataclass(slots=True)
@@ -75,6 +78,12 @@ class RandomConversation:
         count = self.randomly.randint(1, 6)
         return tuple(PromptPassage(self._text(most_tokens), self._text(8), 0.5) for _ in range(count))
 
+    def recalled(self) -> tuple[RecalledPassage, ...] | None:
+        """Return passages of what was said before, best first; None where they are not looked up."""
+        if self.randomly.random() < 0.2:
+            return None
+        return random_passages(self.randomly, self.history, self.count_text)
+
     def tool_turn(self, offset: int) -> list[HistoryMessage]:
         """Return calls of tools with all their results, beginning *offset* behind the history's end."""
         most_tokens = self.budget_tokens * self.randomly.choice((0.02, 0.05, 0.1, 1.5))
@@ -103,6 +112,9 @@ class RandomConversation:
                 return [self._message(0, PromptMessage("assistant", ""))]
             case "named":
                 return [self._message(0, PromptMessage("user", self._text(50), name=self._text(5)))]
+            case "imitation":
+                role = self.randomly.choice(("user", "assistant"))
+                return [self._message(0, PromptMessage(role, random_imitation(self.randomly)))]
         most_tokens = self.budget_tokens * (3 if kind == "huge" else 0.15)
         role = self.randomly.choice(("user", "assistant"))
         return [self._message(0, PromptMessage(role, self._text(most_tokens)))]

@@ -11,7 +11,9 @@ from conversations.core.window.policies import LastMessages, Room, SlidingWindow
 
 
 class EverySecond(WindowPolicy):
-    """Leaves gaps."""
+    """Leaves gaps, which are not recalled."""
+
+    recalls = True
 
     def choose(self, older: Iterator[Unit], room: Room) -> Iterable[Unit]:
         return list(room.take(older))[::2]
@@ -25,6 +27,8 @@ class OldestFirst(WindowPolicy):
 
 
 class Nothing(WindowPolicy):
+    recalls = True
+
     def choose(self, older: Iterator[Unit], room: Room) -> Iterable[Unit]:
         return ()
 
@@ -91,4 +95,5 @@ def _values(randomly: random.Random, budget_tokens: int) -> dict[str, Any]:
         "low_water_share": randomly.choice((1, 0.7, 0.7, 1 - randomly.random())),
         "last_messages": randomly.randint(1, 40),
         "skip_oversized": randomly.random() < 0.3,
+        "recall_share": randomly.choice((0, 0.25, 0.25, 0.75, 1, randomly.random())),
     }

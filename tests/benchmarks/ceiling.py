@@ -8,12 +8,16 @@ messages and with the record of its window. Refusals must have a type, and be ri
     cases              conversations               requests           windows asked for: sent or refused
     over               bodies above their limit    newest_missing     bodies without the newest user message
     record_differs     bodies of which the record says anything else: a count, a role, a text, where it was cut
+    sent_twice         bodies in which something recalled is in the window too, or is there twice
+    recall_over_share  bodies of which more is recalled than the policy's share allows
+    recall_misread     bodies in whose recalled lines others speak than the record says, or in another order
 
     python -m tests.benchmarks.ceiling [--cases N] [--seed N] [--jobs N] [--json FILE]
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import json
@@ -28,7 +32,7 @@ from conversations.core.window.budget import CountText
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.providers.tokens.tokenizer import count_text, count_tool_schemas, encoding_for
 from conversations.providers.wire.completion_request import CompletionRequest
-from tests.benchmarks._ceiling_checks import AT_LIMIT, GOALS, Sent, refusal_faults
+from tests.benchmarks._ceiling_checks import AT_LIMIT, GOALS, RECALLED, Sent, refusal_faults
 from tests.benchmarks._cookbook import MODELS
 from tests.benchmarks._figures import Figures, arguments_for, write_json
 from tests.benchmarks._random_conversations import RandomConversation, random_conversation
@@ -98,11 +102,12 @@ def play_case(case: int, conversation: RandomConversation, tally: Tally) -> None
 
 def turns(conversation: RandomConversation) -> Iterator[Turn]:
     """Yield the requests of one turn: for the question, and again after each tool step."""
-    newest, grounding = conversation.question(), conversation.passages()
+    newest, grounding, recalled = conversation.question(), conversation.passages(), conversation.recalled()
     tool_schema_tokens = count_tool_schemas(conversation.tools, language_model=conversation.language_model)
     pins, steps = conversation.pins, ()
     for _ in range(conversation.randomly.choice((1, 1, 1, 2, 1 + MOST_STEPS))):
-        yield Turn(newest, conversation.system_prompt, grounding, pins, steps, tool_schema_tokens)
+        turn = Turn(newest, conversation.system_prompt, grounding, pins, steps, tool_schema_tokens)
+        yield dataclasses.replace(turn, recalled=recalled)
         steps = (*steps, *conversation.tool_turn(1 + len(steps)))
 
 
@@ -124,6 +129,7 @@ def ask(case: int, turn: Turn, conversation: RandomConversation, anchor: int | N
         return None
     tally.counts["sent"] += 1
     tally.counts["sent_tokens"] += window.record.prompt_tokens
+    tally.counts[RECALLED] += len(window.record.recall.included)
     tally.note(case, Sent(render(window, conversation), window.record, turn, conversation).findings())
     return window
 
@@ -163,6 +169,7 @@ def figures(total: Tally, seed: int, seconds: float) -> Figures:
         "requests": counts["requests"],
         "sent": counts["sent"],
         "sent_tokens": counts["sent_tokens"],
+        RECALLED: counts[RECALLED],
         AT_LIMIT: counts[AT_LIMIT],
         **{goal: counts[goal] for goal in GOALS},
         "refused": dict(total.refused.most_common()),
@@ -176,7 +183,8 @@ def report(result: Figures) -> None:
     print(
         "{cases:,} cases (seed {seed}), {requests:,} requests, {sent:,} sent of {sent_tokens:,} tokens".format(**result)
     )
-    print(f"{AT_LIMIT.replace('_', ' '):<24} {result[AT_LIMIT]:>9,}")
+    for seen in (RECALLED, AT_LIMIT):
+        print(f"{seen.replace('_', ' '):<24} {result[seen]:>9,}")
     for goal in GOALS:
         print(f"{goal.replace('_', ' '):<24} {result[goal]:>9,} (goal: 0, {'missed' if result[goal] else 'met'})")
     print("refused before anything was sent:")

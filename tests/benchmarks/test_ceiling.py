@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import pytest
 
 from conversations.core.errors import MessageTooLong
-from conversations.core.window import compute_window, history, policies
+from conversations.core.prompt import grounding_text
+from conversations.core.window import compute_window, history, pack_recall, policies
 from conversations.core.window.window_record import WindowRecord
 from tests.benchmarks import ceiling
 from tests.benchmarks._ceiling_checks import GOALS, unanswered
 from tests.benchmarks._cookbook import MODELS, count, count_body
 from tests.providers.test_tokenizer_prompts import JARGON_EXAMPLE, WEATHER_EXAMPLE, WEATHER_TOOL
 
-CASES, SEED = 300, 3
+CASES, FEW, SEED = 300, 80, 3
 CALL = {"id": "a", "type": "function", "function": {"name": "now", "arguments": "{}"}}
 
 
-def missed():
+stock = functools.cache(ceiling.stock)
+
+
+@pytest.fixture(autouse=True)
+def one_stock_of_texts(monkeypatch):
+    """Making it takes as long as playing a hundred cases."""
+    monkeypatch.setattr(ceiling, "stock", stock)
+
+
+@functools.cache
+def figures():
+    return ceiling.measure(CASES, SEED)
+
+
+def missed(cases=CASES):
     """Return the goals that a run misses."""
-    result = ceiling.measure(CASES, SEED)
+    result = ceiling.measure(cases, SEED)
     return {goal for goal in GOALS if result[goal]}
 
 
@@ -32,15 +48,16 @@ def change(monkeypatch, sabotage):
 
 
 def test_the_ceiling_holds_for_random_conversations():
-    result = ceiling.measure(CASES, SEED)
+    result = figures()
     assert {goal: result[goal] for goal in GOALS} == dict.fromkeys(GOALS, 0), result["examples"]
     assert result["cases"] == CASES
     assert result["sent"] + sum(result["refused"].values()) == result["requests"]
 
 
 def test_the_cases_reach_the_limit_and_every_way_to_refuse():
-    result = ceiling.measure(CASES, SEED)
+    result = figures()
     assert result["exactly_at_limit"] > 0
+    assert result["recalled"] > 0
     assert result["sent"] > CASES
     assert {"MessageTooLong", "PinsTooLong", "ToolStepsTooLong", "PolicyFailed"} <= result["refused"].keys()
 
@@ -72,6 +89,7 @@ def test_a_record_that_is_off_by_one_is_seen(monkeypatch):
 
 
 def test_a_guess_instead_of_a_count_is_seen(monkeypatch):
+    monkeypatch.setattr(ceiling, "stock", stock.__wrapped__)
     monkeypatch.setattr(ceiling, "count_text", lambda encoding: lambda text: -(-len(text) // 4))
     assert {"over", "record_differs"} <= missed()
 
@@ -106,6 +124,32 @@ def test_an_error_without_a_type_of_its_own_is_seen(monkeypatch):
 def test_parts_that_are_not_the_budget_are_seen(monkeypatch):
     monkeypatch.setattr(WindowRecord, "parts", {"system": 1})
     assert missed() == {"record_differs"}
+
+
+def test_what_is_recalled_twice_is_seen(monkeypatch):
+    monkeypatch.setattr(pack_recall, "_different", lambda passages: passages)
+    assert missed(FEW) >= {"sent_twice"}
+
+
+def test_what_is_recalled_from_within_the_window_is_seen(monkeypatch):
+    monkeypatch.setattr(compute_window, "_first_position", lambda turn, *_: turn.newest.position)
+    assert missed(FEW) >= {"sent_twice"}
+
+
+def test_more_recall_than_its_share_is_seen(monkeypatch):
+    monkeypatch.setattr(policies.WindowPolicy, "recall_tokens", lambda policy, room_tokens: room_tokens)
+    assert missed(FEW) == {"recall_over_share"}
+
+
+def test_a_recalled_line_that_passes_for_another_message_is_seen(monkeypatch):
+    monkeypatch.setattr(grounding_text, "_quoted", lambda line: line)
+    assert missed(FEW) == {"recall_misread"}
+
+
+def test_recalled_messages_in_another_order_are_seen(monkeypatch):
+    newest_first = functools.partial(sorted, reverse=True)
+    monkeypatch.setattr(grounding_text, "sorted", newest_first, raising=False)
+    assert missed(FEW) >= {"recall_misread"}
 
 
 @pytest.mark.parametrize(("model", "tokens"), list(zip(MODELS, (127, 129, 129, 124), strict=True)))

@@ -75,13 +75,16 @@ def pack_recall(
 
 
 def _different(passages: Iterable[RecalledPassage]) -> Iterator[RecalledPassage]:
-    """Yield *passages* without those that overlap with a better one, or say what one of the same speaker says."""
+    """Yield *passages* without those that overlap with a better one, or say what one of the same speaker says.
+
+    What is blank is none: in the block it would be a blank line, which ends it.
+    """
     said: set[tuple[str, str]] = set()
     taken: dict[int, list[RecalledPassage]] = {}
     for passage in passages:
         same = taken.setdefault(passage.position, [])
         overlaps = any(passage.start < other.end and other.start < passage.end for other in same)
-        if not overlaps and (passage.role, passage.text) not in said:
+        if passage.text.strip() and not overlaps and (passage.role, passage.text) not in said:
             said.add((passage.role, passage.text))
             same.append(passage)
             yield passage
