@@ -17,14 +17,9 @@ MOST_SECONDS = 3.0
 
 def fetch_candidates(statement: str, parameters: Mapping[str, Any]) -> list[Candidate]:
     """Return the passages that *statement* finds, in its order. Raises `LookUpTooCostly`."""
-    return [_candidate(*row) for row in fetch_rows(statement, parameters)]
-
-
-def fetch_rows(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """Return the rows of *statement*. Raises `LookUpTooCostly`."""
     with time_limit(), connection.cursor() as cursor:
         cursor.execute(statement, parameters)
-        return list(cursor.fetchall())
+        return [_candidate(*row) for row in cursor.fetchall()]
 
 
 @contextmanager

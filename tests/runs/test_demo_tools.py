@@ -9,6 +9,7 @@ import pytest
 from conversations.models import Completion, Scenario, ToolCall
 from conversations.models.scenario import WITH_TOOLS
 from conversations.services.conversations.conversations import default_scenario, start_conversation
+from conversations.services.recall.index_messages import index_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.support.people import make_user, post
 from tests.support.waiting import in_thread, wait_until
@@ -29,6 +30,7 @@ def talk(*said: str):
     conversation = start_conversation(user=user, public_id=uuid.uuid4(), scenario_id=with_tools.pk)
     for each in said[:-1]:
         end_reply(post(conversation, each).reply.pk, COMPLETE, content="I see.")
+    index_conversation(conversation.pk)
     return post(conversation, said[-1]).reply
 
 

@@ -41,16 +41,18 @@ class RankedMessage(NamedTuple):
     why: tuple[str, ...]
 
 
-def rank_candidates(candidates: Iterable[MessageCandidate], *, most: int) -> list[RankedMessage]:
+def rank_candidates(
+    candidates: Iterable[MessageCandidate], *, most: int, weights: Mapping[Term, float] = WEIGHTS
+) -> list[RankedMessage]:
     """Return the candidates best first, so many; of equals the newer, which has the larger id."""
-    weights = tuple(WEIGHTS.values())
-    scored = [(sum(map(mul, weights, each.values)), each.message, each.values) for each in candidates]
+    in_order = tuple(weights[term] for term in TERMS)
+    scored = [(sum(map(mul, in_order, each.values)), each.message, each.values) for each in candidates]
     best = sorted(scored, key=itemgetter(0, 1), reverse=True)[:most]
-    return [RankedMessage(message, score, _reasons(values)) for score, message, values in best]
+    return [RankedMessage(message, score, _reasons(values, weights)) for score, message, values in best]
 
 
-def _reasons(values: Sequence[float]) -> tuple[str, ...]:
-    parts = {term: WEIGHTS[term] * value for term, value in zip(TERMS, values, strict=True)}
+def _reasons(values: Sequence[float], weights: Mapping[Term, float]) -> tuple[str, ...]:
+    parts = {term: weights[term] * value for term, value in zip(TERMS, values, strict=True)}
     by_reason: dict[str, float] = {}
     for term, reason in REASONS.items():
         by_reason[reason] = by_reason.get(reason, 0.0) + parts[term]

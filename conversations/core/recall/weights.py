@@ -48,6 +48,16 @@ WEIGHTS: MappingProxyType[Term, float] = MappingProxyType(
         "question": 0.3,  # it ends with a question mark
     }
 )
+# When words were searched for, not what a question needs: what says nothing of them counts nothing.
+SEARCH_WEIGHTS: MappingProxyType[Term, float] = MappingProxyType(
+    {
+        **dict.fromkeys(WEIGHTS, 0.0),
+        **{
+            term: WEIGHTS[term]
+            for term in ("words", "best_neighbour", "neighbours", "session", "coverage", "speaker", "date")
+        },
+    }
+)
 # Nothing is recalled where the words of the question that were said before weigh less, those of politeness not counted:
 # nothing beats noise.
 LEAST_MATCHED_IDF = 4.0

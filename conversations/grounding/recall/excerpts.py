@@ -33,14 +33,16 @@ def read_excerpts(
     conversation_id: int,
     weights: Mapping[str, float],
     best_passage: Callable[[CandidateRow], int],
+    giant_tokens: int = GIANT_TOKENS,
     count_text: CountText,
 ) -> list[RecalledPassage]:
     """Return what is recalled of the *ranked* messages, in their order; none of a message that is gone.
 
-    *weights* are those of the question's lexemes. *best_passage* tells the ordinal of a message's best passage.
+    *weights* are those of the question's lexemes. *best_passage* tells the ordinal of a message's best passage, which
+    is all that is read of a message of several passages above *giant_tokens*.
     """
     wanted = {
-        row.message: [best_passage(row)] if is_giant(row) else range(row.first, row.first + row.passages)
+        row.message: [best_passage(row)] if is_giant(row, giant_tokens) else range(row.first, row.first + row.passages)
         for _, row in ranked
         if is_long(row)
     }
@@ -62,15 +64,15 @@ def is_long(row: CandidateRow) -> bool:
     return row.passages > 1
 
 
-def is_giant(row: CandidateRow) -> bool:
-    return is_long(row) and row.tokens > GIANT_TOKENS
+def is_giant(row: CandidateRow, giant_tokens: int = GIANT_TOKENS) -> bool:
+    return is_long(row) and row.tokens > giant_tokens
 
 
 def _part(ranked: RankedMessage, row: CandidateRow, passages: list[LexicalPassage]) -> _Part:
     if not passages:
         return _Part(ranked, row, row.start, row.end)
     start, end = min(each.start for each in passages), max(each.end for each in passages)
-    return _Part(ranked, row, start, end, [] if is_giant(row) else passages)
+    return _Part(ranked, row, start, end, passages if len(passages) > 1 else [])
 
 
 def _recalled(

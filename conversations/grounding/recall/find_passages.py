@@ -26,13 +26,20 @@ from conversations.core.recall.rank_candidates import (
     terseness,
 )
 from conversations.core.recall.recalled_passage import RecalledPassage
-from conversations.core.recall.weights import LEAST_MATCHED_IDF, LEAST_MATCHED_SHARE, MOST_TERMS, WEIGHTS, Term
+from conversations.core.recall.weights import (
+    LEAST_MATCHED_IDF,
+    LEAST_MATCHED_SHARE,
+    MOST_TERMS,
+    SEARCH_WEIGHTS,
+    WEIGHTS,
+    Term,
+)
 from conversations.models.message_postings import EVERY_PASSAGE
 from conversations.providers.tokens.tokenizer import count_text
 
 from .candidate_rows import CandidateRow, passages_in_time, read_candidates, read_passages
 from .conversation_arrays import ConversationArrays, Floats, Integers, read_arrays, read_postings
-from .excerpts import is_giant, is_long, read_excerpts
+from .excerpts import GIANT_TOKENS, is_giant, is_long, read_excerpts
 from .lexeme_counts import read_counts
 from .question_terms import IndexedQuestion, count_passages, rarest
 from .term_scores import (
@@ -61,16 +68,47 @@ def find_passages(asked: IndexedQuestion, *, most: int) -> list[RecalledPassage]
     terms, hints = _find_terms(asked), read_hints(asked.text, today=asked.now.date())
     if terms is None or not (terms.is_worth_it or hints.times):
         return []
+    return _best_passages(asked, terms, hints, most=most, ranking=RECALL)
+
+
+def find_passages_with_words(asked: IndexedQuestion, *, most: int) -> list[RecalledPassage]:
+    """Return passages that have a word of *asked* or are of a day that it names, best first; one of a long message.
+
+    However little the words say: they were searched for.
+    """
+    terms, hints = _find_terms(asked), read_hints(asked.text, today=asked.now.date())
+    if terms is None:
+        return []
+    return _best_passages(asked, terms, hints, most=most, ranking=SEARCH)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """How messages are ranked: by which *weights*, whether each *has_words* of the question, and how it is read."""
+
+    weights: Mapping[Term, float]
+    has_words: bool
+    giant_tokens: int  # of a message that has more, one passage is read
+
+
+RECALL = _Ranking(WEIGHTS, has_words=False, giant_tokens=GIANT_TOKENS)
+SEARCH = _Ranking(SEARCH_WEIGHTS, has_words=True, giant_tokens=0)
+
+
+def _best_passages(
+    asked: IndexedQuestion, terms: _Terms, hints: Hints, *, most: int, ranking: _Ranking
+) -> list[RecalledPassage]:
     measured = _Measured.of(terms)
-    rows = _candidates(asked, measured, hints)
+    rows = _candidates(asked, measured, hints, ranking)
     hints = read_hints(asked.text, today=asked.now.date(), names={row.name for row in rows})
-    ranked = rank_candidates(_with_values(rows, asked, measured, hints), most=most)
+    ranked = rank_candidates(_with_values(rows, asked, measured, hints), most=most, weights=ranking.weights)
     by_message = {row.message: row for row in rows}
     return read_excerpts(
         [(each, by_message[each.message]) for each in ranked],
         conversation_id=asked.conversation_id,
         weights=terms.idf_by_lexeme,
         best_passage=measured.best_passage,
+        giant_tokens=ranking.giant_tokens,
         count_text=count_text(asked.encoding),
     )
 
@@ -149,13 +187,17 @@ class _Measured:
         }
         return cls(terms, scores, values)
 
-    def best_messages(self, most: int, *, sought: int) -> Integers:
-        """Return the messages that may be ranked highest, by what the index says of them; before passage *sought*."""
+    def best_messages(self, most: int, *, sought: int, ranking: _Ranking) -> Integers:
+        """Return the messages that may be ranked highest, by what the index says of them; before passage *sought*.
+
+        Each has a word of the question, or it is enough that its session has one.
+        """
         total = np.zeros(self.arrays.messages)
         for term, values in self.values.items():
-            total += WEIGHTS[term] * values
+            total += ranking.weights[term] * values
         total[self.arrays.message_starts >= sought] = -np.inf
-        total[(self.values["words"] <= 0) & (self.values["session"] <= 0)] = -np.inf
+        where = self.values["words"] if ranking.has_words else np.maximum(self.values["words"], self.values["session"])
+        total[where <= 0] = -np.inf
         total[self.arrays.is_excluded[self.arrays.message_starts]] = -np.inf
         chosen = np.argpartition(-total, most)[:most] if len(total) > most else np.arange(len(total))
         return chosen[np.isfinite(total[chosen])]
@@ -192,9 +234,9 @@ def _feedback(terms: _Terms, scores: Floats) -> Query:
     }
 
 
-def _candidates(asked: IndexedQuestion, measured: _Measured, hints: Hints) -> list[CandidateRow]:
+def _candidates(asked: IndexedQuestion, measured: _Measured, hints: Hints, ranking: _Ranking) -> list[CandidateRow]:
     arrays = measured.arrays
-    messages = set(measured.best_messages(MOST_CANDIDATES, sought=asked.sought).tolist())
+    messages = set(measured.best_messages(MOST_CANDIDATES, sought=asked.sought, ranking=ranking).tolist())
     for time in hints.times:
         first = dt.datetime.combine(time.first, dt.time.min, asked.now.tzinfo)
         stop = dt.datetime.combine(time.last, dt.time.max, asked.now.tzinfo)

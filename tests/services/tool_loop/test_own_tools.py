@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE
+from conversations.services.recall.index_messages import index_conversation
 from conversations.services.replies.tool_calls import LONGEST_RESULT_CHARACTERS
 from conversations.tools.registry import registry
 from tests.support.people import begin, make_user, post
@@ -103,6 +104,7 @@ async def test_what_one_person_said_is_found_in_no_one_elses_reply(talk):
     await in_thread(let_bob_speak)
     tools = registry().tools
     await talk.ask(script(note="My invoice is in the blue folder."), tools["calculator"])
+    await in_thread(index_conversation, talk.conversation.pk)
     await talk.ask(script([call("search_conversation", words="invoice")]), tools["search_conversation"])
     (result,) = await talk.results()
     assert "blue folder" in result
