@@ -8,13 +8,15 @@ import uuid
 import pytest
 from django.utils import timezone
 
+from conversations.grounding.recall import find_passages
 from conversations.grounding.recall.recall_passages import recall_passages
-from conversations.models import Message, MessagePassage
+from conversations.models import Conversation, Message, MessagePassage
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.recall.index_messages import index_conversation
 from conversations.services.replies.regenerate_reply import regenerate_reply
+from tests.support.cpu_time import cpu_time_under
 from tests.support.people import make_user
 
 pytestmark = pytest.mark.django_db
@@ -150,6 +152,18 @@ def test_a_question_in_chinese_finds_what_was_said_in_chinese():
     assert find(long_talk("我的妹妹住在卑尔根的灯塔里。", "好。"), "我妹妹的灯塔在哪里？卑尔根吗？")[0].position == 0
 
 
+@pytest.mark.parametrize("question", ["我的妹妹Ada住在哪里？Bergen吗？", "Wo wohnt meine Schwester Ada, in Bergen?"])
+def test_a_question_in_another_language_finds_the_names_in_it(question):
+    assert find(long_talk(SECRET, "How nice."), question)[0].position == 0
+
+
+@pytest.mark.parametrize(
+    "question", ["妹妹的灯塔在哪里？", "Wo steht der Leuchtturm deiner Schwester?", "的", "der die das"]
+)
+def test_a_question_in_another_language_without_a_shared_word_finds_nothing(question):
+    assert find(long_talk(SECRET, "How nice."), question) == []
+
+
 @pytest.mark.parametrize(
     "question", ["green1 " * 20_000, " ".join(f"word{n} roofs" for n in range(20_000)), "a" * 10**6]
 )
@@ -159,9 +173,55 @@ def test_a_giant_question_takes_no_longer(question):
 
 @pytest.mark.django_db(transaction=True)  # or the look-up's time limit would hold for the clean-up, too
 def test_one_message_is_found_among_thousands_of_identical_ones():
-    found = find(talk(SECRET, *["The weather is fine in the hills."] * 4_000))
+    with cpu_time_under(20):
+        conversation = talk(SECRET, *["The weather is fine in the hills."] * 4_000)
+    with cpu_time_under(1):
+        found = find(conversation)
     assert found[0].text == SECRET
     assert len({each.message for each in found}) == len(found) <= 120
+
+
+@pytest.mark.parametrize("content", ["harbour " * 125_000, "harbour," * 125_000, "a" * 1_000_000])
+def test_a_megabyte_of_one_word_holds_up_neither_the_index_nor_a_look_up(content):
+    with cpu_time_under(10):
+        conversation = long_talk(SECRET, content)
+    for question in ("Where does my sister Ada keep the lighthouse?", "Is it in the harbour of Bergen?", content):
+        with cpu_time_under(1):
+            found = find(conversation, question)
+        assert all(len(each.text) <= 1_000 for each in found)
+
+
+@pytest.mark.parametrize("step", ["read_candidates", "read_excerpts"])
+def test_a_conversation_that_is_deleted_in_the_middle_of_a_look_up_has_nothing(monkeypatch, step):
+    conversation = long_talk(SECRET, "How nice.")
+    read = getattr(find_passages, step)
+
+    def delete_and_read(*arguments, **named):
+        Conversation.objects.get(pk=conversation.pk).delete()
+        return read(*arguments, **named)
+
+    monkeypatch.setattr(find_passages, step, delete_and_read)
+    assert find(conversation) == []
+
+
+def test_what_left_the_path_in_the_middle_of_a_look_up_is_not_found(monkeypatch):
+    conversation = long_talk("Good morning.", "Good morning.", SECRET, "How nice.")
+    conversation.refresh_from_db()
+    read = find_passages.read_candidates
+
+    def edit_and_read(*arguments, **named):
+        first = conversation.messages.get(position=0)
+        edit_message(
+            user=conversation.owner,
+            conversation=conversation,
+            message_id=first.pk,
+            content="Hello.",
+            client_id=uuid.uuid4(),
+        )
+        return read(*arguments, **named)
+
+    monkeypatch.setattr(find_passages, "read_candidates", edit_and_read)
+    assert find(conversation) == []
 
 
 def test_a_reply_that_is_made_again_is_not_found_for_its_question():
