@@ -28,6 +28,16 @@ WINDOW_POLICIES = ENV.words(
     "WINDOW_POLICIES",
     help="Window policies of this site's own that scenarios may choose: dotted paths of classes, by commas.",
 )
+SUMMARY_MODEL = ENV.text(
+    "SUMMARY_MODEL",
+    help="The language model of LANGUAGE_MODELS that writes summaries, a cheap one; empty is the conversation's own.",
+)
+SUMMARY_TOKENS = ENV.integer(
+    "SUMMARY_TOKENS", default=500, minimum=50, help="Longest summary that is written of messages out of view."
+)
+SUMMARY_SECONDS = ENV.integer(
+    "SUMMARY_SECONDS", default=60, minimum=1, help="Seconds that one request for a summary may take."
+)
 OPENAI_TIMEOUT_SECONDS = ENV.integer(
     "OPENAI_TIMEOUT_SECONDS", default=60, minimum=1, help="Longest wait for the first token and between two tokens."
 )

@@ -31,6 +31,21 @@ def check_language_models(app_configs: Sequence[AppConfig] | None, **kwargs: Any
 
 
 @register
+def check_summary_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse to start with a model for summaries that is not among the language models: another would be paid for."""
+    try:
+        names = list(language_models())
+    except ValueError:
+        return []  # which is said already
+    if not settings.SUMMARY_MODEL or settings.SUMMARY_MODEL in names:
+        return []
+    text = f"SUMMARY_MODEL: {settings.SUMMARY_MODEL!r} is not one of LANGUAGE_MODELS."
+    return [
+        Error(text, hint=f"These are: {', '.join(names)}. Empty is the conversation's own.", id="conversations.E006")
+    ]
+
+
+@register
 def check_embedding_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse to start with an embeddings model that can't be read or asked; warn of one that is never asked."""
     if not settings.OPENAI_EMBEDDING_MODEL:

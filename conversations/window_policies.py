@@ -14,6 +14,7 @@ from conversations.core.window.policies import BUILT_IN, WindowPolicy
 
 LABELS = {
     "sliding": gettext_noop("Sliding: the newest messages that fit"),
+    "sliding-with-summary": gettext_noop("Sliding, with a summary of what is out of view"),
     "last-n-messages": gettext_noop("The last n messages"),
     "full": gettext_noop("Everything, or nothing is sent"),
 }

@@ -36,6 +36,7 @@ FLOORS_INSIDE = {
         replies
         limits
         grounding | windows | review | recall
+        summaries
         ledger
         counting
     """,

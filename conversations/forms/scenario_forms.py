@@ -25,6 +25,7 @@ from conversations.wording.money_amounts import price_label
 MATTERS_TO = {
     "low_water_share": "sliding",
     "recall_share": "sliding",
+    "summary_cap_tokens": "sliding",
     "skip_oversized": "sliding",
     "last_messages": "last-n-messages",
 }
@@ -109,6 +110,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
         "message_cap_tokens",
         "grounding_share",
         "recall_share",
+        "summary_cap_tokens",
         "skip_oversized",
         "sampling",
     )
@@ -124,6 +126,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
             "low_water_share": _("Fill after sliding"),
             "grounding_share": _("Share for document passages"),
             "recall_share": _("Share for recall"),
+            "summary_cap_tokens": _("Longest summary, tokens"),
             "skip_oversized": _("Skip messages that are too large"),
         }
         error_messages = {
@@ -138,6 +141,11 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
             },
             "grounding_share": PART,
             "recall_share": PART,
+            "summary_cap_tokens": {
+                "invalid": _("Enter a whole number, such as 1000, or 0 for none."),
+                "min_value": _("Enter a whole number, such as 1000, or 0 for none."),
+                "max_value": _("No language model has room for this many tokens."),
+            },
             "low_water_share": {**PART, "min_value": _("Enter a number above 0, such as 0.7.")},
         }
         widgets = {
@@ -145,6 +153,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
             "cap_tokens": DIGITS,
             "message_cap_tokens": DIGITS,
             "reply_reserve_tokens": DIGITS,
+            "summary_cap_tokens": DIGITS,
             "low_water_share": DECIMAL,
             "grounding_share": DECIMAL,
             "recall_share": DECIMAL,

@@ -18,6 +18,8 @@ from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .run import Run
 from .scenario import Scenario
 from .spending import Spending, SpendingPeriod
+from .summary import Summary
+from .summary_state import SummaryState
 from .sums import ConversationSum, LedgerSum, RolledUpSum, RunningSum
 from .tool_call import ToolCall
 from .upload_count import UploadCount
@@ -50,6 +52,8 @@ __all__ = [
     "SearchHit",
     "Spending",
     "SpendingPeriod",
+    "Summary",
+    "SummaryState",
     "ToolCall",
     "UploadCount",
 ]

@@ -22,7 +22,8 @@ class Conversation(models.Model):
     """A stored conversation. *head* is the newest active message; *last_active_at* orders the list.
 
     *anchor_position* is where the last window began, so that the next one begins there too as long as it can.
-    *has_pins* says whether any message is pinned, on any branch: a window without pins is read without asking for them.
+    *summarises* adds a summary of what is out of view to a sliding window policy. *has_pins* says whether any message
+    is pinned, on any branch: a window without pins is read without asking for them.
     """
 
     public_id = models.UUIDField(_("public id"), default=uuid.uuid4, unique=True, editable=False)
@@ -35,6 +36,7 @@ class Conversation(models.Model):
     title = models.CharField(_("title"), max_length=200, blank=True)
     head = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="+")
     anchor_position = models.PositiveIntegerField(null=True)
+    summarises = models.BooleanField(_("summarises"), default=False)
     has_pins = models.BooleanField(default=False)
     archived = models.BooleanField(_("archived"), default=False)
     starred = models.BooleanField(_("starred"), default=False)

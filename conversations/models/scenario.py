@@ -106,6 +106,11 @@ class Scenario(models.Model):
         validators=PART,
         help_text=_("Share of the room for older messages that is for what is recalled, 0 to 1. 0 = off."),
     )
+    summary_cap_tokens = models.PositiveIntegerField(
+        _("longest summary, tokens"),
+        default=1_000,
+        help_text=_("Longest summary that is sent, where one is kept of what is out of view. 0 = none is sent."),
+    )
     skip_oversized = models.BooleanField(
         _("skip messages that are too large"),
         default=False,

@@ -32,6 +32,7 @@ PART_LABELS: Mapping[Part, Promise] = {
     "system": gettext_lazy("System prompt and format"),
     "tools": gettext_lazy("Tools"),
     "pins": gettext_lazy("Pinned messages"),
+    "summary": gettext_lazy("Summary"),
     "older": gettext_lazy("Older messages"),
     "recall": gettext_lazy("Recalled"),
     "grounding": gettext_lazy("Document passages"),

@@ -27,6 +27,7 @@ FORM = {
     "last_messages": "20",
     "grounding_share": "0.5",
     "recall_share": "0.25",
+    "summary_cap_tokens": "1000",
 }
 
 

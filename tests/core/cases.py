@@ -18,10 +18,17 @@ from hypothesis import strategies as st
 
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.recall.recalled_passage import RecalledPassage
-from conversations.core.window.budget import ChatFormat, CountText, LanguageModel
+from conversations.core.window.budget import ChatFormat, CountText, LanguageModel, content_tokens
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
-from conversations.core.window.policies import LastMessages, SlidingWindow, WholeConversation, WindowPolicy
+from conversations.core.window.policies import (
+    LastMessages,
+    SlidingWindow,
+    SlidingWithSummary,
+    WholeConversation,
+    WindowPolicy,
+)
+from conversations.core.window.summary import WindowSummary
 
 from . import languages
 from .languages import WITHOUT_OVERHEAD, by_character
@@ -36,7 +43,15 @@ KINDS = ("plain",) * 10 + ("large", "tool_turn", "tool_turn", "lost_result", "lo
 UNSENDABLE = {"lost_result": "incomplete_tool_turn", "lost_call": "incomplete_tool_turn"}
 UNSENDABLE |= {"excluded": "excluded", "failed": "failed", "empty": "empty"}
 
-POLICIES = (SlidingWindow, SlidingWindow, SlidingWindow, LastMessages, WholeConversation, EveryOther)
+POLICIES = (
+    SlidingWindow,
+    SlidingWindow,
+    SlidingWithSummary,
+    SlidingWithSummary,
+    LastMessages,
+    WholeConversation,
+    EveryOther,
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +90,7 @@ class Case:
     recalled: tuple[RecalledPassage, ...] | None = None
     anchor: int | None = None
     calibration: Decimal = Decimal(1)
+    summary: WindowSummary | None = None
 
     @property
     def chat_format(self) -> ChatFormat:
@@ -118,6 +134,12 @@ class Case:
         fixed_tokens = self.chat_format.priming_tokens + system_tokens + self.tool_schema_tokens + pins_tokens
         return self.budget_tokens - fixed_tokens
 
+    def unused_summary_tokens(self, window: Window) -> int:
+        """Return what was kept free for a summary that then stood for nothing, because all was in view."""
+        if self.summary is None or window.record.summary is None or window.record.summary.left_out != "all_in_view":
+            return 0
+        return self.chat_format.overhead_tokens + self.summary.content_tokens
+
     @cached_property
     def stored(self) -> dict[int, HistoryMessage]:
         return {message.position: message for unit in self.units for message in unit.messages}
@@ -125,7 +147,7 @@ class Case:
     def turn(self) -> Turn:
         pins = [message for unit in self.units for message in unit.messages[: unit.pinned]]
         turn = Turn(self.newest, self.system_prompt, self.passages, pins, self.steps, self.tool_schema_tokens)
-        return replace(turn, recalled=self.recalled)
+        return replace(turn, recalled=self.recalled, summary=self.summary)
 
     def newest_first(self) -> Iterator[HistoryMessage]:
         for unit in reversed(self.units):
@@ -187,6 +209,7 @@ def make_case(choices: Choices, count_text: CountText = by_character) -> Case:
         passages=tuple(_passage(choices, number) for number in range(choices.one_of((0, 1, 2, 5)))),
         calibration=choices.one_of((Decimal(1), Decimal(1), Decimal("1.07"), Decimal("1.5"))),
     )
+    case = replace(case, summary=choices.one_of((None, _summary(case, choices), _summary(case, choices))))
     newest_length = 1 + choices.one_of((0, choices.below(40), choices.below(40), choices.below(256)))
     return _with_history(case, choices, newest_length)
 
@@ -211,7 +234,16 @@ def _policy(choices: Choices) -> WindowPolicy:
         grounding_share=choices.one_of((0.5, 0.0, 0.1, 0.25, 0.9, 1.0)),
         skip_oversized=choices.one_of((False, True)),
         recall_share=choices.one_of((0, 0, 0.25, 0.25, 0.75, 1)),
+        summary_cap_tokens=choices.one_of((1_000, 1_000, 200, 0)),
     )
+
+
+def _summary(case: Case, choices: Choices) -> WindowSummary:
+    summary = WindowSummary(
+        id=77, version=3, text=text("summary", choices.below(120)), content_tokens=0, covers_before=choices.below(30)
+    )
+    counted = content_tokens(summary.message, count_text=case.count_text, chat_format=case.chat_format)
+    return summary._replace(content_tokens=counted)
 
 
 def _passage(choices: Choices, number: int) -> PromptPassage:

@@ -28,6 +28,7 @@ def it_may_take_all_of_its_share_that_is_left(case: Case, window: Window) -> Non
     record = window.record
     comes_later = 0 if case.policy.refuses_to_drop else record.parts["older"]
     left_tokens = record.parts["free"] + comes_later + record.recall.tokens + record.grounding.tokens
+    left_tokens -= case.unused_summary_tokens(window)
     share_tokens = int(round(case.policy.grounding_share * 100) * case.budget_tokens / 100)
     assert record.grounding.limit_tokens == min(left_tokens, share_tokens)
 

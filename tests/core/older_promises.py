@@ -21,7 +21,7 @@ def the_room_is_what_everything_else_leaves(case: Case, window: Window) -> None:
     smallest_tokens = smallest_steps_tokens(case, kept_steps(case))
     more_of_results = parts["tool_steps"] - smallest_tokens
     comes_later = parts["grounding"] + more_of_results if case.policy.refuses_to_drop else 0
-    room = parts["older"] + parts["free"] + parts["recall"] + comes_later
+    room = parts["older"] + parts["free"] + parts["recall"] + comes_later - case.unused_summary_tokens(window)
     beside_recall = room - case.policy.recall_tokens(room)
     if case.policy.always_refills:
         assert beside_recall <= record.older_limit_tokens <= room
@@ -33,7 +33,7 @@ def the_room_is_what_everything_else_leaves(case: Case, window: Window) -> None:
 def room_tokens(case: Case, window: Window) -> int:
     """Return what is left for older messages and recall; no policy that recalls comes before the grounding."""
     parts = window.record.parts
-    return parts["older"] + parts["free"] + parts["recall"]
+    return parts["older"] + parts["free"] + parts["recall"] - case.unused_summary_tokens(window)
 
 
 def it_sends_what_the_policy_says(case: Case, window: Window) -> None:

@@ -75,6 +75,7 @@ def happenings(case):
     )
     yield from ("cut recall" if recalled.is_cut else "whole recall" for recalled in window.record.recall.included)
     yield from ["recall left out"] if window.record.recall.left_out else []
+    yield from [window.record.summary.left_out or "summary sent"] if window.record.summary else []
     yield from ["lost step"] if window.record.lost_steps else []
     yield from ("whole step" if truncated_to is None else "cut step" for truncated_to in cuts_of_steps(window))
     yield beginning_of(case, window)
@@ -97,9 +98,10 @@ def test_the_random_conversations_see_everything_happen():
     rare = {word for word in set(seen) if seen.count(word) < 5}
     assert not rare
     assert set(seen) == {
-        *("system", "pin", "older", "newest", "tool_step", "user", "assistant", "tool"),
+        *("system", "pin", "summary", "older", "newest", "tool_step", "user", "assistant", "tool"),
         *("whole passage", "cut passage", "whole step", "cut step", "lost step"),
         *("whole recall", "cut recall", "recall left out"),
+        *("summary sent", "above_cap", "all_in_view"),
         *("no anchor", "stayed", "moved on", "moved back"),
         *("does_not_fit", "oversized", "excluded", "failed", "empty", "incomplete_tool_turn", "policy"),
         *("prompt_too_long", "system_prompt_too_long", "tool_schemas_too_long", "pins_too_long"),

@@ -6,6 +6,7 @@ from conversations.core.window.window_record import (
     LeftOutMessage,
     RecallEntry,
     RecallRecord,
+    SummaryRecord,
     WindowEntry,
     WindowRecord,
 )
@@ -16,7 +17,7 @@ RECORD = WindowRecord(
     context_window_tokens=1_000,
     reply_reserve_tokens=200,
     budget_tokens=727,
-    prompt_tokens=163,
+    prompt_tokens=172,
     priming_tokens=3,
     tool_schema_tokens=7,
     calibration="1.1",
@@ -24,6 +25,7 @@ RECORD = WindowRecord(
     entries=(
         WindowEntry("system", "system", 10),
         WindowEntry("pin", "user", 11, message=1, position=0),
+        WindowEntry("summary", "user", 9),
         WindowEntry("older", "assistant", 12, message=4, position=8),
         WindowEntry("newest", "user", 30, message=5, position=9),
         WindowEntry("tool_step", "assistant", 40, message=6, position=10),
@@ -47,6 +49,7 @@ RECORD = WindowRecord(
         left_out=(RecallEntry(2, 3, 40, 90, True, "2026-11-02", 20, 0.5),),
         is_looked_up=True,
     ),
+    summary=SummaryRecord(5, 2, covers_before=8, tokens=9),
 )
 
 
@@ -66,12 +69,12 @@ def test_reading_a_record_leaves_the_stored_one_alone():
 
 def test_its_parts_are_the_budget():
     assert RECORD.parts == {
-        **{"system": 3 + 10, "tools": 7, "pins": 11, "older": 12},
-        **{"grounding": 20, "recall": 4, "newest": 30 - 20 - 4, "tool_steps": 40 + 50, "free": 727 - 163},
+        **{"system": 3 + 10, "tools": 7, "pins": 11, "summary": 9, "older": 12},
+        **{"grounding": 20, "recall": 4, "newest": 30 - 20 - 4, "tool_steps": 40 + 50, "free": 727 - 172},
     }
 
 
 def test_its_parts_come_in_the_order_of_the_prompt():
     assert list(RECORD.parts) == [
-        *("system", "tools", "pins", "older", "grounding", "recall", "newest", "tool_steps", "free")
+        *("system", "tools", "pins", "summary", "older", "grounding", "recall", "newest", "tool_steps", "free")
     ]

@@ -8,13 +8,13 @@ from conversations.core.window.budget import message_tokens
 from conversations.core.window.compute_window import Window
 from conversations.core.window.window_record import WindowRecord
 
-from . import grounding_promises, older_promises, recall_promises, step_promises
+from . import grounding_promises, older_promises, recall_promises, step_promises, summary_promises
 from .cases import Case
 from .grounding_promises import question
 from .older_promises import older_positions
 from .step_promises import kept_steps
 
-KINDS = ("system", "pin", "older", "newest", "tool_step")
+KINDS = ("system", "pin", "summary", "older", "newest", "tool_step")
 
 
 def never_over_budget(case: Case, window: Window) -> None:
@@ -103,4 +103,5 @@ PROMISES = (
     *grounding_promises.PROMISES,
     *recall_promises.PROMISES,
     *step_promises.PROMISES,
+    *summary_promises.PROMISES,
 )

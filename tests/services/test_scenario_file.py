@@ -54,7 +54,7 @@ SAMPLING = st.dictionaries(
         system_prompt=TEXT,
         language_model=st.sampled_from(["", "windowseat-demo-32k"]),
         sampling=SAMPLING,
-        policy_name=st.sampled_from(["sliding", "last-n-messages", "full"]),
+        policy_name=st.sampled_from(["sliding", "sliding-with-summary", "last-n-messages", "full"]),
         low_water_share=SHARE,
         grounding_share=SHARE,
         last_messages=st.integers(1, 2**31 - 1),
@@ -62,6 +62,7 @@ SAMPLING = st.dictionaries(
         message_cap_tokens=TOKENS,
         reply_reserve_tokens=TOKENS,
         skip_oversized=st.booleans(),
+        summary_cap_tokens=st.integers(0, 100_000),
     )
 )
 def test_what_is_written_is_read_as_it_was(scenario):

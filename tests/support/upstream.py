@@ -17,6 +17,8 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `endless`, `endless-MS` | a token every 5 ms, or every MS, until the client goes away or POST /release: then its end |
 | `held-N` | N tokens as fast as it can, then nothing until POST /release, then its end with usage |
 | `drip` | the stream of `ok`, one byte at a time |
+| `words-N` | a sentence of N different words |
+| `chinese` | a sentence in Chinese |
 | `echo` | the content of the newest user message |
 | `status-CODE` | that HTTP status with an error object, e.g. `status-401` |
 | `status-CODE-after-N` | the same with `Retry-After: N` |
@@ -275,6 +277,20 @@ async def held(answer: Answer, count: int) -> None:
     await answer.head()
     await answer.tokens(count)
     await answer.exchange.released.wait()
+    await answer.finish()
+
+
+@fault("words-N")
+async def words(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.texts([f" said{'abcdefghij'[number % 10]}" for number in range(count)])
+    await answer.finish()
+
+
+@fault("chinese")
+async def chinese(answer: Answer) -> None:
+    await answer.head()
+    await answer.texts(["用户说火车早上七点开，", "已经预订了两个座位。"])
     await answer.finish()
 
 

@@ -31,6 +31,7 @@ FORM = {
     "last_messages": "20",
     "grounding_share": "0.5",
     "recall_share": "0.25",
+    "summary_cap_tokens": "1000",
 }
 NEW = "/scenarios/new/"
 
@@ -127,7 +128,7 @@ def test_the_heading_stays_what_is_stored(client, alice):
 
 def test_what_only_one_policy_asks_for_says_so(client, alice):
     page = client.get(NEW).text
-    assert page.count('data-matters-to="sliding"') == 3
+    assert page.count('data-matters-to="sliding"') == 4
     assert page.count('data-matters-to="last-n-messages"') == 1
 
 

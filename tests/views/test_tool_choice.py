@@ -35,7 +35,13 @@ def form_of(client, scenario):
 
 def post_form(client, scenario, tools):
     fields = {"name": "Mine", "policy_name": "sliding", "low_water_share": "0.7", "last_messages": "20"}
-    fields |= {"grounding_share": "0.5", "recall_share": "0.25", "sampling": "{}", "tools": tools}
+    fields |= {
+        "grounding_share": "0.5",
+        "recall_share": "0.25",
+        "summary_cap_tokens": "0",
+        "sampling": "{}",
+        "tools": tools,
+    }
     response = client.post(reverse("conversations:edit_scenario", args=[scenario.pk]), fields)
     scenario.refresh_from_db()
     return response

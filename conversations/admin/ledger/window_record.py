@@ -21,6 +21,7 @@ from conversations.wording.window_labels import LEFT_OUT_LABELS, PART_LABELS
 KINDS: dict[EntryKind, Promise] = {
     "system": _("System prompt"),
     "pin": _("Pinned messages"),
+    "summary": _("Summary"),
     "older": _("Older messages"),
     "newest": _("Newest message"),
     "tool_step": _("Tool steps"),

@@ -68,6 +68,7 @@ class ScenarioAdmin(LargeListAdmin):
                     "reply_reserve_tokens",
                     "grounding_share",
                     "recall_share",
+                    "summary_cap_tokens",
                     "skip_oversized",
                 ],
             },

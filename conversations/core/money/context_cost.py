@@ -43,7 +43,7 @@ def usage_without_history(record: WindowRecord, usage: Usage) -> Usage:
     """Return *usage* with the stretch of history cut out of its input."""
     parts = record.parts
     begin = parts["system"] + parts["tools"]
-    end = begin + parts["pins"] + parts["older"]
+    end = begin + parts["pins"] + parts["summary"] + parts["older"]
     first, after = (_as_reported(tokens, record, usage) for tokens in (begin, end))
 
     def kept(tokens: int) -> int:

@@ -6,7 +6,8 @@
 A pure function. The budget is filled in this order:
 
 1. Must fit: system prompt, tool schemas, pins, the newest user message's content. If not, nothing is sent and a typed
-   error says whose fault it is and by how many tokens.
+   error says whose fault it is and by how many tokens. The summary of what has left the window comes with them, but is
+   left out where it would not fit, would take more than half of what older messages could have, or all is in view.
 2. Tool steps of this turn, each call with its results; results that are too large are truncated and marked. Of very
    many, or with huge calls, the oldest are left out.
 3. Grounding of the newest user message, up to its share of the budget: passages by rank, of which the last
@@ -18,15 +19,16 @@ A pure function. The budget is filled in this order:
    provider's prefix cache, does not depend on the question. A policy that refills every window has no cache to lose:
    there older messages get what recall has left.
 
-The prompt's order is most stable first, so that a provider's prefix cache keeps hitting: system prompt, pins, older
-messages oldest first, the newest user message with its grounding and what is recalled, tool steps.
+The prompt's order is most stable first, so that a provider's prefix cache keeps hitting: system prompt, pins, summary,
+older messages oldest first, the newest user message with its grounding and what is recalled, tool steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 
 from conversations.core.errors import (
     MessageTooLong,
@@ -47,8 +49,19 @@ from .older_messages import ChosenOlder, choose_older
 from .pack_grounding import PackedGrounding, pack_grounding
 from .pack_recall import PackedRecall, pack_recall
 from .policies import Room, WindowPolicy
+from .summary import WindowSummary
 from .tool_steps import CALLS_SHARE, RESULTS_SHARE, SentStep, ToolSteps
-from .window_record import LookUp, WindowRecord, record_entries, record_grounding, record_left_out_steps, record_recall
+from .window_record import (
+    LookUp,
+    SummaryRecord,
+    WindowRecord,
+    record_entries,
+    record_grounding,
+    record_left_out_steps,
+    record_recall,
+)
+
+SUMMARY_SHARE = Fraction(1, 2)  # of what older messages could have: a summary stands for them, and never ousts them
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +71,7 @@ class Turn:
     *grounding* is best first, found by *look_up*, if there was anything to look in. *steps* are the tool calls made for
     it so far, each followed by its results, oldest first. *has_tools* is false for a request without tools. *recalled*
     are passages of older messages, best first; None where they were not looked up, *recall_error* the code of why.
+    *summary* stands for what has left the window, if it is kept.
     """
 
     newest: HistoryMessage
@@ -70,6 +84,7 @@ class Turn:
     look_up: LookUp | None = None
     recalled: Sequence[RecalledPassage] | None = None
     recall_error: str = ""
+    summary: WindowSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,8 @@ def compute_window(
     inputs = _Inputs(turn, language_model, policy, count_text, anchor, calibration, budget_tokens)
     fixed = _fit_fixed_part(inputs)
     calls = _fit_calls(inputs, fixed.left_tokens)
-    left_tokens = fixed.left_tokens - calls.smallest_tokens
+    summary = _fit_summary(inputs, fixed, fixed.left_tokens - calls.smallest_tokens)
+    left_tokens = fixed.left_tokens - calls.smallest_tokens - (summary.tokens if summary else 0)
     if policy.refuses_to_drop:
         chosen = _choose_older(inputs, fixed, older, Room(left_tokens, anchor))
         material = _fit_material(inputs, calls, left_tokens - chosen.tokens)
@@ -108,9 +124,12 @@ def compute_window(
         material = _fit_material(inputs, calls, left_tokens)
         chosen, recall = _choose_and_recall(inputs, fixed, older, material.grounding, left_tokens - material.tokens)
     prompt_tokens = budget_tokens - left_tokens + material.tokens + chosen.tokens + recall.tokens
+    if summary and summary.tokens and not _first_position(turn, fixed, chosen):
+        prompt_tokens -= summary.tokens
+        summary = replace(summary, tokens=0, left_out="all_in_view")
     return Window(
-        _render(turn, fixed, chosen, material, recall),
-        _record(inputs, fixed, chosen, material, recall, prompt_tokens=prompt_tokens),
+        _render(turn, fixed, summary, chosen, material, recall),
+        _record(inputs, fixed, summary, chosen, material, recall, prompt_tokens=prompt_tokens),
     )
 
 
@@ -186,6 +205,20 @@ def _check_newest(inputs: _Inputs, left_tokens: int) -> None:
         smallest_prompt_tokens = newest_tokens + inputs.language_model.chat_format.priming_tokens
         is_alone_too_long = over_cap > 0 or smallest_prompt_tokens > inputs.budget_tokens
         raise (MessageTooLong if is_alone_too_long else MessageTooLongForScenario)(tokens_over=max(over, over_cap))
+
+
+def _fit_summary(inputs: _Inputs, fixed: _FixedPart, left_tokens: int) -> SummaryRecord | None:
+    """Return what there is of a summary, and whether it is sent; None without one, or where the policy keeps none."""
+    summary, cap_tokens = inputs.turn.summary, inputs.policy.summary_limit_tokens
+    if summary is None or not cap_tokens:
+        return None
+    tokens = inputs.overhead_tokens + summary.content_tokens
+    record = SummaryRecord(summary.id, summary.version, summary.covers_before, tokens)
+    if tokens > cap_tokens:
+        return replace(record, tokens=0, left_out="above_cap")
+    if tokens > min(left_tokens, int(fixed.lasting_tokens * SUMMARY_SHARE)):
+        return replace(record, tokens=0, left_out="does_not_fit")
+    return record
 
 
 def _fit_calls(inputs: _Inputs, left_tokens: int) -> ToolSteps:
@@ -273,11 +306,19 @@ def _recall(
     )
 
 
-def _render(turn: Turn, fixed: _FixedPart, chosen: ChosenOlder, material: _Material, recall: PackedRecall) -> Prompt:
+def _render(
+    turn: Turn,
+    fixed: _FixedPart,
+    summary: SummaryRecord | None,
+    chosen: ChosenOlder,
+    material: _Material,
+    recall: PackedRecall,
+) -> Prompt:
     system = (PromptMessage("system", turn.system_prompt),) if turn.system_prompt else ()
     return (
         *system,
         *(pin.message for pin in fixed.pins),
+        *((turn.summary.message,) if turn.summary and summary and summary.tokens else ()),
         *(message.message for message in chosen.messages),
         turn.newest.message._replace(content=recall.text),
         *(step.message.message for step in material.steps),
@@ -300,6 +341,7 @@ def _first_position(turn: Turn, fixed: _FixedPart, chosen: ChosenOlder) -> int:
 def _record(
     inputs: _Inputs,
     fixed: _FixedPart,
+    summary: SummaryRecord | None,
     chosen: ChosenOlder,
     material: _Material,
     recall: PackedRecall,
@@ -324,6 +366,7 @@ def _record(
         entries=record_entries(
             system_tokens=fixed.system_tokens,
             pins=fixed.pins,
+            summary=summary,
             older=chosen.messages,
             newest=turn.newest._replace(content_tokens=turn.newest.content_tokens + looked_up_tokens),
             steps=material.steps,
@@ -339,4 +382,5 @@ def _record(
         recall=record_recall(
             recall, inputs.count_text, is_looked_up=turn.recalled is not None, error=turn.recall_error
         ),
+        summary=summary,
     )

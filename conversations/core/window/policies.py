@@ -18,6 +18,7 @@ from .history import Reread, Unit
 
 DEFAULT_LOW_WATER_SHARE = 0.7
 DEFAULT_RECALL_SHARE = 0.25
+DEFAULT_SUMMARY_CAP_TOKENS = 1_000
 # A window that passes over what is too large would otherwise read a whole conversation to fill its last few tokens.
 MOST_SKIPPED = 200
 
@@ -55,8 +56,9 @@ class WindowPolicy:
     *grounding_share* is the largest part of the budget that grounding may take; *recall_share* the part of the room for
     older messages that what is recalled may take, where the policy recalls, and 0 turns that off; *low_water_share* how
     much of its room for older messages a sliding window fills when it takes a step; *last_messages* how many messages
-    the policy `last-n-messages` keeps, the newest user message included. Raises `ValueError` when one of them makes no
-    sense.
+    the policy `last-n-messages` keeps, the newest user message included; *summary_cap_tokens* the most that the summary
+    of what was dropped may take in a prompt, where the policy summarises, and 0 is none. Raises `ValueError` when one
+    of them makes no sense.
     """
 
     cap_tokens: int | None = None
@@ -67,9 +69,11 @@ class WindowPolicy:
     last_messages: int = 20
     skip_oversized: bool = False
     recall_share: float = DEFAULT_RECALL_SHARE
+    summary_cap_tokens: int = DEFAULT_SUMMARY_CAP_TOKENS
 
     name: ClassVar[str] = ""
     recalls: ClassVar[bool] = False  # what it drops may be found again for a question, and sent beside it
+    summarises: ClassVar[bool] = False  # a summary of what it drops is kept, and sent before the older messages
     refuses_to_drop: ClassVar[bool] = False  # older messages come before grounding and results, and else it is refused
 
     def __post_init__(self) -> None:
@@ -81,6 +85,8 @@ class WindowPolicy:
             raise ValueError(f"low_water_share must be above 0 and at most 1, got {self.low_water_share}")
         if self.last_messages < 1:
             raise ValueError("last_messages must be at least 1: the newest message is always sent")
+        if self.summary_cap_tokens < 0:
+            raise ValueError(f"summary_cap_tokens must be at least 0, got {self.summary_cap_tokens}")
         for limit in ("cap_tokens", "message_cap_tokens", "reply_reserve_tokens"):
             if (tokens := getattr(self, limit)) is not None and tokens < 1:
                 raise ValueError(f"{limit} must be at least 1, or None for no limit of its own; got {tokens}")
@@ -102,6 +108,11 @@ class WindowPolicy:
     def recall_tokens(self, room_tokens: int) -> int:
         """Return how much of the room for older messages is for what is recalled."""
         return int(room_tokens * Decimal(str(self.recall_share))) if self.recalls else 0
+
+    @property
+    def summary_limit_tokens(self) -> int:
+        """The most that the summary may take in a prompt. A policy that refuses to drop has nothing to summarise."""
+        return self.summary_cap_tokens if self.summarises and not self.refuses_to_drop else 0
 
     def budget_tokens(self, language_model: LanguageModel, *, calibration: Decimal = Decimal(1)) -> int:
         """Return how many tokens a prompt for *language_model* may have under this policy."""
@@ -211,6 +222,13 @@ class SlidingWindow(WindowPolicy):
         return filled
 
 
+class SlidingWithSummary(SlidingWindow):
+    """The sliding window, and before it a summary of what has left it."""
+
+    name: ClassVar[str] = "sliding-with-summary"
+    summarises: ClassVar[bool] = True
+
+
 class LastMessages(WindowPolicy):
     """The last n messages, as far as they fit, from a question on."""
 
@@ -238,7 +256,9 @@ class WholeConversation(WindowPolicy):
         return older
 
 
-BUILT_IN = MappingProxyType({policy.name: policy for policy in (SlidingWindow, LastMessages, WholeConversation)})
+BUILT_IN = MappingProxyType(
+    {policy.name: policy for policy in (SlidingWindow, SlidingWithSummary, LastMessages, WholeConversation)}
+)
 
 
 def _all_within(newest_first: Iterable[Unit], limit_tokens: int) -> list[Unit] | None:

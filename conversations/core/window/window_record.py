@@ -16,10 +16,11 @@ from .pack_grounding import PackedGrounding
 from .pack_recall import PackedRecall
 from .tool_steps import SentStep
 
-EntryKind = Literal["system", "pin", "older", "newest", "tool_step"]
+EntryKind = Literal["system", "pin", "summary", "older", "newest", "tool_step"]
 Withheld = Literal["", "money"]
 MOST_LEFT_OUT = 20  # hundreds may have been found, and the record is kept with every request
-Part = Literal["system", "tools", "pins", "older", "grounding", "recall", "newest", "tool_steps", "free"]
+Part = Literal["system", "tools", "pins", "summary", "older", "grounding", "recall", "newest", "tool_steps", "free"]
+SummaryLeftOut = Literal["", "above_cap", "does_not_fit", "all_in_view"]
 
 
 class WindowEntry(NamedTuple):
@@ -172,6 +173,19 @@ class RecallRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryRecord:
+    """The summary that there was, as its *version* of the *id*: *tokens* were sent of what stands for the messages
+    before position *covers_before*, or none, and *left_out* says why.
+    """
+
+    id: int
+    version: int
+    covers_before: int
+    tokens: int
+    left_out: SummaryLeftOut = ""
+
+
+@dataclass(frozen=True, slots=True)
 class WindowRecord:
     """prompt = priming + tool schemas + sum of the entries ≤ budget.
 
@@ -180,8 +194,8 @@ class WindowRecord:
     were not sent, and of the newest before it, *left_out* says why; of very many it names the newest, and
     *left_out_unnamed* counts the others. *anchor* is where the window before this one began, and *older_limit_tokens*
     the room that there was for older messages. *recall* tells of those that were sent again beside the newest message.
-    *tools_withheld* says why the reply might call no tools, or no more of
-    them, although its scenario has some: the money did not cover what may follow.
+    *summary* is the summary of what is before it, where there was one. *tools_withheld* says why the reply might call
+    no tools, or no more of them, although its scenario has some: the money did not cover what may follow.
     """
 
     language_model: str
@@ -204,6 +218,7 @@ class WindowRecord:
     grounding: GroundingRecord = field(default_factory=GroundingRecord)
     recall: RecallRecord = field(default_factory=RecallRecord)
     tools_withheld: Withheld = ""
+    summary: SummaryRecord | None = None
 
     @property
     def may_call(self) -> bool:
@@ -223,6 +238,7 @@ class WindowRecord:
             "system": self.priming_tokens + self._tokens_of("system"),
             "tools": self.tool_schema_tokens,
             "pins": self._tokens_of("pin"),
+            "summary": self._tokens_of("summary"),
             "older": self._tokens_of("older"),
             "grounding": self.grounding.tokens,
             "recall": self.recall.tokens,
@@ -260,6 +276,7 @@ class WindowRecord:
             "left_out": tuple(asdict(message) for message in self.left_out),
             "grounding": asdict(self.grounding),
             "recall": self.recall.to_json(),
+            "summary": asdict(self.summary) if self.summary else None,
         }
 
     @classmethod
@@ -272,6 +289,7 @@ class WindowRecord:
                 "left_out": tuple(LeftOutMessage(**message) for message in stored["left_out"]),
                 "grounding": GroundingRecord.from_json(stored["grounding"]),
                 "recall": RecallRecord.from_json(stored["recall"]),
+                "summary": SummaryRecord(**stored["summary"]) if stored["summary"] else None,
             }
         )
 
@@ -280,6 +298,7 @@ def record_entries(
     *,
     system_tokens: int,
     pins: Sequence[HistoryMessage],
+    summary: SummaryRecord | None,
     older: Sequence[HistoryMessage],
     newest: HistoryMessage,
     steps: Sequence[SentStep],
@@ -294,6 +313,7 @@ def record_entries(
     return (
         *([WindowEntry("system", "system", system_tokens)] if system_tokens else []),
         *(entry("pin", pin) for pin in pins),
+        *([WindowEntry("summary", "user", summary.tokens)] if summary and summary.tokens else []),
         *(entry("older", message) for message in older),
         entry("newest", newest),
         *(entry("tool_step", step.message, step.truncated_to) for step in steps),

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 
 from conversations.runs.indexer import Indexer
 from conversations.runs.message_indexer import MessageIndexer
+from conversations.runs.summary_writer import SummaryWriter
 from conversations.runs.worker import DRAIN_SECONDS, Worker
 from conversations.services.counting.model_context import load_tokenizers
 
@@ -24,7 +25,7 @@ class Command(BaseCommand):
 
 
 async def work() -> None:
-    workers, told_to_stop = (Indexer(), MessageIndexer(), Worker()), asyncio.Event()
+    workers, told_to_stop = (Indexer(), MessageIndexer(), SummaryWriter(), Worker()), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
     for worker in workers:

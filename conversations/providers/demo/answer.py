@@ -16,6 +16,7 @@ from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .choose_tools import CALCULATOR, CLOCK, asks_for_time, sums_in
 from .demo_prompt import DemoPrompt, Sentence, SentResult
+from .extract_summary import extract_summary
 from .phrases import MARKDOWN_TOUR
 from .quotations import LONGEST_QUOTE_CHARACTERS, answer_from_passages, best_match, suspect_left_out
 
@@ -148,6 +149,8 @@ def _phrase(prompt: DemoPrompt, key: str, quoted: Sentence | None = None, **valu
 def _place(phrases: dict[str, str], sentence: Sentence, *, message_count: int) -> str:
     if sentence.passage is not None:
         return phrases["in_passage"].format(number=sentence.passage.number)
+    if sentence.in_summary:
+        return phrases["in_summary"]
     if sentence.day:
         return phrases["in_recalled"].format(day=sentence.day)
     if sentence.message_number is not None:
@@ -229,6 +232,7 @@ def _first_line(content: str) -> str:
 
 
 _RULES: tuple[Callable[[DemoPrompt], str | None], ...] = (
+    extract_summary,
     _quote_results,
     _show_markdown,
     _count,

@@ -20,12 +20,14 @@ from conversations.core.prompt.grounding_text import (
     QUOTED,
     RECALL_HEADER,
 )
-from conversations.core.prompt.messages import Prompt, PromptToolCall
+from conversations.core.prompt.messages import Prompt, PromptMessage, PromptToolCall
+from conversations.core.prompt.summary_text import SUMMARY_HEADER
 from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .phrases import CHINESE, ENGLISH
 
 HEADING_MARK = " › "
+USER_LINE = "- User: "  # of the summaries that the demo model writes
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LEFT_OUT = re.compile(r"\n\n\((\d{1,9}) more passages? (?:was|were) found but did not fit\.\)\Z")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -151,13 +153,14 @@ _QUESTION = re.compile(
 class Sentence:
     """A sentence with where it stands: in message *message_number*, in *passage*, or else in the system prompt.
 
-    If it was recalled, *day* is when it was said.
+    If it was recalled, *day* is when it was said; *in_summary* tells that it stands in the summary.
     """
 
     text: str
     message_number: int | None = None
     passage: SentPassage | None = None
     day: str = ""
+    in_summary: bool = False
 
     @property
     def is_question(self) -> bool:
@@ -187,7 +190,11 @@ class DemoPrompt:
     @property
     def message_count(self) -> int:
         """How many messages of the conversation there are, without the system's."""
-        return sum(message.role != "system" for message in self.messages)
+        return len(self._conversation)
+
+    @cached_property
+    def _conversation(self) -> list[PromptMessage]:
+        return [message for message in self.messages if message.role != "system" and not _is_summary(message)]
 
     @cached_property
     def question(self) -> str:
@@ -216,7 +223,8 @@ class DemoPrompt:
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         """All that may be quoted: passages, the user's messages and those recalled, newest first, the system prompt."""
-        return (*self._of_passages(), *self._of_people(), *self._of_recalled(), *self._of_system())
+        of_people = (*self._of_people(), *self._of_recalled(), *self._of_summary())
+        return (*self._of_passages(), *of_people, *self._of_system())
 
     @cached_property
     def _grounding(self) -> Grounding:
@@ -229,7 +237,7 @@ class DemoPrompt:
                 yield from (Sentence(sentence, passage=passage) for sentence in split_sentences(text))
 
     def _of_people(self) -> Iterator[Sentence]:
-        conversation = [message for message in self.messages if message.role != "system"]
+        conversation = self._conversation
         newest_number = max((n for n, message in enumerate(conversation, 1) if message.role == "user"), default=0)
         for number, message in reversed(list(enumerate(conversation, start=1))):
             if message.role == "user":
@@ -242,10 +250,20 @@ class DemoPrompt:
                 text = message.text.removeprefix(CUT).removesuffix(CUT)
                 yield from (Sentence(sentence, day=message.day) for sentence in reversed(split_sentences(text)))
 
+    def _of_summary(self) -> Iterator[Sentence]:
+        for message in self.messages:
+            if _is_summary(message):
+                said = (line.partition(USER_LINE)[2] for line in message.content.splitlines() if USER_LINE in line)
+                yield from (Sentence(text, in_summary=True) for line in said for text in split_sentences(line))
+
     def _of_system(self) -> Iterator[Sentence]:
         for message in self.messages:
             if message.role == "system":
                 yield from map(Sentence, split_sentences(message.content))
+
+
+def _is_summary(message: PromptMessage) -> bool:
+    return message.role == "user" and message.content.startswith(SUMMARY_HEADER)
 
 
 def split_sentences(text: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Rebuild the JSON body of a request exactly as it was sent, from what is stored.
 
 The record says which messages were in it, what was cut and where; their words are in the messages, which never change,
-the system prompt's and the tools' schemas are kept by their digest, and everything else is with the ledger's row.
+the system prompt's and the tools' schemas are kept by their digest, a summary is kept as a version, and everything else
+is with the ledger's row.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any
 
 from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall, digest_of
+from conversations.core.prompt.summary_text import render_summary
 from conversations.core.window.truncation import truncate_text
 from conversations.core.window.window_record import RecallEntry, WindowRecord
-from conversations.models import Completion, Message
+from conversations.models import Completion, Message, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +50,20 @@ def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMe
     for entry in record.entries:
         if entry.kind == "system":
             yield PromptMessage("system", completion.system_prompt.text if completion.system_prompt else "")
+        elif entry.kind == "summary":
+            yield from _summary(record)
         elif entry.message in stored:
             message = prompt_message(stored[entry.message])
             if entry.kind == "newest":
                 yield message._replace(content=_question(stored[entry.message], record, stored))
             else:
                 yield message._replace(content=truncate_text(message.content, entry.truncated_to))
+
+
+def _summary(record: WindowRecord) -> Iterator[PromptMessage]:
+    """Yield the version of the summary that was sent, unless it has been deleted: only so many are kept."""
+    versions = Summary.objects.filter(pk=record.summary.id) if record.summary else Summary.objects.none()
+    yield from (render_summary(version.text) for version in versions)
 
 
 def prompt_message(message: Message) -> PromptMessage:

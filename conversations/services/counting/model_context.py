@@ -9,8 +9,8 @@ from decimal import Decimal
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
-from conversations.core.window.policies import WindowPolicy
-from conversations.models import Scenario
+from conversations.core.window.policies import SlidingWindow, SlidingWithSummary, WindowPolicy
+from conversations.models import Conversation, Scenario
 from conversations.models.scenario import POLICY_FIELDS, SHARES
 from conversations.providers.catalog.language_models import ConfiguredModel, default_language_model, language_models
 from conversations.providers.tokens.tokenizer import count_text
@@ -42,7 +42,12 @@ class ModelContext:
 
 def model_context(scenario: Scenario) -> ModelContext:
     """Return the context of the scenario's model; of the default model if that is blank or no longer configured."""
-    configured = language_models().get(scenario.language_model) or default_language_model()
+    return named_model_context(scenario.language_model)
+
+
+def named_model_context(name: str) -> ModelContext:
+    """Return the context of the model *name*; of the default model if that is blank or no longer configured."""
+    configured = language_models().get(name) or default_language_model()
     calibrated = find_calibration(configured.name)
     return ModelContext(
         configured,
@@ -72,6 +77,17 @@ def effective_policy(scenario: Scenario) -> WindowPolicy:
     if not policy.reply_reserve_tokens or limit_tokens == context.configured.language_model.context_window_tokens:
         return policy
     return replace(policy, reply_reserve_tokens=min(policy.reply_reserve_tokens, _largest_reserve(limit_tokens)))
+
+
+def conversation_policy(conversation: Conversation) -> WindowPolicy:
+    """Return the policy of the conversation's windows: its scenario's, with a summary if the conversation asks for it.
+
+    Only the sliding one: another policy may have no room for it, or nothing to summarise.
+    """
+    policy = effective_policy(conversation.scenario)
+    if conversation.summarises and type(policy) is SlidingWindow:
+        return SlidingWithSummary(**{name: getattr(policy, name) for name in POLICY_FIELDS})
+    return policy
 
 
 def _within(language_model: LanguageModel, limit_tokens: int | None) -> LanguageModel:

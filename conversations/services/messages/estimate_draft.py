@@ -18,7 +18,7 @@ from conversations.core.window.policies import WindowPolicy
 from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.services.conversations.conversations import scenario_to_begin_with
-from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
+from conversations.services.counting.model_context import ModelContext, conversation_policy, model_context
 from conversations.services.grounding.recall import recall_for_draft
 from conversations.services.limits.message_checks import (
     check_message_length,
@@ -91,7 +91,7 @@ def _fitted(
     """Return the draft with the window that holds it, if there is one."""
     limit_tokens = budget_tokens(context.language_model, calibration=context.calibration)
     try:
-        policy = policy or effective_policy(conversation.scenario)
+        policy = policy or conversation_policy(conversation)
         limit_tokens = policy.budget_tokens(context.language_model, calibration=context.calibration)
         window = build_window(conversation, draft, policy=policy)
         if with_recall and window.record.recall.limit_tokens and draft.message.content.strip():

@@ -12,6 +12,7 @@ from conversations.core.frames.definitions import MessageMarked
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
 from conversations.services.counting.model_context import model_context
+from conversations.services.summaries.want_summary import message_excluded
 from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import check_it_fits, draft_message, stored_message
 
@@ -84,6 +85,8 @@ def _store(message: Message, conversation: Conversation, **marks: bool) -> None:
     message.save(update_fields=list(marks))
     if "excluded" in marks:
         message.steps.update(excluded=marks["excluded"])
+        if marks["excluded"]:
+            message_excluded(conversation.pk, message.position)
     conversation.has_pins = conversation.messages.filter(pinned=True).exists()
     conversation.save(update_fields=["has_pins"])
     frame = MessageMarked(conversation.public_id, message.pk, message.position, message.pinned, message.excluded)

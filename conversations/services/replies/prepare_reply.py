@@ -21,9 +21,15 @@ from conversations.providers.wire.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
 from conversations.selectors.conversations.sent_request import passage_of
 from conversations.services.counting.calibration import learn_limit
-from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
+from conversations.services.counting.model_context import (
+    ModelContext,
+    conversation_policy,
+    effective_policy,
+    model_context,
+)
 from conversations.services.grounding.look_up import LookedUp
 from conversations.services.grounding.recall import Recalled, still_sendable
+from conversations.services.summaries.want_summary import want_summary
 from conversations.services.windows.build_window import StoredCounts, build_window, stored_message
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox
 
@@ -215,6 +221,8 @@ def _move_anchor(conversation: Conversation, window: Window) -> None:
     """Store where this window begins for the next one; without an anchor it begins with the conversation anyway."""
     if (conversation.anchor_position or 0) != window.record.first_position:
         Conversation.objects.filter(pk=conversation.pk).update(anchor_position=window.record.first_position)
+        if conversation_policy(conversation).summary_limit_tokens:
+            want_summary(conversation.pk)
 
 
 def _store_grounding_tokens(newest: Message, window: Window) -> None:

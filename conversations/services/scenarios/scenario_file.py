@@ -47,6 +47,7 @@ POLICY: Kinds = {
     "low_water_share": (int, float),
     "recall_share": (int, float),
     "last_messages": (int,),
+    "summary_cap_tokens": (int,),
     "skip_oversized": (bool,),
 }
 IN_WORDS = {

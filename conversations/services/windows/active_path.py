@@ -13,6 +13,7 @@ from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.core.errors import ConversationNotFound, ReplyInterrupted
 from conversations.models import Conversation, Message, PathChange, Run
 from conversations.services.counting.model_context import ModelContext
+from conversations.services.summaries.want_summary import path_changed
 
 LOCKED = CompiledQuery(
     Conversation.objects.select_related("scenario", "head"),
@@ -58,6 +59,7 @@ def leave_path(conversation: Conversation, position: int, *, head_id: int | None
     """
     PathChange.objects.create(conversation=conversation, position=position)
     conversation.messages.filter(active=True, position__gte=position).update(active=False)
+    path_changed(conversation.pk, position)
     conversation.head_id = head_id
 
 

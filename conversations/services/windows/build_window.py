@@ -17,11 +17,13 @@ from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
+from conversations.core.window.summary import WindowSummary
 from conversations.core.window.window_record import LookUp
 from conversations.models import Conversation, Message
 from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
-from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
+from conversations.selectors.conversations.summary import current_summary
+from conversations.services.counting.model_context import ModelContext, conversation_policy, model_context
 from conversations.tools.toolbox import Toolbox, scenario_toolbox
 
 # A reply may have ended since its row was read: then what was counted here is only the beginning of it. What another
@@ -64,14 +66,14 @@ def build_window(
     history = _history(conversation, newest)
     turn = _turn(conversation, newest, toolbox)
     turn = replace(turn, grounding=grounding, look_up=look_up, steps=steps)
-    turn = replace(turn, recalled=recalled, recall_error=recall_error)
-    policy = policy or effective_policy(conversation.scenario)
+    policy = policy or conversation_policy(conversation)
+    turn = replace(turn, recalled=recalled, recall_error=recall_error, summary=_summary(conversation, policy))
     return _window(conversation, turn, history, policy=policy, tightening=tightening)
 
 
 def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
     """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
-    policy = effective_policy(conversation.scenario)
+    policy = conversation_policy(conversation)
     if policy.refuses_to_drop:
         history = _history(conversation, newest)
     else:
@@ -84,6 +86,19 @@ def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox |
     schemas = (toolbox or scenario_toolbox(scenario)).schemas
     schema_tokens = count_tool_schemas(schemas, language_model=model_context(scenario).language_model)
     return Turn(newest, scenario.system_prompt, tool_schema_tokens=schema_tokens, has_tools=bool(schemas))
+
+
+def _summary(conversation: Conversation, policy: WindowPolicy) -> WindowSummary | None:
+    """Return the current summary, counted, where the policy sends one."""
+    if not policy.summary_limit_tokens or conversation.pk is None:
+        return None
+    if (stored := current_summary(conversation.pk)) is None:
+        return None
+    summary = WindowSummary(stored.pk, stored.number, stored.text, stored.tokens, stored.covers_before)
+    context = model_context(conversation.scenario)
+    if stored.encoding == context.language_model.encoding:
+        return summary
+    return summary._replace(content_tokens=context.content_tokens(summary.message))
 
 
 def _history(conversation: Conversation, newest: HistoryMessage) -> History:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.utils.translation import gettext, ngettext
 
-from conversations.core.window.policies import LastMessages, SlidingWindow
+from conversations.core.window.policies import LastMessages, SlidingWindow, SlidingWithSummary
 from conversations.core.window.window_record import WindowRecord
 from conversations.window_policies import policy_choices
 
@@ -28,13 +28,15 @@ def window_rules(record: WindowRecord) -> list[Rule]:
 def _of_older_messages(record: WindowRecord) -> Iterator[Rule]:
     policy = record.policy
     yield gettext("Room for older messages"), _tokens(record.older_limit_tokens)
-    if policy["name"] == SlidingWindow.name:
+    if policy["name"] in (SlidingWindow.name, SlidingWithSummary.name):
         yield (
             gettext("After sliding, older messages fill"),
             gettext("%(share)s of their room") % {"share": _percent(policy["low_water_share"])},
         )
     if policy["name"] == LastMessages.name:
         yield gettext("Most messages, including the newest"), f"{policy['last_messages']:,}"
+    if policy["name"] == SlidingWithSummary.name:
+        yield gettext("Most for the summary"), _tokens(policy["summary_cap_tokens"])
     if record.recall.limit_tokens:
         yield gettext("Most for what is recalled"), _tokens(record.recall.limit_tokens)
     if policy["skip_oversized"]:

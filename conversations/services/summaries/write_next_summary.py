@@ -1,0 +1,33 @@
+"""Write the next summary that is due: claimed, written, stored. Never two at once for one conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from conversations.live.database_threads import in_indexer_thread
+from conversations.providers.clients.completions import CompletionClient
+
+from .claim_summary import claim_summary
+from .store_summary import release_summary, store_written
+from .write_summary import SummaryLost, summary_writing
+
+logger = logging.getLogger(__name__)
+
+
+async def write_next_summary(worker: str, client: CompletionClient) -> bool:
+    """Write one summary, or note why it can't be written. Returns whether there was one to write."""
+    found, held = await in_indexer_thread(claim_summary)(worker)
+    if held is None:
+        return found
+    try:
+        written = await summary_writing(held, client).write()
+        if written.error_code:
+            logger.warning("the summary of conversation %d: %s", held.conversation.pk, written.error_code)
+        await in_indexer_thread(store_written)(held, written)
+    except SummaryLost:
+        await in_indexer_thread(release_summary)(held)
+    except asyncio.CancelledError:
+        await in_indexer_thread(release_summary)(held)
+        raise
+    return True
