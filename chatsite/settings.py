@@ -55,8 +55,8 @@ DEMO_TOKENS_PER_SECOND = ENV.integer(
 
 OPENAI_EMBEDDING_MODEL = ENV.text(
     "OPENAI_EMBEDDING_MODEL",
-    help="Finds passages of documents by their meaning too, such as text-embedding-3-small; after the name words such "
-    "as input_usd=0.02 context_window=8192 floor=0.3. Empty finds them by their words alone.",
+    help="Finds passages of documents and older messages by their meaning too, such as text-embedding-3-small; after "
+    "the name words such as input_usd=0.02 context_window=8192 floor=0.3. Empty finds them by their words alone.",
 )
 OPENAI_EMBEDDING_BASE_URL = ENV.text(
     "OPENAI_EMBEDDING_BASE_URL", help="OpenAI-compatible endpoint for embeddings, if it is not `OPENAI_BASE_URL`."

@@ -8,6 +8,7 @@ import django.db.models.deletion
 import django.db.models.expressions
 import django.db.models.functions.datetime
 import pgvector.django
+import pgvector.django.halfvec
 import pgvector.django.vector
 import uuid
 from decimal import Decimal
@@ -544,6 +545,10 @@ class Migration(migrations.Migration):
                 ('passages', models.PositiveIntegerField(default=0)),
                 ('encoding', models.CharField(max_length=50)),
                 ('search_language', models.CharField(max_length=63)),
+                ('embedding_model', models.CharField(blank=True, max_length=200)),
+                ('embedded_passages', models.PositiveIntegerField(default=0)),
+                ('embed_after', models.DateTimeField(null=True)),
+                ('embed_attempt', models.PositiveIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
@@ -587,6 +592,15 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='MessageVector',
+            fields=[
+                ('pk', models.CompositePrimaryKey('conversation', 'ordinal', blank=True, editable=False, primary_key=True, serialize=False)),
+                ('conversation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='conversations.conversation')),
+                ('ordinal', models.PositiveIntegerField()),
+                ('embedding', pgvector.django.halfvec.HalfVectorField()),
+            ],
+        ),
+        migrations.CreateModel(
             name='PathChange',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -597,6 +611,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='message',
             index=models.Index(condition=models.Q(('excluded', True)), fields=['conversation'], name='message_excluded'),
+        ),
+        migrations.AddIndex(
+            model_name='messageindex',
+            index=models.Index(models.OrderBy(models.F('embed_after'), nulls_first=True), condition=models.Q(('embedded_passages__lt', models.F('passages'))), name='message_index_to_embed'),
         ),
         migrations.AddIndex(
             model_name='messagepassage',

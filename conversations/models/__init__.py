@@ -11,6 +11,7 @@ from .message import Message
 from .message_index import MessageIndex
 from .message_passage import MessagePassage
 from .message_postings import MessagePostings
+from .message_vector import MessageVector
 from .passage import Passage
 from .path_change import PathChange
 from .price import Price
@@ -39,6 +40,7 @@ __all__ = [
     "MessageIndex",
     "MessagePassage",
     "MessagePostings",
+    "MessageVector",
     "Passage",
     "PathChange",
     "Price",

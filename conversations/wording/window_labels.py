@@ -45,6 +45,7 @@ RECALL_REASON_LABELS: Mapping[str, Promise] = {
     "session": gettext_lazy("from a part of the conversation about this"),
     "neighbour": gettext_lazy("next to a message that fits"),
     "feedback": gettext_lazy("same words as other matches"),
+    "meaning": gettext_lazy("similar meaning"),
     "date": gettext_lazy("date that you name"),
     "speaker": gettext_lazy("said by the speaker you name"),
 }

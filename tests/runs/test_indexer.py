@@ -233,7 +233,7 @@ async def test_without_a_model_there_are_none_and_no_one_is_asked(indexer):
 @pytest.fixture
 def hurry(monkeypatch):
     """Let what failed be tried again at once."""
-    monkeypatch.setattr("conversations.services.documents.embed_document.SHORTEST_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("conversations.services.ledger.provider_attempts.SHORTEST_BATCH_PAUSE_SECONDS", 0.0)
     monkeypatch.setattr("conversations.runs.repeated_work.POLL_SECONDS", 0.05)
 
 

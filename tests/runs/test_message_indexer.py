@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from conversations.live.fanout import MESSAGES, publish
-from conversations.models import MessageIndex, PathChange
+from conversations.models import Completion, MessageIndex, PathChange
+from conversations.providers.clients.client_pool import close_clients
 from conversations.runs import repeated_work
 from conversations.runs.message_indexer import MessageIndexer
 from conversations.services.recall import index_messages
@@ -57,3 +58,28 @@ async def test_an_error_does_not_end_the_duty(monkeypatch, indexer):
     monkeypatch.setattr(index_messages, "make_rows", fail_once)
     conversation = await in_thread(say)
     await wait_until(lambda: MessageIndex.objects.filter(pk=conversation.pk, passages=2).exists())
+
+
+@pytest.fixture
+async def embeddings(settings, upstream):
+    upstream.reset()
+    settings.OPENAI_EMBEDDING_BASE_URL = upstream.base_url
+    settings.OPENAI_EMBEDDING_MODEL = "words input_usd=1"
+    yield upstream
+    await close_clients()
+
+
+async def test_passages_get_vectors_that_their_owner_pays(embeddings, indexer):
+    conversation = await in_thread(say)
+    await wait_until(lambda: MessageIndex.objects.filter(pk=conversation.pk, embedded_passages=2).first())
+    row = await Completion.objects.aget(purpose="embedding")
+    assert (row.user_id, row.conversation_id, row.reply_id) == (conversation.owner_id, conversation.pk, None)
+    assert row.cost_usd > 0
+
+
+async def test_without_vectors_messages_are_indexed_and_the_failure_is_put_off(embeddings, indexer, settings):
+    settings.OPENAI_EMBEDDING_MODEL = "status-400"
+    conversation = await in_thread(say)
+    index = await wait_until(lambda: MessageIndex.objects.filter(pk=conversation.pk, embed_attempt=1).first())
+    assert (index.passages, index.embedded_passages) == (2, 0)
+    assert index.embed_after is not None

@@ -17,6 +17,7 @@ REASONS: Mapping[Term, str] = {
     "words": "words",
     "coverage": "words",
     "feedback": "feedback",
+    "meaning": "meaning",
     "best_neighbour": "neighbour",
     "neighbours": "neighbour",
     "session": "session",

@@ -2,7 +2,8 @@
 
     score = Σ weight × term; a term marked ^ is divided by its largest value over all messages before the question
 
-Fitted on strict evidence (the share of questions whose whole evidence is in the window) by coordinate steps.
+Fitted on strict evidence (the share of questions whose whole evidence is in the window) by coordinate steps; but for
+"meaning", which no embeddings model was at hand to fit.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ Term = Literal[
     "feedback",
     "session_feedback",
     "coverage",
+    "meaning",
     "speaker",
     "date",
     "terse",
@@ -37,6 +39,7 @@ WEIGHTS: MappingProxyType[Term, float] = MappingProxyType(
         "feedback": 0.7,  # ^ BM25 of its best passage for the words that the best passages have besides
         "session_feedback": 0.3,  # ^ BM25 of its session for the same words
         "coverage": 0.3,  # share of the question's idf in it or its neighbours, less for long questions
+        "meaning": 0.8,  # ^ cosine with the question, above the floor or the hundredth nearest; 0 without a model
         "speaker": 0.7,  # said by the one speaker that the question names
         "date": 1.5,  # how near it is to the day or month that the question names
         "terse": 0.5,  # ln(mean tokens of the more verbose role ÷ mean tokens of its role)

@@ -1,7 +1,8 @@
-"""Find passages: the older messages of a conversation that a question needs, best first. No model takes part.
+"""Find passages: the older messages of a conversation that a question needs, best first. No model is asked here.
 
     terms of the question → postings → BM25 of passages and sessions → candidates → ranked by `core.recall.weights`
                                        └ words that the best passages have besides: once more
+    vector of the question, where there is one → the nearest passages  ┘ are candidates, too
 
 What is recalled of a message is all of a short one, the best excerpt of a longer one, one passage of a giant one.
 Bounded: a few dozen terms, a few hundred candidates, whatever the question and the conversation are.
@@ -41,6 +42,7 @@ from .candidate_rows import CandidateRow, passages_in_time, read_candidates, rea
 from .conversation_arrays import ConversationArrays, Floats, Integers, read_arrays, read_postings
 from .excerpts import GIANT_TOKENS, is_giant, is_long, read_excerpts
 from .lexeme_counts import read_counts
+from .meaning import NOTHING_NEAR, Nearness, nearest_passages, with_passages
 from .question_terms import IndexedQuestion, count_passages, rarest
 from .term_scores import (
     K1,
@@ -66,9 +68,14 @@ WORDS_PER_TOKEN = 0.75
 def find_passages(asked: IndexedQuestion, *, most: int) -> list[RecalledPassage]:
     """Return what of older messages *asked* needs, best first; nothing where nothing is likely to help."""
     terms, hints = _find_terms(asked), read_hints(asked.text, today=asked.now.date())
-    if terms is None or not (terms.is_worth_it or hints.times):
+    if terms is None:
         return []
-    return _best_passages(asked, terms, hints, most=most, ranking=RECALL)
+    nearness = NOTHING_NEAR
+    if asked.vector and not asked.is_polite_alone:
+        nearness = nearest_passages(asked.conversation_id, asked.vector, passages=asked.sought)
+    if not (terms.is_worth_it or hints.times or nearness.nearest):
+        return []
+    return _best_passages(asked, terms, hints, nearness, most=most, ranking=RECALL)
 
 
 def find_passages_with_words(asked: IndexedQuestion, *, most: int) -> list[RecalledPassage]:
@@ -79,7 +86,7 @@ def find_passages_with_words(asked: IndexedQuestion, *, most: int) -> list[Recal
     terms, hints = _find_terms(asked), read_hints(asked.text, today=asked.now.date())
     if terms is None:
         return []
-    return _best_passages(asked, terms, hints, most=most, ranking=SEARCH)
+    return _best_passages(asked, terms, hints, NOTHING_NEAR, most=most, ranking=SEARCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +103,9 @@ SEARCH = _Ranking(SEARCH_WEIGHTS, has_words=True, giant_tokens=0)
 
 
 def _best_passages(
-    asked: IndexedQuestion, terms: _Terms, hints: Hints, *, most: int, ranking: _Ranking
+    asked: IndexedQuestion, terms: _Terms, hints: Hints, nearness: Nearness, *, most: int, ranking: _Ranking
 ) -> list[RecalledPassage]:
-    measured = _Measured.of(terms)
+    measured = _Measured.of(terms, nearness)
     rows = _candidates(asked, measured, hints, ranking)
     hints = read_hints(asked.text, today=asked.now.date(), names={row.name for row in rows})
     ranked = rank_candidates(_with_values(rows, asked, measured, hints), most=most, weights=ranking.weights)
@@ -155,9 +162,13 @@ def _find_terms(asked: IndexedQuestion) -> _Terms | None:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What the index alone says of each message; *passage_scores* and *weights* are those of the question's words."""
+    """What the index alone says of each message; *passage_scores* are those of the question's words.
+
+    *nearness* says which passages mean what the question means.
+    """
 
     terms: _Terms
+    nearness: Nearness
     passage_scores: Floats
     values: Mapping[Term, Floats]
 
@@ -166,7 +177,7 @@ class _Measured:
         return self.terms.arrays
 
     @classmethod
-    def of(cls, terms: _Terms) -> _Measured:
+    def of(cls, terms: _Terms, nearness: Nearness) -> _Measured:
         arrays = terms.arrays
         scores = passage_scores(arrays, terms.query)
         feedback = _feedback(terms, scores)
@@ -185,7 +196,7 @@ class _Measured:
             "distance": np.log1p(back) / math.log(1 + max(arrays.messages, 2)),
             "recent": 1 / (1 + (back - 1) / 20),
         }
-        return cls(terms, scores, values)
+        return cls(terms, nearness, scores, values)
 
     def best_messages(self, most: int, *, sought: int, ranking: _Ranking) -> Integers:
         """Return the messages that may be ranked highest, by what the index says of them; before passage *sought*.
@@ -203,8 +214,12 @@ class _Measured:
         return chosen[np.isfinite(total[chosen])]
 
     def best_passage(self, row: CandidateRow) -> int:
-        """Return the ordinal of the passage of a message that has most of the question's words."""
-        return row.first + int(np.argmax(self.passage_scores[row.first : row.first + row.passages]))
+        """Return the ordinal of the passage of a message that has most of the question's words, or else is nearest."""
+        scores = self.passage_scores[row.first : row.first + row.passages]
+        if not scores.any():
+            nearest = [ordinal for ordinal in self.nearness.nearest if 0 <= ordinal - row.first < row.passages]
+            return nearest[0] if nearest else row.first
+        return row.first + int(np.argmax(scores))
 
 
 def _to_largest(values: Floats) -> Floats:
@@ -244,6 +259,7 @@ def _candidates(asked: IndexedQuestion, measured: _Measured, hints: Hints, ranki
             asked.conversation_id, first=first, stop=stop, passages=asked.sought, most=MOST_OF_A_DAY
         )
         messages |= {int(arrays.message_of[ordinal]) for ordinal in ordinals}
+    messages |= {int(arrays.message_of[ordinal]) for ordinal in measured.nearness.nearest}
     firsts = [int(arrays.message_starts[message]) for message in messages]
     return read_candidates(asked.conversation_id, firsts, position=asked.before_position)
 
@@ -258,6 +274,7 @@ def _with_values(
     most_mean = max(means.values(), default=0.0)
     terse = {role: terseness(mean, most_mean) for role, mean in means.items()}
     columns: dict[Term, Sequence[float]] = from_index | {
+        "meaning": _meaning(rows, asked, measured),
         "speaker": [hints.names(row.role, row.name) for row in rows],
         "date": [hints.nearness(row.at.astimezone(asked.now.tzinfo).date()) if hints.times else 0.0 for row in rows],
         "terse": [terse.get(row.role, 0.0) for row in rows],
@@ -270,6 +287,20 @@ def _with_values(
     }
     for row, values in zip(rows, zip(*(columns[term] for term in TERMS), strict=True), strict=True):
         yield MessageCandidate(row.message, values)
+
+
+def _meaning(rows: Sequence[CandidateRow], asked: IndexedQuestion, measured: _Measured) -> list[float]:
+    """Return for each message how near that is of its passages which is among the nearest, or has the words."""
+    nearness = measured.nearness
+    if asked.vector is None or not nearness.nearest:
+        return [0.0] * len(rows)
+    by_message: dict[int, list[int]] = {row.first: [measured.best_passage(row)] for row in rows}
+    for ordinal in nearness.nearest:
+        first = int(measured.arrays.message_starts[measured.arrays.message_of[ordinal]])
+        by_message.setdefault(first, []).append(ordinal)
+    best = [ordinals[0] for ordinals in by_message.values()]
+    nearness = with_passages(nearness, asked.conversation_id, asked.vector, best)
+    return [nearness.value(by_message[row.first]) for row in rows]
 
 
 def _sent_tokens(row: CandidateRow) -> float:

@@ -13,12 +13,14 @@ from conversations.core.recall.weights import MOST_TERMS, POLITENESS
 from conversations.grounding.lexemes import normalize_words
 
 from .lexeme_counts import read_counts
+from .meaning import QuestionVector
 
 MOST_CHARACTERS = 200_000
 MOST_WORDS = 400  # different ones: the first half and the last half of them
 STOP_WORDS = frozenset(
     "thanks thank please okay ok yes hi hello really also would could let ve ll re m d".split()  # noqa: SIM905
 )
+POLITE_WORDS = frozenset(POLITENESS.split())
 # The last passage before the question, with the sums until there; *sought* are those that may be recalled.
 BEGIN = """
 SELECT place.passages, place.sought, place.encoding,
@@ -51,7 +53,7 @@ class IndexedQuestion:
     """A question to an indexed conversation: its *lexemes*, of which some are *polite*.
 
     So many *passages* are before it, and of these the first, *sought*, may be recalled: those before a position.
-    *said* is role, messages and tokens until the question.
+    *said* is role, messages and tokens until the question. *vector* is what it means, where that is known.
     """
 
     conversation_id: int
@@ -64,10 +66,21 @@ class IndexedQuestion:
     passages: int
     sought: int
     said: tuple[tuple[str, int, int], ...]
+    vector: QuestionVector | None = None
+
+    @property
+    def is_polite_alone(self) -> bool:
+        return self.polite.issuperset(self.lexemes)
 
 
 def read_question(
-    conversation_id: int, text: str, *, before_position: int, asked_position: int, now: dt.datetime
+    conversation_id: int,
+    text: str,
+    *,
+    before_position: int,
+    asked_position: int,
+    now: dt.datetime,
+    vector: QuestionVector | None = None,
 ) -> IndexedQuestion | None:
     """Return the question; None where it has no term, or nothing that may be recalled is indexed."""
     words = question_words(text)
@@ -91,8 +104,14 @@ def read_question(
         polite=frozenset(read_counts(polite)),
         passages=passages,
         sought=sought,
+        vector=vector,
         said=(("user", int(sums[0]), int(sums[1])), ("assistant", int(sums[2]), int(sums[3]))),
     )
+
+
+def says_something(text: str) -> bool:
+    """Tell whether a question has words besides those of politeness."""
+    return not POLITE_WORDS.issuperset(question_words(text))
 
 
 def question_words(text: str) -> list[str]:

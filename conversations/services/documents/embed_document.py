@@ -9,7 +9,6 @@ while, longer each time, and the document says why; until then it is found by it
 from __future__ import annotations
 
 import datetime as dt
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,13 +22,11 @@ from conversations.models import Document, Passage
 from conversations.models.document import DocumentState
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel
 from conversations.providers.clients.embeddings import MOST_TEXTS, Vector
+from conversations.services.ledger.provider_attempts import MOST_DOUBLINGS, batch_pause_seconds
 
 from .index_document import IS_WANTED
 
 LEASE = dt.timedelta(minutes=5)  # longer than a batch with all its retries takes
-SHORTEST_PAUSE_SECONDS = 10.0
-LONGEST_PAUSE_SECONDS = 900.0
-MOST_DOUBLINGS = 10
 
 # Each batch is claimed separately, so users with documents take turns: *served* as in `index_document`.
 CLAIM = f"""
@@ -123,19 +120,13 @@ def _count(batch: Batch) -> None:
 def postpone(batch: Batch, error: ConversationError) -> None:
     """Leave the document alone for a while, and say why. Vectors of a length that is no longer in use are no use."""
     attempt = min(batch.document.attempt + 1, MOST_DOUBLINGS)
-    pause = dt.timedelta(seconds=_pause_seconds(attempt))
+    pause = dt.timedelta(seconds=batch_pause_seconds(attempt))
     told = {"embedding_error_code": error.code, "error_params": error.params}
     columns = {**_LET_GO, **told, "lease_until": Now() + pause, "attempt": attempt}
     with transaction.atomic():
         if _update(batch, columns) and isinstance(error, EmbeddingsChanged):
             batch.document.passages.update(embedding=None)
             Document.objects.filter(pk=batch.document.pk).update(embedded_count=0)
-
-
-def _pause_seconds(attempt: int) -> float:
-    """Return a pause twice as long each time, with jitter."""
-    seconds = min(SHORTEST_PAUSE_SECONDS * float(2 ** (attempt - 1)), LONGEST_PAUSE_SECONDS)
-    return seconds * random.uniform(0.5, 1.0)  # noqa: S311  # not a secret
 
 
 def release_batch(batch: Batch) -> None:

@@ -12,15 +12,22 @@ from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 
-from conversations.core.errors import LookUpTooCostly
+from conversations.core.errors import ConversationError, LookUpTooCostly
 from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.window_record import RecallEntry, RecallRecord
+from conversations.grounding.recall.meaning import QuestionVector
+from conversations.grounding.recall.question_terms import says_something
 from conversations.grounding.recall.recall_passages import recall_passages
+from conversations.grounding.retrieve import Embed
 from conversations.live.database_threads import in_look_up_thread
-from conversations.models import Completion, Conversation, Message
+from conversations.models import Completion, Conversation, Message, MessageIndex
+from conversations.providers.catalog.embedding_models import embedding_model
+
+from .embed_texts import embed_texts
 
 logger = logging.getLogger(__name__)
 RECALL_SECONDS = 3.0  # with its wait for a thread; a reply without recall is better than one that is late
+VECTOR_SECONDS = 1.5  # of these, for what the question means; words alone are better than nothing
 FAILED = "recall_failed"
 Find = Callable[..., list[RecalledPassage]]
 
@@ -33,16 +40,20 @@ class Recalled:
     error: str = ""
 
 
-async def recall(reply: Message, *, before_position: int, find: Find = recall_passages) -> Recalled:
+async def recall(
+    reply: Message, *, before_position: int, find: Find = recall_passages, embed: Embed = embed_texts
+) -> Recalled:
     """Find passages for the question of *reply* in what comes before *before_position*, where its window begins.
 
-    A look-up that fails or takes too long finds nothing, and says so.
+    A look-up that fails or takes too long finds nothing, and says so. Without an answer of the embeddings model in time
+    it looks by words alone.
     """
     question, conversation = reply.answered_message, reply.conversation
-    find = partial(find, asked_position=question.position)
-    look = partial(recall_for, conversation, question.content, before_position, question.created_at, find=find)
     try:
         async with asyncio.timeout(RECALL_SECONDS):
+            vector = await _question_vector(conversation, question.content, embed)
+            find = partial(find, asked_position=question.position, **({"vector": vector} if vector else {}))
+            look = partial(recall_for, conversation, question.content, before_position, question.created_at, find=find)
             return await in_look_up_thread(look)()
     except (TimeoutError, LookUpTooCostly):
         logger.warning("question %d: recall took too long", question.pk)
@@ -50,6 +61,32 @@ async def recall(reply: Message, *, before_position: int, find: Find = recall_pa
     except Exception:  # whatever is wrong with the index, the reply goes on without it
         logger.exception("question %d: recall failed", question.pk)
         return Recalled(error=FAILED)
+
+
+async def _question_vector(conversation: Conversation, text: str, embed: Embed) -> QuestionVector | None:
+    """Return what a question means, where older messages have vectors of the same model to compare it with."""
+    model = embedding_model()
+    if model is None or not says_something(text):
+        return None
+    if not await in_look_up_thread(_has_vectors)(conversation.pk, model.label):
+        return None
+    try:
+        async with asyncio.timeout(VECTOR_SECONDS):
+            [vector] = await embed([text], user=conversation.owner, conversation=conversation)
+    except TimeoutError:
+        logger.warning("conversation %d: recall by words alone: no vector in time", conversation.pk)
+    except ConversationError as error:
+        logger.warning("conversation %d: recall by words alone: %s", conversation.pk, error.code)
+    except Exception:
+        logger.exception("conversation %d: recall by words alone", conversation.pk)
+    else:
+        return QuestionVector(vector, model.label, model.floor)
+    return None
+
+
+def _has_vectors(conversation_id: int, label: str) -> bool:
+    there = MessageIndex.objects.filter(pk=conversation_id, embedding_model=label, embedded_passages__gt=0)
+    return there.exists()
 
 
 def recall_for(

@@ -23,6 +23,9 @@ from .ledger import Outcome, settle_completion
 R = TypeVar("R")
 MOST_ATTEMPTS = 3
 LONGEST_WAIT_SECONDS = 20.0
+SHORTEST_BATCH_PAUSE_SECONDS = 10.0
+LONGEST_BATCH_PAUSE_SECONDS = 900.0
+MOST_DOUBLINGS = 10
 DATABASE_AWAY_SECONDS = 0.5  # before it is asked again
 logger = logging.getLogger(__name__)
 
@@ -78,3 +81,9 @@ def retry_pause_seconds(error: CompletionError, attempt: int, *, most_attempts: 
     if pause_seconds is None:
         pause_seconds = float(2 ** (attempt - 1)) * random.uniform(0.5, 1.0)  # noqa: S311  # not a secret
     return pause_seconds if pause_seconds <= LONGEST_WAIT_SECONDS else None
+
+
+def batch_pause_seconds(attempt: int) -> float:
+    """Return the pause before a batch of embeddings is tried again: twice as long each time, with jitter."""
+    seconds = min(SHORTEST_BATCH_PAUSE_SECONDS * float(2 ** (attempt - 1)), LONGEST_BATCH_PAUSE_SECONDS)
+    return seconds * random.uniform(0.5, 1.0)  # noqa: S311  # not a secret

@@ -14,11 +14,20 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models.functions import Least
 
 from chatsite.accounts.models import User
 from conversations.grounding.lexemes import search_language
 from conversations.grounding.recall.stored_postings import append_postings, cut_postings
-from conversations.models import Conversation, Message, MessageIndex, MessagePassage, MessagePostings, PathChange
+from conversations.models import (
+    Conversation,
+    Message,
+    MessageIndex,
+    MessagePassage,
+    MessagePostings,
+    MessageVector,
+    PathChange,
+)
 from conversations.providers.tokens.tokenizer import count_text
 from conversations.services.counting.model_context import model_context
 
@@ -28,6 +37,7 @@ logger = logging.getLogger(__name__)
 MESSAGES_AT_ONCE = 200
 TOKENS_AT_ONCE = 50_000
 LOOKED_AT = 20  # conversations that another process may be at
+REACHED = ("next_position", "passages")  # of the index; vectors are counted beside it
 
 # What is in a deleted conversation is left as it is: that may be undone, and else it goes soon.
 BEHIND = """
@@ -90,7 +100,7 @@ def rebuild_index(conversation_id: int) -> None:
     """Forget the index of a conversation and make it again, in the search language of today."""
     with transaction.atomic():
         if _hold(conversation_id):
-            for model in (MessagePassage, MessagePostings, MessageIndex):
+            for model in (MessagePassage, MessagePostings, MessageVector, MessageIndex):
                 model.objects.filter(conversation_id=conversation_id).delete()
         PathChange.objects.create(conversation_id=conversation_id, position=0)
     index_conversation(conversation_id)
@@ -158,9 +168,11 @@ def _cut_off(index: MessageIndex, position: int) -> None:
     if first:
         passages.filter(ordinal__gte=first.ordinal).delete()
         cut_postings(index.pk, first.ordinal)
+        MessageVector.objects.filter(conversation_id=index.pk, ordinal__gte=first.ordinal).delete()
+        MessageIndex.objects.filter(pk=index.pk).update(embedded_passages=Least("embedded_passages", first.ordinal))
         index.passages = first.ordinal
     index.next_position = position
-    index.save()
+    index.save(update_fields=REACHED)
 
 
 def _last_passage(index: MessageIndex, *, before: int) -> MessagePassage | None:
@@ -175,7 +187,7 @@ def _index_next(index: MessageIndex) -> None:
     rows = make_rows(index, last, messages, count_text=count_text(index.encoding))
     _store(index, rows)
     index.next_position = messages[-1].position + 1
-    index.save()
+    index.save(update_fields=REACHED)
 
 
 def _next_messages(index: MessageIndex) -> Iterator[ReadMessage]:

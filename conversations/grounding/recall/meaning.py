@@ -1,0 +1,99 @@
+"""Meaning: the passages of a conversation whose vectors are nearest to a question's, by cosine similarity.
+
+Exactly, by reading the vectors of the conversation; of a very large one, the newest of them and those of candidates
+that its words have found. Vectors of another model or length are ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db import connection
+
+MOST_NEAREST = 100
+MOST_READ = 50_000  # passages
+
+SIMILARITY = """
+SELECT ordinal, CASE WHEN vector_dims(embedding) = %(dimensions)s
+                     THEN 1 - (embedding <=> %(vector)s::halfvec) END AS similarity
+FROM conversations_messagevector
+WHERE conversation_id = %(conversation)s AND EXISTS (
+    SELECT FROM conversations_messageindex WHERE conversation_id = %(conversation)s AND embedding_model = %(model)s
+)
+"""
+NEAREST = f"""
+SELECT ordinal, similarity FROM ({SIMILARITY} AND ordinal >= %(first)s AND ordinal < %(stop)s OFFSET 0) AS read
+WHERE similarity >= %(floor)s AND similarity <> 'NaN' ORDER BY similarity DESC, ordinal DESC LIMIT %(most)s
+"""  # noqa: S608  # no value is put into it
+OF_PASSAGES = f"""
+SELECT ordinal, similarity FROM ({SIMILARITY} AND ordinal = ANY(%(ordinals)s) OFFSET 0) AS read
+WHERE similarity >= %(floor)s AND similarity <> 'NaN'
+"""  # noqa: S608  # no value is put into it
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionVector:
+    """The *vector* of a question, made by *model*; below the similarity *floor* nothing means the same."""
+
+    vector: Sequence[float]
+    model: str
+    floor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """The *similarities* of passages with a question, by their ordinals; *nearest* are the ordinals of the nearest.
+
+    From *lowest*, that of the last of the nearest, or the floor where they are few, to the *largest*.
+    """
+
+    similarities: dict[int, float]
+    nearest: tuple[int, ...] = ()
+    lowest: float = 0.0
+    largest: float = 0.0
+
+    def value(self, ordinals: Iterable[int]) -> float:
+        """Return 1 if the nearest passage of all is among *ordinals*, falling with the similarity, down to 0."""
+        width = self.largest - self.lowest
+        best = max((self.similarities.get(ordinal, self.lowest) for ordinal in ordinals), default=self.lowest)
+        return max(0.0, (best - self.lowest) / width) if width > 0 else 0.0
+
+
+NOTHING_NEAR = Nearness({})
+
+
+def nearest_passages(conversation_id: int, asked: QuestionVector, *, passages: int) -> Nearness:
+    """Return the nearest among the first *passages*, or among the newest of these where they are very many."""
+    span = {"first": max(0, passages - MOST_READ), "stop": passages, "most": MOST_NEAREST}
+    found = _fetch(NEAREST, conversation_id, asked, span)
+    if not found:
+        return NOTHING_NEAR
+    lowest = min(found.values()) if len(found) == MOST_NEAREST else asked.floor
+    return Nearness(found, tuple(found), lowest, max(found.values()))
+
+
+def with_passages(
+    nearness: Nearness, conversation_id: int, asked: QuestionVector, ordinals: Collection[int]
+) -> Nearness:
+    """Return *nearness* with the similarities of these passages, too."""
+    missing = [ordinal for ordinal in ordinals if ordinal not in nearness.similarities]
+    if not nearness.nearest or not missing:
+        return nearness
+    found = _fetch(OF_PASSAGES, conversation_id, asked, {"ordinals": missing})
+    return replace(nearness, similarities=nearness.similarities | found)
+
+
+def _fetch(
+    statement: str, conversation_id: int, asked: QuestionVector, parameters: Mapping[str, Any]
+) -> dict[int, float]:
+    vector: dict[str, Any] = {
+        "vector": str(list(map(float, asked.vector))),
+        "dimensions": len(asked.vector),
+        "model": asked.model,
+        "floor": asked.floor,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {"conversation": conversation_id, **vector, **parameters})
+        return dict(cursor.fetchall())
