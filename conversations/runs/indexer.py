@@ -22,7 +22,7 @@ from django.db import DataError, InterfaceError, OperationalError
 
 from conversations.core.errors import CompletionError, ConversationError, DocumentError, MalformedEmbeddings
 from conversations.live.database_threads import in_indexer_thread
-from conversations.live.fanout import DOCUMENTS, Subscriber, subscribe, unsubscribe
+from conversations.live.fanout import DOCUMENTS, DOCUMENTS_READ, Subscriber, publish, subscribe, unsubscribe
 from conversations.parsing import (
     KindFound,
     Parsed,
@@ -104,6 +104,7 @@ class Indexer:
         self._read_turns.give(user_id)
         if held:
             await _read(held)
+            publish(DOCUMENTS_READ, "read")
             self._to_embed.set()
         return True
 

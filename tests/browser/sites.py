@@ -54,8 +54,9 @@ class Shell:
 
 @dataclass(frozen=True)
 class Site:
-    """A running site: its address, its shell and what it printed when it was ready."""
+    """A running site: its database, its address, its shell and what it printed when it was ready."""
 
+    database: Database
     address: str
     shell: Shell
     banner: str
@@ -90,6 +91,6 @@ def running_site(database: Database, folder: Path, *, host: str = "127.0.0.1", *
     shell = Shell(settings)  # which is loaded while the server is
     try:
         with serving(**settings) as (_, banner):
-            yield Site(address, shell, banner)
+            yield Site(database, address, shell, banner)
     finally:
         shell.close()

@@ -7,7 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .page_actions import CONVERSATION_PATH, composer, messages, say
+from tests.support.paused_parsing import held_reading
+
+from .page_actions import CONVERSATION_PATH, composer, messages, replies, say
 
 NOTES = ("notes.md", "# Lights\n\nThe lighthouse of Amrum burns since 1875.")
 DROP = """([selector, type, names]) => {
@@ -50,6 +52,18 @@ def test_a_document_is_added_by_the_button_and_said_to_be_ready(page):
     wait_until_read(page, "notes.md")
     expect(row(page, "notes.md")).to_contain_text("1 passage")
     expect(announcer(page)).to_contain_text("notes.md: Ready")
+
+
+def test_what_was_asked_before_its_document_was_read_is_asked_again_by_one_press(site, page):
+    lines = "\n\n".join(f"Signal {number} of the lighthouse burns {number} seconds." for number in range(2_000))
+    with held_reading(site.database):
+        add(page, ("signals.md", lines))
+        reply = say(page, "How long does signal 1999 of the lighthouse burn?")
+        expect(reply.locator(".sources")).to_contain_text("One document was still being read")
+    wait_until_read(page, "signals.md")
+    reply.get_by_role("button", name="Ask again").click()
+    expect(replies(page).last.locator(".sources")).to_contain_text("Sources: 1 passage")
+    expect(page.get_by_role("button", name="Ask again")).to_have_count(0)
 
 
 def test_a_document_begins_the_conversation_and_what_was_typed_stays(page):

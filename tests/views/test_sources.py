@@ -81,7 +81,7 @@ def test_what_a_document_says_is_text_and_nothing_else(client, conversation):
         ({"left_out": 2}, ["Sources: 3 of 5 matching passages fit in the window"]),
         ({}, ["Sources: 3 passages"]),
         ({"included": ()}, ["Nothing in your 2 documents matches this question"]),
-        ({"included": (), "documents": 0, "pending_documents": 1}, ["One document was still being read"]),
+        ({"included": (), "documents": 0, "pending_documents": 1}, ["One document was still being read", "Ask again"]),
         ({"semantic_error": "provider_unavailable"}, ["Searched by words only. The"]),
         ({"lexical_error": "look_up_too_costly"}, ["Sources: 3 passages", "Not everything was searched. There"]),
         ({"included": (), "lexical_error": "look_up_too_costly"}, ["Not everything was searched. There"]),

@@ -25,6 +25,7 @@ from conversations.providers.clients.completions import CompletionClient
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.look_up import LookedUp, look_up, looked_up_before
 from conversations.services.grounding.recall import Recalled, recall, recalled_before
+from conversations.services.grounding.wait_for_documents import wait_for_documents
 from conversations.services.ledger.provider_attempts import finish_before_cancelling, retry_while_database_down
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox, scenario_toolbox, withdrawn_tools
@@ -179,11 +180,13 @@ def _current_tools(reply_id: int, find_tools: FindTools) -> Toolbox:
 
 
 async def _look_up(loop: _Loop) -> LookedUp | None:
-    """Return the grounding of the question; None where there are no documents to look in."""
+    """Return the grounding of the question, once its documents have been read; None where there are none to look in."""
     if loop.first:
         return None
     if loop.is_resumed:
         return await retry_while_database_down(partial(looked_up_before, loop.reply.pk))
+    if loop.reply.may_have_to_wait:  # type: ignore[attr-defined]  # annotated
+        await wait_for_documents(loop.reply.pk)
     return await look_up(loop.reply.pk)
 
 

@@ -17,6 +17,7 @@ from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.window_record import Withheld
 from conversations.models import Conversation, Document, Message, Scenario, ToolCall
+from conversations.models.document import DocumentState
 from conversations.providers.wire.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
 from conversations.selectors.conversations.sent_request import passage_of
@@ -35,13 +36,16 @@ from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox
 
 logger = logging.getLogger(__name__)
 CALLS = ToolCall.objects.filter(reply=OuterRef("pk"))
+STILL_READ = (DocumentState.WAITING, DocumentState.PARSING)
 DOCUMENTS = Document.objects.filter(
     Q(conversation=OuterRef("conversation")) | Q(scenario=OuterRef("conversation__scenario"))
 )
 # A reply by its id, with everything that its windows and its first step need.
 TO_BE_MADE = CompiledQuery(
     Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").annotate(
-        has_called=Exists(CALLS), may_be_looked_up=Exists(DOCUMENTS)
+        has_called=Exists(CALLS),
+        may_be_looked_up=Exists(DOCUMENTS),
+        may_have_to_wait=Exists(DOCUMENTS.filter(state__in=STILL_READ)),
     ),
     "WHERE conversations_message.id = %s",
 )
