@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import get_args
 
@@ -12,7 +13,7 @@ from django.urls import reverse
 
 from conversations.admin.ledger.window_record import KINDS, ShownWindow
 from conversations.core.money.cost_drivers import CostDriver
-from conversations.core.window.window_record import EntryKind
+from conversations.core.window.window_record import EntryKind, RecallRecord
 from conversations.models import Completion
 from tests.admin.stored import make_completion, make_conversation, make_person, make_record
 from tests.support.source import PROJECT
@@ -93,10 +94,27 @@ def test_the_parts_of_a_window_add_up_to_the_prompt(completion):
     assert [part.kind for part in window.parts] == ["system", "pin", "older", "grounding", "newest", "priming"]
 
 
+def test_what_was_recalled_is_a_part_of_its_own(admin_browser, completion):
+    record = ShownWindow(completion).record
+    *others, newest = record.entries
+    recalled = replace(
+        record,
+        entries=(*others, newest._replace(tokens=newest.tokens + 7)),
+        prompt_tokens=record.prompt_tokens + 7,
+        recall=RecallRecord(tokens=7, limit_tokens=9, is_looked_up=True),
+    )
+    Completion.objects.filter(pk=completion.pk).update(window=recalled.to_json())
+    before = {part.kind: part.tokens for part in ShownWindow(completion).parts}
+    completion.refresh_from_db()
+    assert {part.kind: part.tokens for part in ShownWindow(completion).parts} == before | {"recall": 7}
+    assert "Recalled" in page_of(admin_browser, completion)
+
+
 def test_every_part_of_a_window_has_a_name_and_a_colour():
     colours = (PROJECT / "static/css/tokens.css").read_text()
     assert set(KINDS) == set(get_args(EntryKind))
-    assert not [kind for kind in (*KINDS, "tools", "grounding") if not re.search(rf"\.part-{kind}\b", colours)]
+    kinds = (*KINDS, "tools", "grounding", "recall")
+    assert not [kind for kind in kinds if not re.search(rf"\.part-{kind}\b", colours)]
 
 
 def test_the_window_is_a_readable_table(admin_browser, completion):

@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from chatsite.accounts.models import User
+from conversations.core.window.window_record import RecallRecord
 from conversations.models import Completion, Conversation, Document, KeptText, Message, Reading, Run, Scenario, ToolCall
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
@@ -22,6 +23,7 @@ from tests.admin.readings import page_of, read_by
 from tests.admin.stored import make_completion
 from tests.support.documents import add, grounded, make_ready
 from tests.support.people import begin, post
+from tests.support.recall import entry_of, store_recall
 from tests.support.tool_steps import add_call, end_step
 
 ASKED_BY_LETTERS = {
@@ -51,6 +53,7 @@ class Person:
         self.completion = self.reply.completions.get()
 
     def _answered(self, canary: str) -> Message:
+        recalled = self._said_before(canary)
         posted = post(self.conversation, f"{canary} question")
         grounded(posted.message, self.document, text=f"{canary} source")
         prepared = prepare_reply(posted.reply.pk)
@@ -63,6 +66,8 @@ class Person:
             scenario=self.scenario,
             system_prompt=KeptText.objects.create(digest=f"digest of {canary}", text=self.scenario.system_prompt),
         )
+        entry = entry_of(recalled, end=len(canary) + len(" recalled"), why=("words",))
+        store_recall(posted.reply, RecallRecord(12, 40, (entry,), is_looked_up=True), first_position=2)
         add_call(posted.reply, "calculator", f'{{"expression": "{canary} sum"}}', result=f"{canary} result")
         end_step(posted.reply, text=f"{canary} before")
         made_up = {"source": "", "state": "failed", "result": f"{canary} failed", "error_code": "tool_unknown"}
@@ -70,6 +75,12 @@ class Person:
         end_reply(posted.reply.pk, COMPLETE, content=f"{canary} answer")
         Message.objects.filter(pk=posted.reply.pk).update(error_params={"said": f"{canary} error"})
         return posted.reply
+
+    def _said_before(self, canary: str) -> Message:
+        posted = post(self.conversation, f"{canary} recalled, and more")
+        end_reply(posted.reply.pk, COMPLETE, content=f"{canary} answered before")
+        self.conversation.refresh_from_db()
+        return posted.message
 
     def rows(self) -> dict[str, int]:
         """Return an id of each model that the admin shows."""
@@ -141,7 +152,7 @@ def test_with_a_reading_all_of_its_words_are_there(reviewer_browser, robin):
     thread = words_in(reviewer_browser, page_of(robin.conversation))
     prompt = words_in(reviewer_browser, reverse("admin:conversations_completion_prompt", args=[robin.completion.pk]))
     assert [what for what in ("title", "question", "answer", "source") if f"robin {what}" not in thread] == []
-    assert [what for what in ("prompt", "question", "stop") if f"robin {what}" not in prompt] == []
+    assert [what for what in ("prompt", "question", "stop", "recalled […]") if f"robin {what}" not in prompt] == []
 
 
 @pytest.mark.parametrize(
