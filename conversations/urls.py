@@ -2,11 +2,12 @@
 
 from django.urls import path
 
-from conversations.views.account import own_account, readings
+from conversations.views.account import about_me, own_account, readings
 from conversations.views.conversations import (
     conversation_actions,
     estimate,
     messages,
+    notes,
     pages,
     pins,
     tool_calls,
@@ -23,6 +24,7 @@ urlpatterns = [
     path("conversations/", pages.conversations, name="list"),
     path("estimate/", estimate.estimate, name="estimate"),
     path("preview/", estimate.preview, name="preview"),
+    path("account/about-me/", about_me.about_me, name="about_me"),
     path("account/export/", own_account.export_account, name="export_account"),
     path("account/delete/", own_account.delete_account, name="delete_account"),
     path("account/readings/", readings.readings, name="readings"),
@@ -59,6 +61,7 @@ urlpatterns = [
         name="read_again_conversation_document",
     ),
     path("c/<uuid:public_id>/scenario/", conversation_actions.scenario, name="scenario"),
+    path("c/<uuid:public_id>/notes/", notes.notes, name="notes"),
     path("c/<uuid:public_id>/rename/", conversation_actions.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", conversation_actions.delete, name="delete"),
     path("c/<uuid:public_id>/restore/", conversation_actions.restore, name="restore"),

@@ -148,6 +148,7 @@ class Migration(migrations.Migration):
                 ('anchor_position', models.PositiveIntegerField(null=True)),
                 ('summarises', models.BooleanField(default=False, verbose_name='summarises')),
                 ('has_pins', models.BooleanField(default=False)),
+                ('notes', models.TextField(blank=True, editable=False)),
                 ('archived', models.BooleanField(default=False, verbose_name='archived')),
                 ('starred', models.BooleanField(default=False, verbose_name='starred')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),

@@ -24,6 +24,7 @@ class Conversation(models.Model):
     *anchor_position* is where the last window began, so that the next one begins there too as long as it can.
     *summarises* adds a summary of what is out of view to a sliding window policy. *has_pins* says whether any message
     is pinned, on any branch: a window without pins is read without asking for them.
+    *notes* are the owner's, sent with each question in it.
     """
 
     public_id = models.UUIDField(_("public id"), default=uuid.uuid4, unique=True, editable=False)
@@ -38,6 +39,7 @@ class Conversation(models.Model):
     anchor_position = models.PositiveIntegerField(null=True)
     summarises = models.BooleanField(_("summarises"), default=False)
     has_pins = models.BooleanField(default=False)
+    notes = models.TextField(blank=True, editable=False)
     archived = models.BooleanField(_("archived"), default=False)
     starred = models.BooleanField(_("starred"), default=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)

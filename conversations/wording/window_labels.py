@@ -31,6 +31,7 @@ LEFT_OUT_LABELS: Mapping[LeftOutReason, Promise] = {
 PART_LABELS: Mapping[Part, Promise] = {
     "system": gettext_lazy("System prompt and format"),
     "tools": gettext_lazy("Tools"),
+    "notes": gettext_lazy("Your notes"),
     "pins": gettext_lazy("Pinned messages"),
     "summary": gettext_lazy("Summary"),
     "older": gettext_lazy("Older messages"),

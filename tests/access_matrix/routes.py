@@ -41,7 +41,7 @@ CONVERSATIONS = {
     Door.PERSON: {
         *("new", "list", "estimate", "preview", "scenarios", "new_scenario", "scenario_from_file"),
         *("usage", "export_usage", "show_costs"),
-        *("export_account", "readings"),
+        *("about_me", "export_account", "readings"),
     },
     Door.OBJECT: {
         *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
@@ -50,7 +50,7 @@ CONVERSATIONS = {
         *(f"add_{kind}_documents" for kind in ("conversation", "scenario")),
         *(f"{verb}_conversation_document" for verb in ("download", "delete", "read_again")),
         *(f"{verb}_scenario_document" for verb in ("download", "delete", "read_again")),
-        *("scenario", "rename", "delete", "restore", "edit_scenario", "delete_scenario", "export_scenario"),
+        *("scenario", "rename", "notes", "delete", "restore", "edit_scenario", "delete_scenario", "export_scenario"),
     },
 }
 DOORS: dict[str, Door] = {

@@ -30,6 +30,7 @@ from conversations.models import (
     Scenario,
     ToolCall,
 )
+from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.review.readings import open_reading
@@ -120,6 +121,8 @@ def session_of(user: User) -> str:
 
 def belongings_of(user: User, content: str) -> Belongings:
     conversation = begin(user)
+    save_notes(conversation, content)
+    save_about_me(user, content)
     posted = post(conversation, content)
     prepared = prepare_reply(posted.reply.pk)
     make_completion(user, reply=posted.reply, window=prepared.window.record.to_json(), request={"model": "demo"})

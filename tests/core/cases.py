@@ -91,6 +91,8 @@ class Case:
     anchor: int | None = None
     calibration: Decimal = Decimal(1)
     summary: WindowSummary | None = None
+    about_me: str = ""
+    notes: str = ""
 
     @property
     def chat_format(self) -> ChatFormat:
@@ -128,8 +130,8 @@ class Case:
     @property
     def lasting_tokens(self) -> int:
         """What is left for older messages by all that is the same in every request."""
-        overhead_tokens = self.chat_format.overhead_tokens
-        system_tokens = overhead_tokens + self.count_text(self.system_prompt) if self.system_prompt else 0
+        text = self.turn().system_texts.render()
+        system_tokens = self.chat_format.overhead_tokens + self.count_text(text) if text else 0
         pins_tokens = sum(pin.tokens(self.chat_format) for pin in self.pins)
         fixed_tokens = self.chat_format.priming_tokens + system_tokens + self.tool_schema_tokens + pins_tokens
         return self.budget_tokens - fixed_tokens
@@ -147,7 +149,8 @@ class Case:
     def turn(self) -> Turn:
         pins = [message for unit in self.units for message in unit.messages[: unit.pinned]]
         turn = Turn(self.newest, self.system_prompt, self.passages, pins, self.steps, self.tool_schema_tokens)
-        return replace(turn, recalled=self.recalled, summary=self.summary)
+        turn = replace(turn, recalled=self.recalled, summary=self.summary)
+        return replace(turn, about_me=self.about_me, notes=self.notes)
 
     def newest_first(self) -> Iterator[HistoryMessage]:
         for unit in reversed(self.units):
@@ -262,6 +265,8 @@ def _with_history(case: Case, choices: Choices, newest_length: int) -> Case:
     steps = tuple(_steps(case, choices, position + 1))
     anchor = choices.one_of((None, choices.below(position + 4), choices.below(position + 4)))
     recalled = choices.one_of((None, tuple(_recalled(case, choices, units)), tuple(_recalled(case, choices, units))))
+    about_me, notes = (choices.one_of(("", "", "", text(kind, choices.below(60)))) for kind in ("about me", "notes"))
+    case = replace(case, about_me=about_me, notes=notes)
     return replace(case, units=tuple(units), newest=newest, steps=steps, anchor=anchor, recalled=recalled)
 
 

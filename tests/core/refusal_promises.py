@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from conversations.core.errors import (
+    AboutMeTooLong,
     ConversationTooLong,
     MessageTooLong,
     MessageTooLongForScenario,
+    NotesTooLong,
     PinsTooLong,
     PromptError,
     SystemPromptTooLong,
     ToolSchemasTooLong,
     ToolStepsTooLong,
 )
+from conversations.core.prompt.system_text import SystemTexts
 
 from .cases import Case
 from .step_promises import kept_steps, smallest_steps_tokens
@@ -28,7 +31,8 @@ def the_refusal_says_whose_fault_it_is_and_by_how_much(case: Case, error: Prompt
 def that_the_message_alone_would_fit_is_true(case: Case, error: PromptError) -> None:
     """So the scenario is named if and only if the message could be sent without it, its pins and its tools."""
     if isinstance(error, MessageTooLong):
-        bare = replace(case, units=(), system_prompt="", tool_schema_tokens=0, passages=(), steps=())
+        bare = replace(case, units=(), system_prompt="", about_me="", notes="")
+        bare = replace(bare, tool_schema_tokens=0, passages=(), steps=())
         assert (type(error) is MessageTooLongForScenario) == _is_sent(bare)
 
 
@@ -44,10 +48,16 @@ def _tokens_over(case: Case) -> Iterator[tuple[type[PromptError], int]]:
     overhead_tokens = case.chat_format.overhead_tokens
     over = case.chat_format.priming_tokens + overhead_tokens + 1 - case.budget_tokens
     yield PromptError, over
-    over += overhead_tokens + case.count_text(case.system_prompt) if case.system_prompt else 0
+    texts = case.turn().system_texts
+    without_notes = _tokens_of(case, *texts[:2])
+    over += _tokens_of(case, texts.system_prompt)
     yield SystemPromptTooLong, over
     over += case.tool_schema_tokens
     yield ToolSchemasTooLong, over
+    over += without_notes - _tokens_of(case, texts.system_prompt)
+    yield AboutMeTooLong, over
+    over += _tokens_of(case, *texts) - without_notes
+    yield NotesTooLong, over
     over += sum(pin.tokens(case.chat_format) for pin in case.pins)
     yield PinsTooLong, over
     over += case.newest.content_tokens - 1
@@ -55,6 +65,12 @@ def _tokens_over(case: Case) -> Iterator[tuple[type[PromptError], int]]:
     over += smallest_steps_tokens(case, kept_steps(case))
     yield ToolStepsTooLong, over
     yield ConversationTooLong, over + sum(unit.tokens(case.chat_format) for unit in case.sendable_units)
+
+
+def _tokens_of(case: Case, *texts: str) -> int:
+    """Return what the system message takes with only these of its texts."""
+    text = SystemTexts(*texts).render()
+    return case.chat_format.overhead_tokens + case.count_text(text) if text else 0
 
 
 def _message_error(case: Case) -> type[MessageTooLong]:

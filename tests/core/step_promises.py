@@ -87,7 +87,8 @@ def _poured(wanted: list[int], level: int) -> int:
 
 def results_are_cut_only_where_needed_the_largest_first(case: Case, window: Window) -> None:
     parts = window.record.parts
-    goes_before = ("system", "tools", "pins", "summary", "newest", *(["older"] if case.policy.refuses_to_drop else []))
+    goes_before = ("system", "tools", "notes", "pins", "summary", "newest")
+    goes_before += ("older",) if case.policy.refuses_to_drop else ()
     fixed_tokens = sum(parts[part] for part in goes_before) + case.unused_summary_tokens(window)
     kept = kept_steps(case)
     room = int((case.budget_tokens - fixed_tokens - smallest_steps_tokens(case, kept)) * SHARE_OF_RESULTS)

@@ -40,6 +40,8 @@ def example(error):
         return error(megabytes=20)
     if issubclass(error, (errors.TooManyDocuments, errors.TooManyFiles)):
         return error(most=100)
+    if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens)):
+        return error(most=1_000, given=1_234)
     return error()
 
 

@@ -98,13 +98,15 @@ def test_the_random_conversations_see_everything_happen():
     rare = {word for word in set(seen) if seen.count(word) < 5}
     assert not rare
     assert set(seen) == {
-        *("system", "pin", "summary", "older", "newest", "tool_step", "user", "assistant", "tool"),
+        *("system", "about_me", "notes", "pin", "summary", "older", "newest", "tool_step"),
+        *("user", "assistant", "tool"),
         *("whole passage", "cut passage", "whole step", "cut step", "lost step"),
         *("whole recall", "cut recall", "recall left out"),
         *("summary sent", "above_cap", "all_in_view"),
         *("no anchor", "stayed", "moved on", "moved back"),
         *("does_not_fit", "oversized", "excluded", "failed", "empty", "incomplete_tool_turn", "policy"),
         *("prompt_too_long", "system_prompt_too_long", "tool_schemas_too_long", "pins_too_long"),
+        *("about_me_too_long", "notes_too_long"),
         *("message_too_long", "message_too_long_for_scenario", "tool_steps_too_long", "conversation_too_long"),
     }
 

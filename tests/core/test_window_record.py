@@ -17,13 +17,15 @@ RECORD = WindowRecord(
     context_window_tokens=1_000,
     reply_reserve_tokens=200,
     budget_tokens=727,
-    prompt_tokens=172,
+    prompt_tokens=189,
     priming_tokens=3,
     tool_schema_tokens=7,
     calibration="1.1",
     policy={"name": "sliding", "cap_tokens": None},
     entries=(
         WindowEntry("system", "system", 10),
+        WindowEntry("about_me", "system", 8),
+        WindowEntry("notes", "system", 9),
         WindowEntry("pin", "user", 11, message=1, position=0),
         WindowEntry("summary", "user", 9),
         WindowEntry("older", "assistant", 12, message=4, position=8),
@@ -69,12 +71,18 @@ def test_reading_a_record_leaves_the_stored_one_alone():
 
 def test_its_parts_are_the_budget():
     assert RECORD.parts == {
-        **{"system": 3 + 10, "tools": 7, "pins": 11, "summary": 9, "older": 12},
-        **{"grounding": 20, "recall": 4, "newest": 30 - 20 - 4, "tool_steps": 40 + 50, "free": 727 - 172},
+        **{"system": 3 + 10, "tools": 7, "notes": 17, "pins": 11, "summary": 9, "older": 12},
+        **{"grounding": 20, "recall": 4, "newest": 30 - 20 - 4, "tool_steps": 40 + 50, "free": 727 - 189},
     }
 
 
 def test_its_parts_come_in_the_order_of_the_prompt():
     assert list(RECORD.parts) == [
-        *("system", "tools", "pins", "summary", "older", "grounding", "recall", "newest", "tool_steps", "free")
+        *("system", "tools", "notes", "pins", "summary", "older", "grounding", "recall", "newest", "tool_steps", "free")
     ]
+
+
+def test_the_texts_of_the_system_message_are_one_message():
+    entries = RECORD.message_entries
+    assert entries[0] == WindowEntry("system", "system", 10 + 8 + 9)
+    assert entries[1:] == RECORD.entries[3:]

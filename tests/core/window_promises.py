@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from conversations.core.prompt.system_text import split_system_text
 from conversations.core.window.budget import message_tokens
 from conversations.core.window.compute_window import Window
 from conversations.core.window.window_record import WindowRecord
@@ -14,7 +15,7 @@ from .grounding_promises import question
 from .older_promises import older_positions
 from .step_promises import kept_steps
 
-KINDS = ("system", "pin", "summary", "older", "newest", "tool_step")
+KINDS = ("system", "about_me", "notes", "pin", "summary", "older", "newest", "tool_step")
 
 
 def never_over_budget(case: Case, window: Window) -> None:
@@ -33,8 +34,9 @@ def the_prompt_as_rendered_counts_what_the_record_says(case: Case, window: Windo
         message_tokens(message, count_text=case.count_text, chat_format=case.chat_format) for message in window.prompt
     ]
     record = window.record
-    assert rendered == [entry.tokens for entry in record.entries]
-    assert [message.role for message in window.prompt] == [entry.role for entry in record.entries]
+    assert rendered == [entry.tokens for entry in record.message_entries]
+    assert [message.role for message in window.prompt] == [entry.role for entry in record.message_entries]
+    assert sum(rendered) == sum(entry.tokens for entry in record.entries)
     assert record.prompt_tokens == case.chat_format.priming_tokens + case.tool_schema_tokens + sum(rendered)
 
 
@@ -57,7 +59,8 @@ def the_order_is_most_stable_first(case: Case, window: Window) -> None:
     entries = window.record.entries
     kinds = [entry.kind for entry in entries]
     assert kinds == sorted(kinds, key=KINDS.index)
-    assert kinds.count("system") == bool(case.system_prompt)
+    for kind, text in (("system", case.system_prompt), ("about_me", case.about_me), ("notes", case.notes)):
+        assert kinds.count(kind) == bool(text)
     assert kinds.count("newest") == 1
     assert [entry.position for entry in entries if entry.kind == "pin"] == [pin.position for pin in case.pins]
     assert older_positions(window) == sorted(set(older_positions(window)))
@@ -65,9 +68,11 @@ def the_order_is_most_stable_first(case: Case, window: Window) -> None:
 
 def what_is_stored_is_sent_word_for_word(case: Case, window: Window) -> None:
     """So neither a grounding of long ago nor anything else can have been added to an older message."""
-    for message, entry in zip(window.prompt, window.record.entries, strict=True):
+    for message, entry in zip(window.prompt, window.record.message_entries, strict=True):
         if entry.kind == "system":
-            assert message.content == case.system_prompt
+            has = {"has_about_me": bool(case.about_me), "has_notes": bool(case.notes)}
+            texts = (case.system_prompt, case.about_me.rstrip(), case.notes.rstrip())
+            assert split_system_text(message.content, **has) == texts
         elif entry.kind in ("pin", "older"):
             assert message == case.stored[entry.position].message
             assert entry.message == case.stored[entry.position].id

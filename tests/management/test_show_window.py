@@ -7,6 +7,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from conversations.core.prompt.system_text import SystemTexts
 from conversations.core.window.policies import WindowPolicy
 from conversations.management.window_table import window_lines
 from conversations.models import Completion, Message, Scenario
@@ -137,5 +138,5 @@ def test_a_beginning_that_several_share_is_refused(show, conversation):
 
 def test_words_are_cut_to_the_width_of_the_terminal(conversation):
     estimate = estimate_draft(user=conversation.owner, conversation=conversation, content="word " * 100)
-    lines = window_lines(view_window(estimate.window.record, system_prompt="", draft="word " * 100), columns=70)
+    lines = window_lines(view_window(estimate.window.record, system=SystemTexts(), draft="word " * 100), columns=70)
     assert max(len(line) for line in lines if line.startswith(("older", "newest"))) == 70

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
 from conversations.core.prompt.messages import PromptMessage
+from conversations.core.prompt.system_text import SystemTexts
 from conversations.providers.demo.answer import answer
 from conversations.providers.demo.demo_prompt import DemoPrompt, parse_grounding
 
@@ -35,3 +36,9 @@ def test_passages_and_recalled_messages_are_told_apart():
     assert [message.day for message in grounding.recalled] == ["2026-11-02", "2026-11-02", "2026-11-05"]
     assert [message.is_by_assistant for message in grounding.recalled] == [False, True, False]
     assert grounding.recalled[0].text == SAID[0].text
+
+
+def test_it_says_that_it_found_something_in_the_notes():
+    texts = SystemTexts("Be kind.", "My name is Ada.", "The boat is called Kestrel.")
+    messages = (PromptMessage("system", texts.render()), PromptMessage("user", "How is the boat called?"))
+    assert answer(DemoPrompt(messages, 100)) == "A note of yours says: “The boat is called Kestrel.”"

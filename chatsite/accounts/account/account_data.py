@@ -11,7 +11,10 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 
-OWN_FIELDS = ("email", "name", "role", "language", "shows_costs", "time_zone", "date_joined", "last_login")
+OWN_FIELDS = (
+    *("email", "name", "role", "language", "shows_costs", "about_me", "time_zone"),
+    *("date_joined", "last_login"),
+)
 
 
 def account_data(user: User) -> dict[str, Any]:

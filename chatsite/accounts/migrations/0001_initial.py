@@ -85,6 +85,7 @@ class Migration(migrations.Migration):
                         default=True, help_text="Tokens and cost under each reply.", verbose_name="show costs"
                     ),
                 ),
+                ("about_me", models.TextField(blank=True, editable=False)),
                 ("time_zone", models.CharField(blank=True, editable=False, max_length=64)),
                 ("date_joined", models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined")),
             ],

@@ -118,6 +118,8 @@ class User(AbstractBaseUser):
         help_text=_("Leave empty for the browser's language."),
     )
     shows_costs = models.BooleanField(_("show costs"), default=True, help_text=_("Tokens and cost under each reply."))
+    # Sent with each of the user's questions; what it may be is checked where it is saved.
+    about_me = models.TextField(blank=True, editable=False)
     # An IANA name, as a page has last reported it, for what happens while the user looks at no page.
     time_zone = models.CharField(max_length=64, blank=True, editable=False)
     date_joined = models.DateTimeField(_("date joined"), default=timezone.now)

@@ -75,7 +75,7 @@ def prompt_json(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 def sent_messages(completion: Completion, sent: SentRequest) -> list[SentMessage]:
     """Return the messages of the request beside what each was in the window."""
-    entries = WindowRecord.from_json(completion.window or {}).entries  # without a window nothing is *sent*
+    entries = WindowRecord.from_json(completion.window or {}).message_entries  # without a window nothing is *sent*
     messages = sent.body["messages"]
     beside = entries if len(entries) == len(messages) else [None] * len(messages)  # one of them is stored no more
     return [

@@ -20,6 +20,8 @@ from conversations.wording.window_labels import LEFT_OUT_LABELS, PART_LABELS
 
 KINDS: dict[EntryKind, Promise] = {
     "system": _("System prompt"),
+    "about_me": _("Notes about the user"),
+    "notes": _("Notes on the conversation"),
     "pin": _("Pinned messages"),
     "summary": _("Summary"),
     "older": _("Older messages"),

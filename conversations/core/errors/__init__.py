@@ -4,10 +4,12 @@
     ├ InputError                      the user can correct it
     │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRegenerate
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
+    │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens
     │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     ├ FrameError                      the page sent what is not a frame
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
+    │ ├ AboutMeTooLong, NotesTooLong                              the user's own notes
     │ ├ ToolStepsTooLong                                          the tool calls of this reply and their results
     │ ├ ConversationTooLong                                       the policy does not drop
     │ └ MessageTooLong                                            the user can shorten it
@@ -137,6 +139,8 @@ from .inputs import (
     MessageExcluded,
     MessageNotEditable,
     MessageNotPinnable,
+    NotesHaveTooManyCharacters,
+    NotesHaveTooManyTokens,
     NothingToRegenerate,
     ReasonInvalid,
     ReplyInProgress,
@@ -145,9 +149,11 @@ from .inputs import (
     UploadTooLarge,
 )
 from .prompts import (
+    AboutMeTooLong,
     ConversationTooLong,
     MessageTooLong,
     MessageTooLongForScenario,
+    NotesTooLong,
     PinsTooLong,
     PolicyFailed,
     PromptError,
@@ -170,6 +176,7 @@ from .tools import (
 )
 
 __all__ = [
+    "AboutMeTooLong",
     "AccessError",
     "AccountBlocked",
     "ApprovalTimedOut",
@@ -223,6 +230,9 @@ __all__ = [
     "MoneyReserved",
     "MoneyUsedUp",
     "MonthlyMoneyUsedUp",
+    "NotesHaveTooManyCharacters",
+    "NotesHaveTooManyTokens",
+    "NotesTooLong",
     "NothingToRegenerate",
     "PinsTooLong",
     "PolicyFailed",

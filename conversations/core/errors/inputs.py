@@ -86,6 +86,24 @@ class CallNotAwaitingApproval(InputError):
     template = "This tool call is no longer waiting for approval."
 
 
+class NotesHaveTooManyCharacters(InputError):
+    code = "notes_have_too_many_characters"
+    template = "Notes may have %(most)s characters, and these have %(given)s. The old ones are kept until you save."
+
+    def __init__(self, *, most: int, given: int) -> None:
+        super().__init__(most=f"{most:,}", given=f"{given:,}")
+
+
+class NotesHaveTooManyTokens(InputError):
+    """They are sent with each request."""
+
+    code = "notes_have_too_many_tokens"
+    template = "Notes may have %(most)s tokens, and these have %(given)s. The old ones are kept until you save."
+
+    def __init__(self, *, most: int, given: int) -> None:
+        super().__init__(most=f"{most:,}", given=f"{given:,}")
+
+
 class FrameError(ConversationError):
     """*detail* names the field that is wrong."""
 

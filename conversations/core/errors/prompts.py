@@ -24,6 +24,18 @@ class SystemPromptTooLong(PromptError):
     template = "The scenario's system prompt is %(tokens_over)s tokens too long for its language model."
 
 
+class AboutMeTooLong(PromptError):
+    code = "about_me_too_long"
+    singular = "Your notes about yourself are %(tokens_over)s token too long here. Shorten them on your account page."
+    template = "Your notes about yourself are %(tokens_over)s tokens too long here. Shorten them on your account page."
+
+
+class NotesTooLong(PromptError):
+    code = "notes_too_long"
+    singular = "Your notes on this conversation are %(tokens_over)s token too long. Shorten them."
+    template = "Your notes on this conversation are %(tokens_over)s tokens too long. Shorten them."
+
+
 class PinsTooLong(PromptError):
     code = "pins_too_long"
     singular = "Together, the pinned messages are %(tokens_over)s token too long. Unpin some of them."

@@ -1,13 +1,14 @@
 """The cost of context: what earlier messages, pins and the summary added to the cost of a request.
 
-    without history = system + tools + grounding + newest message + tool steps, and the same output
+    without history = system + tools + notes + grounding + newest message + tool steps, and the same output
     cost of context = cost − cost without history
 
-History is what stands between the system prompt and the newest message: pins, the summary and older messages. Our count
-of it is scaled by what the provider counted for the whole prompt, and its stretch is cut out of the input:
+History is what stands between the system prompt, with the user's notes, and the newest message: pins, the summary and
+older messages. Our count of it is scaled by what the provider counted for the whole prompt, and its stretch is cut out
+of the input:
 
-    |system, tools|··history··|grounding, newest, tool steps|
-    |read from the cache········|written···|                |
+    |system, tools, notes|··history··|grounding, newest, tool steps|
+    |read from the cache·············|written···|                  |
 
 What was read from the cache, and then what was written to it, is the beginning of the input. Outside of the cut it
 would have been the same without history: the system prompt had been sent before, and what follows history is in the
@@ -42,7 +43,7 @@ def cost_without_history_usd(record: WindowRecord | None, usage: Usage, prices: 
 def usage_without_history(record: WindowRecord, usage: Usage) -> Usage:
     """Return *usage* with the stretch of history cut out of its input."""
     parts = record.parts
-    begin = parts["system"] + parts["tools"]
+    begin = parts["system"] + parts["tools"] + parts["notes"]
     end = begin + parts["pins"] + parts["summary"] + parts["older"]
     first, after = (_as_reported(tokens, record, usage) for tokens in (begin, end))
 

@@ -1,13 +1,14 @@
 """The window: which messages are sent to the language model, and the record of why.
 
-    budget ≥ priming + tool schemas + system prompt + pins + older messages
+    budget ≥ priming + tool schemas + system prompt + notes + pins + older messages
              + newest message with its grounding and what is recalled + steps
 
 A pure function. The budget is filled in this order:
 
-1. Must fit: system prompt, tool schemas, pins, the newest user message's content. If not, nothing is sent and a typed
-   error says whose fault it is and by how many tokens. The summary of what has left the window comes with them, but is
-   left out where it would not fit, would take more than half of what older messages could have, or all is in view.
+1. Must fit: system prompt, tool schemas, the user's notes, pins, the newest user message's content. If not, nothing is
+   sent and a typed error says whose fault it is and by how many tokens. The summary of what has left the window comes
+   with them, but is left out where it would not fit, would take more than half of what older messages could have, or
+   all is in view.
 2. Tool steps of this turn, each call with its results; results that are too large are truncated and marked. Of very
    many, or with huge calls, the oldest are left out.
 3. Grounding of the newest user message, up to its share of the budget: passages by rank, of which the last
@@ -19,8 +20,8 @@ A pure function. The budget is filled in this order:
    provider's prefix cache, does not depend on the question. A policy that refills every window has no cache to lose:
    there older messages get what recall has left.
 
-The prompt's order is most stable first, so that a provider's prefix cache keeps hitting: system prompt, pins, summary,
-older messages oldest first, the newest user message with its grounding and what is recalled, tool steps.
+The prompt's order is most stable first, so that a provider's prefix cache keeps hitting: system prompt, notes, pins,
+summary, older messages oldest first, the newest user message with its grounding and what is recalled, tool steps.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 from conversations.core.errors import (
+    AboutMeTooLong,
     MessageTooLong,
     MessageTooLongForScenario,
+    NotesTooLong,
     PinsTooLong,
     PromptError,
     SystemPromptTooLong,
@@ -41,6 +44,7 @@ from conversations.core.errors import (
 )
 from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
 from conversations.core.prompt.messages import Prompt, PromptMessage
+from conversations.core.prompt.system_text import SystemTexts
 from conversations.core.recall.recalled_passage import RecalledPassage
 
 from .budget import CountText, LanguageModel
@@ -50,6 +54,7 @@ from .pack_grounding import PackedGrounding, pack_grounding
 from .pack_recall import PackedRecall, pack_recall
 from .policies import Room, WindowPolicy
 from .summary import WindowSummary
+from .system_message import SystemTokens, count_system
 from .tool_steps import CALLS_SHARE, RESULTS_SHARE, SentStep, ToolSteps
 from .window_record import (
     LookUp,
@@ -72,6 +77,7 @@ class Turn:
     it so far, each followed by its results, oldest first. *has_tools* is false for a request without tools. *recalled*
     are passages of older messages, best first; None where they were not looked up, *recall_error* the code of why.
     *summary* stands for what has left the window, if it is kept.
+    *about_me* and *notes* are the user's own, about themselves and on this conversation.
     """
 
     newest: HistoryMessage
@@ -85,6 +91,12 @@ class Turn:
     recalled: Sequence[RecalledPassage] | None = None
     recall_error: str = ""
     summary: WindowSummary | None = None
+    about_me: str = ""
+    notes: str = ""
+
+    @property
+    def system_texts(self) -> SystemTexts:
+        return SystemTexts(self.system_prompt, self.about_me, self.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +169,7 @@ class _FixedPart:
     *lasting_tokens* is left of any request of the conversation, before its newest message; *left_tokens* behind it.
     """
 
-    system_tokens: int
+    system: SystemTokens
     pins: tuple[HistoryMessage, ...]
     lasting_tokens: int
     left_tokens: int
@@ -177,14 +189,16 @@ def _fit_fixed_part(inputs: _Inputs) -> _FixedPart:
     turn, chat_format = inputs.turn, inputs.language_model.chat_format
     overhead_tokens = inputs.overhead_tokens
     pins = sendable(turn.pins)
-    system_tokens = overhead_tokens + inputs.count_text(turn.system_prompt) if turn.system_prompt else 0
+    system = count_system(turn.system_texts, overhead_tokens=overhead_tokens, count_text=inputs.count_text)
     # A user who is told to shorten something must be able to: room for a message of one token is never theirs.
     shortest_tokens = overhead_tokens + 1
     left_tokens = inputs.budget_tokens
     for error, tokens in (
         (PromptError, chat_format.priming_tokens),
-        (SystemPromptTooLong, system_tokens),
+        (SystemPromptTooLong, system.system_prompt),
         (ToolSchemasTooLong, turn.tool_schema_tokens),
+        (AboutMeTooLong, system.about_me),
+        (NotesTooLong, system.notes),
         (PinsTooLong, sum(overhead_tokens + pin.content_tokens for pin in pins)),
     ):
         left_tokens -= tokens
@@ -192,7 +206,7 @@ def _fit_fixed_part(inputs: _Inputs) -> _FixedPart:
             raise error(tokens_over=over)
     _check_newest(inputs, left_tokens)
     newest_tokens = overhead_tokens + turn.newest.content_tokens
-    return _FixedPart(system_tokens, pins, left_tokens, left_tokens - newest_tokens)
+    return _FixedPart(system, pins, left_tokens, left_tokens - newest_tokens)
 
 
 def _check_newest(inputs: _Inputs, left_tokens: int) -> None:
@@ -314,7 +328,8 @@ def _render(
     material: _Material,
     recall: PackedRecall,
 ) -> Prompt:
-    system = (PromptMessage("system", turn.system_prompt),) if turn.system_prompt else ()
+    text = turn.system_texts.render()
+    system = (PromptMessage("system", text),) if text else ()
     return (
         *system,
         *(pin.message for pin in fixed.pins),
@@ -364,7 +379,7 @@ def _record(
         calibration=str(inputs.calibration),
         policy=policy.to_json(),
         entries=record_entries(
-            system_tokens=fixed.system_tokens,
+            system=fixed.system,
             pins=fixed.pins,
             summary=summary,
             older=chosen.messages,

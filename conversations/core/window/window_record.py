@@ -14,20 +14,24 @@ from .budget import CountText
 from .history import HistoryMessage, LeftOutReason
 from .pack_grounding import PackedGrounding
 from .pack_recall import PackedRecall
+from .system_message import SystemTokens
 from .tool_steps import SentStep
 
-EntryKind = Literal["system", "pin", "summary", "older", "newest", "tool_step"]
+EntryKind = Literal["system", "about_me", "notes", "pin", "summary", "older", "newest", "tool_step"]
 Withheld = Literal["", "money"]
 MOST_LEFT_OUT = 20  # hundreds may have been found, and the record is kept with every request
-Part = Literal["system", "tools", "pins", "summary", "older", "grounding", "recall", "newest", "tool_steps", "free"]
+Part = Literal[
+    "system", "tools", "notes", "pins", "summary", "older", "grounding", "recall", "newest", "tool_steps", "free"
+]
 SummaryLeftOut = Literal["", "above_cap", "does_not_fit", "all_in_view"]
 
 
 class WindowEntry(NamedTuple):
     """One message of the prompt, in prompt order; *tokens* are those of the message as it was sent.
 
-    Of a truncated tool result only the first *truncated_to* characters were sent. A tuple, like `HistoryMessage`: a
-    window makes one for every message.
+    The system message has an entry for each text in it: the system prompt, and what the user's notes add to it. Of a
+    truncated tool result only the first *truncated_to* characters were sent. A tuple, like `HistoryMessage`: a window
+    makes one for every message.
     """
 
     kind: EntryKind
@@ -237,6 +241,7 @@ class WindowRecord:
         parts: dict[Part, int] = {
             "system": self.priming_tokens + self._tokens_of("system"),
             "tools": self.tool_schema_tokens,
+            "notes": self._tokens_of("about_me") + self._tokens_of("notes"),
             "pins": self._tokens_of("pin"),
             "summary": self._tokens_of("summary"),
             "older": self._tokens_of("older"),
@@ -246,6 +251,13 @@ class WindowRecord:
             "tool_steps": self._tokens_of("tool_step"),
         }
         return {**parts, "free": self.budget_tokens - sum(parts.values())}
+
+    @property
+    def message_entries(self) -> tuple[WindowEntry, ...]:
+        """Return one entry for each message of the prompt: those of the system message are one."""
+        of_system = [entry for entry in self.entries if entry.role == "system"]
+        whole = [WindowEntry("system", "system", sum(entry.tokens for entry in of_system))] if of_system else []
+        return (*whole, *self.entries[len(of_system) :])
 
     @property
     def most_prompt_tokens(self) -> int:
@@ -296,7 +308,7 @@ class WindowRecord:
 
 def record_entries(
     *,
-    system_tokens: int,
+    system: SystemTokens,
     pins: Sequence[HistoryMessage],
     summary: SummaryRecord | None,
     older: Sequence[HistoryMessage],
@@ -304,14 +316,15 @@ def record_entries(
     steps: Sequence[SentStep],
     overhead_tokens: int,
 ) -> tuple[WindowEntry, ...]:
-    """Return an entry for each message of the prompt, in prompt order; no system prompt has 0 tokens."""
+    """Return the entries of the prompt, in its order; a text that is not in the system message has 0 tokens."""
+    kinds: tuple[EntryKind, ...] = ("system", "about_me", "notes")
 
     def entry(kind: EntryKind, message: HistoryMessage, truncated_to: int | None = None) -> WindowEntry:
         tokens = overhead_tokens + message.content_tokens
         return WindowEntry(kind, message.message.role, tokens, message.id, message.position, truncated_to)
 
     return (
-        *([WindowEntry("system", "system", system_tokens)] if system_tokens else []),
+        *(WindowEntry(kind, "system", tokens) for kind, tokens in zip(kinds, system, strict=True) if tokens),
         *(entry("pin", pin) for pin in pins),
         *([WindowEntry("summary", "user", summary.tokens)] if summary and summary.tokens else []),
         *(entry("older", message) for message in older),

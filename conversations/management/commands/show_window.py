@@ -17,6 +17,7 @@ from conversations.core.window.compute_window import Window
 from conversations.core.window.policies import BUILT_IN, WindowPolicy
 from conversations.management.window_table import window_lines
 from conversations.models import Conversation
+from conversations.selectors.conversations.system_texts import system_texts
 from conversations.selectors.conversations.window import view_window
 from conversations.services.counting.model_context import model_context, scenario_policy
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
@@ -101,8 +102,6 @@ def _json(window: Window) -> str:
 
 def _lines(estimate: DraftEstimate, window: Window) -> list[str]:
     conversation = estimate.conversation
-    view = view_window(
-        window.record, system_prompt=conversation.scenario.system_prompt, draft=estimate.draft.message.content
-    )
+    view = view_window(window.record, system=system_texts(conversation), draft=estimate.draft.message.content)
     heading = f"{conversation} · {conversation.public_id} · {window.record.language_model}"
     return [heading, "", *window_lines(view)]

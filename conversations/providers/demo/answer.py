@@ -155,7 +155,7 @@ def _place(phrases: dict[str, str], sentence: Sentence, *, message_count: int) -
         return phrases["in_recalled"].format(day=sentence.day)
     if sentence.message_number is not None:
         return phrases["in_message"].format(number=sentence.message_number, message_count=message_count)
-    return phrases["in_system_prompt"]
+    return phrases["in_notes" if sentence.is_noted else "in_system_prompt"]
 
 
 def _shorten(text: str) -> str:

@@ -22,6 +22,7 @@ from conversations.core.prompt.grounding_text import (
 )
 from conversations.core.prompt.messages import Prompt, PromptMessage, PromptToolCall
 from conversations.core.prompt.summary_text import SUMMARY_HEADER
+from conversations.core.prompt.system_text import split_system_text
 from conversations.core.window.truncation import TRUNCATION_MARK
 
 from .phrases import CHINESE, ENGLISH
@@ -153,7 +154,8 @@ _QUESTION = re.compile(
 class Sentence:
     """A sentence with where it stands: in message *message_number*, in *passage*, or else in the system prompt.
 
-    If it was recalled, *day* is when it was said; *in_summary* tells that it stands in the summary.
+    If it was recalled, *day* is when it was said; *in_summary* tells that it stands in the summary, *is_noted* that it
+    does in the user's notes.
     """
 
     text: str
@@ -161,6 +163,7 @@ class Sentence:
     passage: SentPassage | None = None
     day: str = ""
     in_summary: bool = False
+    is_noted: bool = False
 
     @property
     def is_question(self) -> bool:
@@ -222,7 +225,7 @@ class DemoPrompt:
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """All that may be quoted: passages, the user's messages and those recalled, newest first, the system prompt."""
+        """All that may be quoted: passages, the user's messages and those recalled, newest first, then the system's."""
         of_people = (*self._of_people(), *self._of_recalled(), *self._of_summary())
         return (*self._of_passages(), *of_people, *self._of_system())
 
@@ -259,7 +262,10 @@ class DemoPrompt:
     def _of_system(self) -> Iterator[Sentence]:
         for message in self.messages:
             if message.role == "system":
-                yield from map(Sentence, split_sentences(message.content))
+                texts = split_system_text(message.content)
+                for noted in (texts.notes, texts.about_me):
+                    yield from (Sentence(sentence, is_noted=True) for sentence in split_sentences(noted))
+                yield from map(Sentence, split_sentences(texts.system_prompt))
 
 
 def _is_summary(message: PromptMessage) -> bool:

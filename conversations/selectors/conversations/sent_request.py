@@ -1,8 +1,8 @@
 """Rebuild the JSON body of a request exactly as it was sent, from what is stored.
 
 The record says which messages were in it, what was cut and where; their words are in the messages, which never change,
-the system prompt's and the tools' schemas are kept by their digest, a summary is kept as a version, and everything else
-is with the ledger's row.
+the system message with the notes in it and the tools' schemas are kept by their digest, a summary is kept as a version,
+and everything else is with the ledger's row.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _tools(completion: Completion) -> dict[str, Any]:
 def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMessage]:
     named = [entry.message for entry in record.entries if entry.message is not None]
     stored = Message.objects.in_bulk({*named, *(entry.message for entry in record.recall.included)})
-    for entry in record.entries:
+    for entry in record.message_entries:
         if entry.kind == "system":
             yield PromptMessage("system", completion.system_prompt.text if completion.system_prompt else "")
         elif entry.kind == "summary":

@@ -11,6 +11,7 @@ from django.db.models.functions import Left
 
 from conversations.core.errors import ConversationNotFound
 from conversations.core.prompt.messages import PromptToolCall
+from conversations.core.prompt.system_text import SystemTexts, split_system_text
 from conversations.core.window.window_record import LeftOutMessage, WindowEntry, WindowRecord
 from conversations.models import Completion, Conversation, Message
 
@@ -124,11 +125,18 @@ def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
     if not 1 <= number <= len(completions):
         raise ConversationNotFound
     completion, newest = completions[number - 1], reply.answered_message
-    system_prompt = completion.system_prompt.text if completion.system_prompt else ""
     record = _record(completion)
     tools = _tools_of(completion)
-    view = view_window(record, system_prompt=system_prompt, grounding=newest.grounding, tools=tools)
+    system = _system_texts(completion, record)
+    view = view_window(record, system=system, grounding=newest.grounding, tools=tools)
     return SentWindow(reply, completion, number, completions, view)
+
+
+def _system_texts(completion: Completion, record: WindowRecord) -> SystemTexts:
+    """Return the texts of the system message as they were sent."""
+    kinds = {entry.kind for entry in record.entries}
+    text = completion.system_prompt.text if completion.system_prompt else ""
+    return split_system_text(text, has_about_me="about_me" in kinds, has_notes="notes" in kinds)
 
 
 def _tools_of(completion: Completion) -> list[str]:
@@ -139,14 +147,19 @@ def _tools_of(completion: Completion) -> list[str]:
 def view_window(
     record: WindowRecord,
     *,
-    system_prompt: str,
+    system: SystemTexts,
     grounding: StoredGrounding = (),
     tools: Sequence[str] = (),
     draft: str = "",
 ) -> WindowView:
     """Return *record* with words: *grounding* is what was looked up, *draft* the newest message if it is not stored."""
     words = _words(record)
-    unstored = {"system": excerpt(system_prompt), "newest": excerpt(draft)}
+    unstored = {
+        "system": excerpt(system.system_prompt),
+        "about_me": excerpt(system.about_me),
+        "notes": excerpt(system.notes),
+        "newest": excerpt(draft),
+    }
     rows = [
         WindowRow(entry, *words[entry.message])
         if entry.message in words

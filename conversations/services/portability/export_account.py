@@ -79,6 +79,7 @@ def _conversation_pieces(conversation: Conversation) -> Iterator[bytes]:
     about = {
         "id": conversation.public_id,
         "title": conversation.title,
+        "notes": conversation.notes,
         "scenario": conversation.scenario.name,
         "created_at": conversation.created_at,
         "last_active_at": conversation.last_active_at,

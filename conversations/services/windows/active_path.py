@@ -16,7 +16,7 @@ from conversations.services.counting.model_context import ModelContext
 from conversations.services.summaries.want_summary import path_changed
 
 LOCKED = CompiledQuery(
-    Conversation.objects.select_related("scenario", "head"),
+    Conversation.objects.select_related("scenario", "head", "owner"),
     "WHERE conversations_conversation.id = %s AND conversations_conversation.deleted_at IS NULL "
     "FOR NO KEY UPDATE OF conversations_conversation",
 )

@@ -23,6 +23,7 @@ from conversations.models import Conversation, Message
 from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
 from conversations.selectors.conversations.summary import current_summary
+from conversations.selectors.conversations.system_texts import system_texts
 from conversations.services.counting.model_context import ModelContext, conversation_policy, model_context
 from conversations.tools.toolbox import Toolbox, scenario_toolbox
 
@@ -85,7 +86,8 @@ def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox |
     scenario = conversation.scenario
     schemas = (toolbox or scenario_toolbox(scenario)).schemas
     schema_tokens = count_tool_schemas(schemas, language_model=model_context(scenario).language_model)
-    return Turn(newest, scenario.system_prompt, tool_schema_tokens=schema_tokens, has_tools=bool(schemas))
+    texts = system_texts(conversation)
+    return Turn(newest, **texts._asdict(), tool_schema_tokens=schema_tokens, has_tools=bool(schemas))
 
 
 def _summary(conversation: Conversation, policy: WindowPolicy) -> WindowSummary | None:

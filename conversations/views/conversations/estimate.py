@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from conversations.access import find_conversation
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation
+from conversations.selectors.conversations.system_texts import system_texts
 from conversations.selectors.conversations.window import view_window
 from conversations.selectors.conversations.window_coverage import Coverage
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
@@ -109,6 +110,6 @@ def _parts(record: WindowRecord) -> Iterator[tuple[str, int]]:
 
 
 def _window_context(estimated: DraftEstimate, record: WindowRecord) -> dict[str, Any]:
-    scenario, draft = estimated.conversation.scenario, estimated.draft.message.content
-    tools = sorted(scenario_toolbox(scenario).tools)
-    return window_context(view_window(record, system_prompt=scenario.system_prompt, tools=tools, draft=draft))
+    conversation, draft = estimated.conversation, estimated.draft.message.content
+    tools = sorted(scenario_toolbox(conversation.scenario).tools)
+    return window_context(view_window(record, system=system_texts(conversation), tools=tools, draft=draft))

@@ -120,6 +120,13 @@ document.addEventListener("renamed", (event) => {
     sidebar.showTitle(detail.title);
   }
 });
+document.addEventListener("notesSaved", (event) => {
+  const { detail } = /** @type {CustomEvent<{conversation: string}>} */ (event);
+  smallDialog.close();
+  if (detail.conversation === conversation) {
+    meter.refresh(composer.field.value);
+  }
+});
 startScenarioChoice(query(page, '[data-part="scenario"]', HTMLFormElement), {
   isStored: () => connection.isStored,
   url: urls.scenario,

@@ -44,6 +44,7 @@ export class Sending {
     fieldOf(find(this.page, '[data-part="composer"]', HTMLFormElement), "conversation").value =
       this.connection.conversation;
     this.draft.markStored();
+    this.page.setAttribute("data-stored", "");
     history.replaceState(null, "", this.url);
     find(document, '.languages [name="next"]', HTMLInputElement).value = this.url;
   }
