@@ -78,7 +78,17 @@ class SentRecall:
         beside = sum(entry.tokens for entry in record.entries if entry.kind != "older") - record.recall.tokens
         room_tokens = record.budget_tokens - record.priming_tokens - record.tool_schema_tokens - beside
         share = Fraction(str(self.conversation.policy.recall_share)) if self.conversation.policy.recalls else 0
-        return tokens == record.recall.tokens <= record.recall.limit_tokens <= share * room_tokens
+        most_tokens = share * room_tokens + self._unusable_tokens
+        return tokens == record.recall.tokens <= record.recall.limit_tokens <= most_tokens
+
+    @property
+    def _unusable_tokens(self) -> int:
+        """What the older messages leave of their room because the next one is larger: recall may have it."""
+        record = self.record
+        older_tokens = sum(entry.tokens for entry in record.entries if entry.kind == "older")
+        left_tokens = record.older_limit_tokens - older_tokens
+        larger = [each for each in record.left_out if each.reason == "does_not_fit"]
+        return left_tokens if sum(each.tokens for each in larger) > left_tokens else 0
 
     def _is_read_as_recorded(self) -> bool:
         """Tell whether a reader finds the days and messages of the record behind the block's head, oldest first.

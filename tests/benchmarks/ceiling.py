@@ -9,7 +9,7 @@ messages and with the record of its window. Refusals must have a type, and be ri
     over               bodies above their limit    newest_missing     bodies without the newest user message
     record_differs     bodies of which the record says anything else: a count, a role, a text, where it was cut
     sent_twice         bodies in which something recalled is in the window too, or is there twice
-    recall_over_share  bodies of which more is recalled than the policy's share allows
+    recall_over_share  bodies of which more is recalled than its share and what no older message could use
     recall_misread     bodies in whose recalled lines others speak than the record says, or in another order
 
     python -m tests.benchmarks.ceiling [--cases N] [--seed N] [--jobs N] [--json FILE]

@@ -21,8 +21,9 @@ FEWEST_LAST_WORDS = 15
 LONGEST_SENTENCE_WORDS = 90
 MOST_CHARACTERS = 1_000  # of a passage: words may be long
 
-ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
-SPACED_WORD = re.compile(rf"[^\W_{UNSPACED}]+")
+# One that white space ends: “it’s” and “well-known” are one word each.
+ASCII_WORD = re.compile(r"[A-Za-z0-9]\S*")
+SPACED_WORD = re.compile(rf"[^\W_{UNSPACED}][^\s{UNSPACED}]*")
 UNSPACED_CHARACTER = re.compile(rf"[{UNSPACED}]")
 # What a sentence or line that is too long is torn into.
 TORN = re.compile(rf"[{UNSPACED}]{{1,20}}\s{{0,200}}|[^\s{UNSPACED}]{{1,200}}\s{{0,200}}|\s{{1,200}}")

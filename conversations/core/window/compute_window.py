@@ -16,9 +16,10 @@ A pure function. The budget is filled in this order:
 4. Older messages, content only, in units that may not be split: the policy chooses which. With a policy that refuses to
    drop any they come before results and grounding, which get what is left.
 5. Recall: passages of messages before those, by falling score, in the share of the room for older messages that the
-   policy keeps free for them. It is kept free whatever is found, so that the window's beginning, and with it the
-   provider's prefix cache, does not depend on the question. A policy that refills every window has no cache to lose:
-   there older messages get what recall has left.
+   policy keeps free for them, and in what the older messages leave because the next one is too large. The share is
+   kept free whatever is found, so that the window's beginning, and with it the provider's prefix cache, does not
+   depend on the question. A policy that refills every window has no cache to lose: there older messages get what
+   recall has left.
 
 The prompt's order is most stable first, so that a provider's prefix cache keeps hitting: system prompt, notes, pins,
 summary, older messages oldest first, the newest user message with its grounding and what is recalled, tool steps.
@@ -275,7 +276,7 @@ def _choose_and_recall(
     older = Reread(older) if inputs.policy.always_refills else older
 
     def recall_before(chosen: ChosenOlder) -> PackedRecall:
-        limit_tokens = min(recall_tokens, room_tokens - chosen.tokens)
+        limit_tokens = min(recall_tokens + chosen.unusable_tokens, room_tokens - chosen.tokens)
         return _recall(inputs, fixed, chosen, grounding, limit_tokens)
 
     chosen = _choose_older(inputs, fixed, older, Room(room_tokens, inputs.anchor, recall_tokens))

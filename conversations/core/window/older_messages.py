@@ -30,13 +30,15 @@ TOOL_TURN_SHARE = Fraction(1, 4)
 class ChosenOlder:
     """The *messages*, oldest first, their *tokens* with the chat format's overhead, and why others were left out.
 
-    *limit_tokens* is the room that there was for them. Of very many that were left out the newest are named and the
+    *limit_tokens* is the room that there was for them; of it *unusable_tokens* are left because the next message before
+    them is larger. Of very many that were left out the newest are named and the
     others counted; *unsendable* are the positions of those that can't be sent whatever the room.
     """
 
     messages: tuple[HistoryMessage, ...]
     tokens: int
     limit_tokens: int
+    unusable_tokens: int
     left_out: tuple[LeftOutMessage, ...]
     left_out_unnamed: int
     unsendable: frozenset[int]
@@ -73,6 +75,7 @@ def choose_older(
         messages=tuple(message for position in sorted(chosen) for message in chosen[position].messages),
         tokens=tokens,
         limit_tokens=own_tokens,
+        unusable_tokens=own_tokens - tokens if any(each.reason == "does_not_fit" for each in left_out) else 0,
         left_out=left_out[:MOST_NAMED],
         left_out_unnamed=len(left_out[MOST_NAMED:]),
         unsendable=frozenset(message.position for unit, _ in offered.flawed for message in unit.messages),
