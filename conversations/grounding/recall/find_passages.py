@@ -55,7 +55,7 @@ from .term_scores import (
     session_scores,
 )
 
-MOST_CANDIDATES = 600
+MOST_CANDIDATES = 300
 MOST_OF_A_DAY = 200
 MOST_POSTINGS = 600_000  # of all terms of a question together
 LARGE_CONVERSATION = 100_000  # passages, from which common words are left out of a question

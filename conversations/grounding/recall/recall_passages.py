@@ -10,7 +10,9 @@ from conversations.grounding.bounded_query import time_limit
 from .meaning import QuestionVector
 from .question_terms import read_question
 
-MOST_RECALLED = 120
+MOST_RECALLED = 240
+FEWEST_RECALLED = 24
+FEWEST_TOKENS = 16  # that a passage takes, with its head: most take three times as many
 NO_POSITION = 2**31 - 1
 
 
@@ -22,7 +24,7 @@ def recall_passages(
     now: dt.datetime,
     asked_position: int | None = None,
     vector: QuestionVector | None = None,
-    most: int = MOST_RECALLED,
+    limit_tokens: int | None = None,
 ) -> list[RecalledPassage]:
     """Return the passages of active messages before *before_position* that *question* needs, best first.
 
@@ -43,4 +45,11 @@ def recall_passages(
             return []
         from .find_passages import find_passages  # numpy, which a process that looks nothing up does without
 
-        return find_passages(asked, most=most)
+        return find_passages(asked, most=_most_that_fit(limit_tokens))
+
+
+def _most_that_fit(limit_tokens: int | None) -> int:
+    """Return how many passages are worth reading for a block of so many tokens: each costs time."""
+    if limit_tokens is None:
+        return MOST_RECALLED
+    return min(MOST_RECALLED, max(FEWEST_RECALLED, limit_tokens // FEWEST_TOKENS))

@@ -41,18 +41,24 @@ class Recalled:
 
 
 async def recall(
-    reply: Message, *, before_position: int, find: Find = recall_passages, embed: Embed = embed_texts
+    reply: Message,
+    *,
+    before_position: int,
+    limit_tokens: int | None = None,
+    find: Find = recall_passages,
+    embed: Embed = embed_texts,
 ) -> Recalled:
     """Find passages for the question of *reply* in what comes before *before_position*, where its window begins.
 
-    A look-up that fails or takes too long finds nothing, and says so. Without an answer of the embeddings model in time
-    it looks by words alone.
+    About as many as may fit into *limit_tokens*. A look-up that fails or takes too long finds nothing, and says so.
+    Without an answer of the embeddings model in time it looks by words alone.
     """
     question, conversation = reply.answered_message, reply.conversation
+    find = partial(find, asked_position=question.position, limit_tokens=limit_tokens)
     try:
         async with asyncio.timeout(RECALL_SECONDS):
             vector = await _question_vector(conversation, question.content, embed)
-            find = partial(find, asked_position=question.position, **({"vector": vector} if vector else {}))
+            find = partial(find, **({"vector": vector} if vector else {}))
             look = partial(recall_for, conversation, question.content, before_position, question.created_at, find=find)
             return await in_look_up_thread(look)()
     except (TimeoutError, LookUpTooCostly):
@@ -105,10 +111,19 @@ def recall_for(
     return Recalled(tuple(replace(passage, at=passage.at.astimezone(zone)) for passage in found))
 
 
-def recall_for_draft(conversation: Conversation, content: str, before_position: int) -> Recalled:
-    """Find passages for a draft, asked now. A look-up that fails finds nothing, and says so."""
+def recall_for_draft(conversation: Conversation, content: str, *, before_position: int, limit_tokens: int) -> Recalled:
+    """Find passages for a draft, asked now, about as many as may fit into *limit_tokens*.
+
+    A look-up that fails finds nothing, and says so.
+    """
     try:
-        return recall_for(conversation, content, before_position, timezone.now())
+        return recall_for(
+            conversation,
+            content,
+            before_position,
+            timezone.now(),
+            find=partial(recall_passages, limit_tokens=limit_tokens),
+        )
     except LookUpTooCostly:
         return Recalled(error=LookUpTooCostly.code)
     except Exception:  # an estimate is a help, and goes on without it

@@ -94,8 +94,11 @@ def _fitted(
         policy = policy or conversation_policy(conversation)
         limit_tokens = policy.budget_tokens(context.language_model, calibration=context.calibration)
         window = build_window(conversation, draft, policy=policy)
-        if with_recall and window.record.recall.limit_tokens and draft.message.content.strip():
-            found = recall_for_draft(conversation, draft.message.content, window.record.first_position)
+        limit_of_recall, begins_at = window.record.recall.limit_tokens, window.record.first_position
+        if with_recall and limit_of_recall and draft.message.content.strip():
+            found = recall_for_draft(
+                conversation, draft.message.content, before_position=begins_at, limit_tokens=limit_of_recall
+            )
             window = build_window(conversation, draft, policy=policy, recalled=found.passages, recall_error=found.error)
     except (PromptError, PolicyFailed) as error:
         return DraftEstimate(conversation, draft, limit_tokens, error=error)

@@ -202,7 +202,8 @@ async def _recall(loop: _Loop, grounding: LookedUp | None) -> Recalled | None:
     if not record.recall.limit_tokens:
         return None
     loop.first, loop.without_recall = None, first
-    return await recall(loop.reply, before_position=record.first_position)
+    limit_tokens = record.recall.limit_tokens
+    return await recall(loop.reply, before_position=record.first_position, limit_tokens=limit_tokens)
 
 
 async def _choose_window(loop: _Loop, grounding: LookedUp | None, recalled: Recalled | None) -> PreparedReply:
