@@ -113,6 +113,4 @@ class SentRecall:
     def _begins(self, head: str, entry: RecallEntry) -> bool:
         said = self._piece(entry).text
         first = next((line for line in said.splitlines() if line.strip()), "")
-        return head.removeprefix(f"{CUT} ").removesuffix(f" {CUT}") == first.removeprefix(f"{CUT} ").removesuffix(
-            f" {CUT}"
-        )
+        return head in (first, f"{CUT} {first}", f"{first} {CUT}")
