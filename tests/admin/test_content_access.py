@@ -16,6 +16,7 @@ from django.urls import reverse
 from chatsite.accounts.models import User
 from conversations.core.window.window_record import RecallRecord
 from conversations.models import Completion, Conversation, Document, KeptText, Message, Reading, Run, Scenario, ToolCall
+from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from tests.access_matrix.routes import Route, routes
@@ -26,6 +27,7 @@ from tests.support.people import begin, post
 from tests.support.recall import entry_of, store_recall
 from tests.support.tool_steps import add_call, end_step
 
+SENT = ("prompt", "about me", "notes", "question", "stop", "recalled […]")
 ASKED_BY_LETTERS = {
     "conversation": ["title", "title__startswith", "scenario__system_prompt__contains", "messages__content__contains"],
     "message": ["content", "content__startswith", "grounding__icontains", "conversation__title__contains"],
@@ -46,6 +48,8 @@ class Person:
         self.scenario = Scenario.objects.create(owner=owner, **fields)
         self.conversation = begin(owner)
         Conversation.objects.filter(pk=self.conversation.pk).update(title=f"{canary} title", scenario=self.scenario)
+        save_notes(self.conversation, f"{canary} notes")
+        save_about_me(owner, f"{canary} about me")
         self.conversation.refresh_from_db()
         self.document = make_ready(add(owner, self.conversation, f"{canary}.txt", canary.encode()), f"{canary} passage")
         add(owner, self.scenario, f"{canary} of a scenario.txt", f"{canary} of a scenario".encode())
@@ -58,13 +62,14 @@ class Person:
         grounded(posted.message, self.document, text=f"{canary} source")
         prepared = prepare_reply(posted.reply.pk)
         request = {"model": "demo", "stop": [f"{canary} stop"]}
+        system_message = prepared.window.prompt[0].content
         make_completion(
             self.conversation.owner,
             reply=posted.reply,
             window=prepared.window.record.to_json(),
             request=request,
             scenario=self.scenario,
-            system_prompt=KeptText.objects.create(digest=f"digest of {canary}", text=self.scenario.system_prompt),
+            system_prompt=KeptText.objects.create(digest=f"digest of {canary}", text=system_message),
         )
         entry = entry_of(recalled, end=len(canary) + len(" recalled"), why=("words",))
         store_recall(posted.reply, RecallRecord(12, 40, (entry,), is_looked_up=True), first_position=2)
@@ -152,7 +157,7 @@ def test_with_a_reading_all_of_its_words_are_there(reviewer_browser, robin):
     thread = words_in(reviewer_browser, page_of(robin.conversation))
     prompt = words_in(reviewer_browser, reverse("admin:conversations_completion_prompt", args=[robin.completion.pk]))
     assert [what for what in ("title", "question", "answer", "source") if f"robin {what}" not in thread] == []
-    assert [what for what in ("prompt", "question", "stop", "recalled […]") if f"robin {what}" not in prompt] == []
+    assert [what for what in SENT if f"robin {what}" not in prompt] == []
 
 
 @pytest.mark.parametrize(
@@ -188,4 +193,4 @@ def test_what_is_shown_of_a_request_is_what_was_sent(reviewer_browser, robin):
     read_by(User.objects.get(email="grace@example.org"), robin.conversation)
     url = reverse("admin:conversations_completion_prompt_json", args=[robin.completion.pk])
     body = json.loads(reviewer_browser.get(url).content)
-    assert [message["role"] for message in body["messages"]] == ["system", "user"]
+    assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "user"]

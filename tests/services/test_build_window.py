@@ -114,6 +114,7 @@ def test_however_many_counts_are_made_again_they_are_stored_by_one_statement(
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", "gpt-4 context_window=4096 encoding=cl100k_base"
     assert model_context(conversation.scenario)
     assert conversation.head
+    assert conversation.owner
     for queries in (2, 1):
         with django_assert_num_queries(queries):
             window_for(conversation)
@@ -165,6 +166,7 @@ def test_a_long_history_is_read_only_as_far_as_it_fits(conversation, django_asse
     talk(conversation, *(f"message {number}" for number in range(5)))
     assert conversation.scenario
     assert conversation.head
+    assert conversation.owner
     with django_assert_num_queries(1):
         window_for(conversation)
 
