@@ -857,6 +857,7 @@ class Migration(migrations.Migration):
                 ('worker', models.CharField(blank=True, max_length=100)),
                 ('lease_until', models.DateTimeField(null=True)),
                 ('error_code', models.CharField(blank=True, max_length=50)),
+                ('error_params', models.JSONField(default=dict)),
                 ('current', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='conversations.summary')),
             ],
             options={

@@ -22,6 +22,7 @@ class SummaryState(models.Model):
     worker = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
     error_code = models.CharField(max_length=50, blank=True)
+    error_params = models.JSONField(default=dict)
 
     class Meta:
         indexes = [models.Index(fields=["due_at"], condition=~Q(due_at=None), name="summary_due")]

@@ -88,6 +88,8 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
             "pinned": "true",
             "excluded": "true",
             "never_recalled": "true",
+            "summarises": "true",
+            "version": "2",
             "shows": "true",
         }
         | {"files": SimpleUploadedFile("hello.txt", b"Hello"), "digest": world.alices.ids["digest"], "allowed": "yes"}

@@ -46,6 +46,7 @@ CONVERSATIONS = {
     Door.OBJECT: {
         *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
         *("pin", "exclude", "recall", "edit", "show", "decide_call", "call_result"),
+        *("switch_summary", "edit_summary", "undo_summary"),
         *(f"{kind}_documents" for kind in ("conversation", "scenario")),
         *(f"add_{kind}_documents" for kind in ("conversation", "scenario")),
         *(f"{verb}_conversation_document" for verb in ("download", "delete", "read_again")),

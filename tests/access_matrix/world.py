@@ -41,6 +41,7 @@ from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.documents import add
 from tests.support.people import begin, make_user, post
 from tests.support.sockets import sign_in
+from tests.support.summaries import keep_summary
 
 from .people import Who
 
@@ -127,6 +128,7 @@ def belongings_of(user: User, content: str) -> Belongings:
     prepared = prepare_reply(posted.reply.pk)
     make_completion(user, reply=posted.reply, window=prepared.window.record.to_json(), request={"model": "demo"})
     end_reply(posted.reply.pk, COMPLETE, content=f"Indeed, {content}")
+    keep_summary(conversation, content, posted.message)
     scenario = Scenario.objects.create(name=f"{user.name}’s {content}", owner=user)
     awaiting = make_call_awaiting_approval(user, {"note": content})
     documents = [add(user, place, f"{content}.txt", content.encode()) for place in (conversation, scenario)]

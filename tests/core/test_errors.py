@@ -42,6 +42,8 @@ def example(error):
         return error(most=100)
     if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens)):
         return error(most=1_000, given=1_234)
+    if issubclass(error, errors.SummaryTooLong):
+        return error(tokens_over=17)
     return error()
 
 

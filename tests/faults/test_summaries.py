@@ -30,13 +30,13 @@ SLIDES_OF_EACH = 3 if ROUNDS == 1 else 112
 FAULTS = {
     "words-30": ("", 1),
     "status-500": ("provider_unavailable", MOST_ATTEMPTS),
-    "role-only": ("summary_empty", MOST_ATTEMPTS),
-    "tokens-100000": ("summary_too_long", MOST_ATTEMPTS),
-    "chinese": ("summary_in_another_language", MOST_ATTEMPTS),
+    "role-only": ("written_summary_empty", MOST_ATTEMPTS),
+    "tokens-100000": ("written_summary_too_long", MOST_ATTEMPTS),
+    "chinese": ("written_summary_foreign", MOST_ATTEMPTS),
     "endless-100": ("provider_timed_out", MOST_ATTEMPTS),
     "cut-after-5": ("stream_broken", MOST_ATTEMPTS),
     "eof-after-5": ("stream_broken", MOST_ATTEMPTS),
-    "length": ("summary_cut_off", MOST_ATTEMPTS),
+    "length": ("written_summary_cut_off", MOST_ATTEMPTS),
 }
 DOLLARS_A_TOKEN = Decimal("0.000001")
 

@@ -6,6 +6,7 @@ from conversations.models import Conversation, Message, Summary, SummaryState
 from conversations.providers.clients.completions import CompletionClient
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import PreparedReply, prepare_reply
+from conversations.services.summaries.store_summary import add_version
 from conversations.services.summaries.write_next_summary import write_next_summary
 from tests.support.people import begin, make_user, post
 from tests.support.upstream import Upstream
@@ -64,7 +65,10 @@ async def write_all(settings) -> int:
     return attempts
 
 
-def words_of(conversation: Conversation, summary: Summary) -> list[str]:
-    """Return what the messages say that *summary* stands for."""
-    path = Message.objects.filter(conversation=conversation, active=True, position__lt=summary.covers_before)
-    return list(path.order_by("position").values_list("content", flat=True))
+def keep_summary(conversation: Conversation, text: str, last: Message, *, versions: int = 2) -> Summary:
+    """Keep so many *versions* of a summary of *text*, which stand for the messages up to *last*; return the last."""
+    Conversation.objects.filter(pk=conversation.pk).update(summarises=True)
+    place = {"covers_before": last.position + 1, "last_message_id": last.pk, "messages": last.position + 1}
+    *_, newest = [add_version(conversation, text, **place, language_model="letters") for _ in range(versions)]
+    SummaryState.objects.update_or_create(pk=conversation.pk, defaults={"current": newest})
+    return newest

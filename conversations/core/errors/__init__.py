@@ -5,6 +5,7 @@
     │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRegenerate
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens
+    │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged
     │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     ├ FrameError                      the page sent what is not a frame
     ├ PromptError                     nothing was sent
@@ -30,6 +31,8 @@
     │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
     │ ├ EmptyReply, ReplyInterrupted, ReplyAccessRevoked          no reply, or not a whole one
     │ ├ ToolStepsUsedUp               the model goes on calling tools, though it was told not to
+    │ ├ UnusableSummary               the summary before it stays
+    │ │ └ WrittenSummaryEmpty, WrittenSummaryTooLong, WrittenSummaryCutOff, WrittenSummaryForeign, SummaryAbandoned
     │ └ ApprovalTimedOut              no approval came in time
     ├ ToolError                       a tool call failed; the reply goes on
     │ ├ ToolUnknown, ArgumentsNotJson, ArgumentsInvalid, TooManyCalls   the language model's mistake
@@ -109,8 +112,14 @@ from .completions import (
     ReplyAccessRevoked,
     ReplyInterrupted,
     StreamBroken,
+    SummaryAbandoned,
     ToolsNotSupported,
     ToolStepsUsedUp,
+    UnusableSummary,
+    WrittenSummaryCutOff,
+    WrittenSummaryEmpty,
+    WrittenSummaryForeign,
+    WrittenSummaryTooLong,
 )
 from .documents import (
     DocumentDamaged,
@@ -146,6 +155,9 @@ from .inputs import (
     ReplyInProgress,
     RequestTooLarge,
     RequestTooSlow,
+    SummaryChanged,
+    SummaryEmpty,
+    SummaryTooLong,
     UploadTooLarge,
 )
 from .prompts import (
@@ -260,6 +272,10 @@ __all__ = [
     "SiteMoneyUsedUp",
     "SiteMonthlyMoneyUsedUp",
     "StreamBroken",
+    "SummaryAbandoned",
+    "SummaryChanged",
+    "SummaryEmpty",
+    "SummaryTooLong",
     "SystemPromptTooLong",
     "TooManyAwaitingApproval",
     "TooManyCalls",
@@ -277,7 +293,12 @@ __all__ = [
     "ToolUnknown",
     "ToolUnreachable",
     "ToolsNotSupported",
+    "UnusableSummary",
     "UploadTooLarge",
     "UploadsForbidden",
     "UploadsUsedUp",
+    "WrittenSummaryCutOff",
+    "WrittenSummaryEmpty",
+    "WrittenSummaryForeign",
+    "WrittenSummaryTooLong",
 ]

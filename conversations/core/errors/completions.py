@@ -158,3 +158,36 @@ class ToolStepsUsedUp(CompletionError):
 class ApprovalTimedOut(CompletionError):
     code = "approval_timed_out"
     template = "The tool call was not approved in time. The reply so far is kept."
+
+
+class UnusableSummary(CompletionError):
+    """What was written can't stand for the messages that it was made of; the version before stays."""
+
+    code = "summary_unusable"
+    template = "The language model wrote nothing that can be used as a summary."
+    may_be_billed = True
+
+
+class WrittenSummaryEmpty(UnusableSummary):
+    code = "written_summary_empty"
+    template = "The language model wrote an empty summary."
+
+
+class WrittenSummaryTooLong(UnusableSummary):
+    code = "written_summary_too_long"
+    template = "The language model wrote a summary that is longer than it may be, or than what it replaces."
+
+
+class WrittenSummaryCutOff(UnusableSummary):
+    code = "written_summary_cut_off"
+    template = "The language model stopped in the middle of the summary."
+
+
+class WrittenSummaryForeign(UnusableSummary):
+    code = "written_summary_foreign"
+    template = "The language model wrote the summary in another language."
+
+
+class SummaryAbandoned(UnusableSummary):
+    code = "summary_abandoned"
+    template = "Writing the summary was interrupted too often."

@@ -79,6 +79,28 @@ class ReasonInvalid(InputError):
     template = "Say why you need to read this, in a sentence of 10 to 500 characters."
 
 
+class SummaryEmpty(InputError):
+    code = "summary_empty"
+    template = "A summary can't be empty. To send none, stop summarising."
+
+
+class SummaryTooLong(InputError):
+    code = "summary_too_long"
+    template = "The summary is too long by %(tokens_over)s tokens."
+    singular = "The summary is too long by %(tokens_over)s token."
+    counted = "tokens_over"
+
+    def __init__(self, *, tokens_over: int) -> None:
+        super().__init__(tokens_over=f"{tokens_over:,}")
+
+
+class SummaryChanged(InputError):
+    """Another version is current than the one that was seen."""
+
+    code = "summary_changed"
+    template = "The summary has changed meanwhile. Look at it again before you change it."
+
+
 class CallNotAwaitingApproval(InputError):
     """It was decided already, has other arguments than those that were seen, or its reply has ended."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import QuerySet
 
 from conversations.models import Conversation, Summary, SummaryState
@@ -30,3 +32,21 @@ def previous_summary(current: Summary) -> Summary | None:
     """Return the version that `undo` would go back to."""
     older = valid_summaries(current.conversation_id).filter(number__lt=current.number)
     return older.order_by("-number").first()
+
+
+def exported_summaries(conversation: Conversation) -> list[dict[str, Any]]:
+    """Return all versions as plain values, oldest first; one at most is *current*."""
+    current = SummaryState.objects.filter(conversation=conversation).values_list("current", flat=True).first()
+    return [
+        {
+            "version": version.number,
+            "current": version.pk == current,
+            "text": version.text,
+            "stands_for_messages": version.messages,
+            "before_position": version.covers_before + 1,
+            "language_model": version.language_model,
+            "edited_by_owner": version.edited,
+            "created_at": version.created_at,
+        }
+        for version in conversation.summaries.order_by("number")
+    ]

@@ -13,7 +13,7 @@ from conversations.core.errors import ConversationNotFound
 from conversations.core.prompt.messages import PromptToolCall
 from conversations.core.prompt.system_text import SystemTexts, split_system_text
 from conversations.core.window.window_record import LeftOutMessage, WindowEntry, WindowRecord
-from conversations.models import Completion, Conversation, Message
+from conversations.models import Completion, Conversation, Message, Summary
 
 from .recalled import RecalledView, view_recalled
 from .sources import SourcePassage, StoredGrounding, source_passages
@@ -159,6 +159,7 @@ def view_window(
         "about_me": excerpt(system.about_me),
         "notes": excerpt(system.notes),
         "newest": excerpt(draft),
+        "summary": _summary_excerpt(record),
     }
     rows = [
         WindowRow(entry, *words[entry.message])
@@ -169,6 +170,14 @@ def view_window(
     left_out = [LeftOutRow(out, words[out.message].excerpt if out.message in words else "") for out in record.left_out]
     passages = source_passages(record.grounding, grounding)
     return WindowView(record, rows, left_out, passages, view_recalled(record.recall), tools)
+
+
+def _summary_excerpt(record: WindowRecord) -> str:
+    """Return the beginning of the version that was sent; blank where none was, or it has been deleted."""
+    if record.summary is None or not record.summary.tokens:
+        return ""
+    version = Summary.objects.filter(pk=record.summary.id).first()
+    return excerpt(version.text) if version else ""
 
 
 def last_window(conversation: Conversation) -> WindowRecord | None:

@@ -10,10 +10,15 @@ from django.core.serializers.json import DjangoJSONEncoder
 
 from conversations.models import Conversation
 from conversations.selectors.conversations.exported_messages import exported_messages
+from conversations.selectors.conversations.summary import exported_summaries
 
 
 def conversation_json(conversation: Conversation, about: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one object in pieces: what *about* says, and under `messages` all of them, a message at a time."""
+    """Yield one object in pieces: what *about* says, and under `messages` all of them, a message at a time.
+
+    The versions of its summary come before them, as `summaries`, oldest first.
+    """
+    about = {**about, "summaries": exported_summaries(conversation)}
     yield as_json(about).removesuffix("}") + ', "messages": ['
     separator = "\n"
     for message in exported_messages(conversation):

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from chatsite.accounts.gate.admission import Admission, find_admission
+from conversations.core.errors import SummaryAbandoned
 from conversations.core.prompt.summary_text import SummarizedMessage, render_summary
 from conversations.core.window.truncation import characters_that_fit, truncate_text
 from conversations.models import Conversation, Summary, SummaryState
@@ -29,7 +30,6 @@ MOST_MESSAGES = 2_000
 MOST_TOKENS_OF_ONE = 1_000
 MOST_CHARACTERS_OF_ONE = 20_000
 BUDGET_SHARE = 8  # a summary takes at most this part of the budget
-ABANDONED = "summary_abandoned"
 
 CLAIM = """
 WITH next AS (
@@ -102,7 +102,7 @@ def claim_summary(worker: str) -> tuple[bool, HeldSummary | None]:
         return False, None
     held = _held(worker, *row)  # what goes wrong in here has been an attempt
     if held is None:
-        _let_go(row[0], error_code=ABANDONED if row[3] > MOST_ATTEMPTS else None)
+        _let_go(row[0], error_code=SummaryAbandoned.code if row[3] > MOST_ATTEMPTS else None)
     return True, held
 
 
@@ -110,7 +110,7 @@ def _let_go(conversation_id: int, *, error_code: str | None) -> None:
     state = SummaryState.objects.filter(pk=conversation_id)
     state.update(due_at=None, worker="", lease_until=None, attempt=0)
     if error_code:
-        state.update(error_code=error_code)
+        state.update(error_code=error_code, error_params={})
 
 
 def _held(

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from chatsite.accounts.models import User
+from conversations.core.errors import CompletionError
 from conversations.core.prompt.summary_text import render_summary
 from conversations.models import Conversation, Summary, SummaryState
 from conversations.services.counting.model_context import model_context
@@ -39,7 +40,8 @@ def store_written(held: HeldSummary, written: WrittenSummary) -> bool:
     if is_of_use and written.messages:
         state.current = _add_written(held, written)
     if is_of_use:
-        state.error_code = written.error_code
+        state.error_code = written.error.code if written.error else ""
+        state.error_params = written.error.params if written.error else {}
     if is_of_use and state.due_at == held.due_at:  # else the window's beginning has moved again meanwhile
         state.due_at = _due_again(held, written)
         state.attempt = 0 if state.due_at is None else state.attempt
@@ -66,7 +68,8 @@ def _hold(held: HeldSummary) -> SummaryState | None:
 
 def _due_again(held: HeldSummary, written: WrittenSummary) -> dt.datetime | None:
     """Return when to try again, after a failure that another attempt may mend."""
-    if not written.error_code or not written.may_be_tried_again or held.attempt >= MOST_ATTEMPTS:
+    may_help = isinstance(written.error, CompletionError)  # but not where the money does not cover it
+    if not may_help or held.attempt >= MOST_ATTEMPTS:
         return None
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp() + make_interval(secs => %s)", [PAUSES_SECONDS[held.attempt - 1]])

@@ -7,8 +7,8 @@ from django.db import connection
 # One statement each: the first is made while a reply waits, the second by every edit. `due_at` tells a worker that
 # writes meanwhile that there is more to do, `revision` that what it writes is of no use.
 WANT = """
-INSERT INTO conversations_summarystate (conversation_id, revision, due_at, attempt, worker, error_code)
-VALUES (%s, 0, clock_timestamp(), 0, '', '')
+INSERT INTO conversations_summarystate (conversation_id, revision, due_at, attempt, worker, error_code, error_params)
+VALUES (%s, 0, clock_timestamp(), 0, '', '', '{}')
 ON CONFLICT (conversation_id) DO UPDATE SET due_at = clock_timestamp(), attempt = 0
 """
 PATH_CHANGED = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from conversations.core.errors import CompletionError
 from conversations.live.database_threads import in_indexer_thread
 from conversations.providers.clients.completions import CompletionClient
 
@@ -22,8 +23,9 @@ async def write_next_summary(worker: str, client: CompletionClient) -> bool:
         return found
     try:
         written = await summary_writing(held, client).write()
-        if written.error_code:
-            logger.warning("the summary of conversation %d: %s", held.conversation.pk, written.error_code)
+        if error := written.error:
+            detail = error.detail if isinstance(error, CompletionError) else ""
+            logger.warning("the summary of conversation %d: %s %s", held.conversation.pk, error.code, detail)
         await in_indexer_thread(store_written)(held, written)
     except SummaryLost:
         await in_indexer_thread(release_summary)(held)

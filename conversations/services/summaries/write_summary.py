@@ -18,7 +18,16 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.utils import timezone
 
-from conversations.core.errors import CompletionError, ConversationError, ProviderTimedOut, StreamBroken
+from conversations.core.errors import (
+    CompletionError,
+    ConversationError,
+    ProviderTimedOut,
+    StreamBroken,
+    WrittenSummaryCutOff,
+    WrittenSummaryEmpty,
+    WrittenSummaryForeign,
+    WrittenSummaryTooLong,
+)
 from conversations.core.prompt.messages import Prompt
 from conversations.core.prompt.summary_text import render_summarized, summary_request
 from conversations.core.text.storable_text import UNSTORABLE
@@ -46,14 +55,6 @@ WHERE conversation.id = %s AND conversation.deleted_at IS NULL FOR KEY SHARE
 """
 
 
-class SummaryRefused(Exception):
-    """What came is no summary; *code* says why."""
-
-    def __init__(self, code: str) -> None:
-        self.code = code
-        super().__init__(code)
-
-
 class SummaryLost(Exception):
     """Another worker holds it, or what it was written of is not so any more."""
 
@@ -62,14 +63,13 @@ class SummaryLost(Exception):
 class WrittenSummary:
     """The new *text*, made of the *messages* that were added, by *language_model*.
 
-    *error_code* is why not all of them were; without any message nothing was written.
+    *error* is why not all of them were; without any message nothing was written.
     """
 
     text: str
     messages: Sequence[SourceMessage]
     language_model: str
-    error_code: str = ""
-    may_be_tried_again: bool = True
+    error: ConversationError | None = None
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ class _Received:
     def add(self, to: list[str], text: str) -> None:
         self.tokens += self.count_text(text)
         if self.tokens > self.most_tokens:
-            raise SummaryRefused("summary_too_long")
+            raise WrittenSummaryTooLong
         to.append(text)
 
     def outcome(self, duration_seconds: float, error_code: str = "", *, not_billed: bool = False) -> Outcome:
@@ -151,14 +151,13 @@ class SummaryWriting:
                 raise SummaryLost
             try:
                 text = await self._write_piece(text, piece)
-            except (ConversationError, SummaryRefused) as stopped_by:
+            except ConversationError as stopped_by:
                 error = stopped_by
                 break
             done += piece
         if error is None:
             return WrittenSummary(text, done, name)
-        again = isinstance(error, CompletionError | SummaryRefused)  # not without money
-        return WrittenSummary(text, done, name, error.code, again)
+        return WrittenSummary(text, done, name, error)
 
     async def _write_piece(self, previous: str, piece: Sequence[SourceMessage]) -> str:
         said = [message.said for message in piece]
@@ -168,15 +167,15 @@ class SummaryWriting:
         return text
 
     def _check(self, text: str, previous: str, said: Sequence[str]) -> None:
-        """Refuse a text that does not stand for what it replaces. Raises `SummaryRefused`."""
+        """Refuse a text that does not stand for what it replaces. Raises an `UnusableSummary`."""
         count = self.held.context.count_text
         if not text:
-            raise SummaryRefused("summary_empty")
+            raise WrittenSummaryEmpty
         replaced_tokens = count(previous) + sum(map(count, said))
         if count(text) > min(self.held.limit_tokens, replaced_tokens):
-            raise SummaryRefused("summary_too_long")
+            raise WrittenSummaryTooLong
         if is_in_another_writing_system(text, "\n".join((previous, *said))):
-            raise SummaryRefused("summary_in_another_language")
+            raise WrittenSummaryForeign
 
     async def _ask(self, prompt: Prompt) -> str:
         """Make one request, with its row of the ledger, and return what the model wrote."""
@@ -186,7 +185,7 @@ class SummaryWriting:
         began = time.monotonic()
         try:
             await self._receive(request, received)
-        except (CompletionError, SummaryRefused, asyncio.CancelledError) as ended_by:
+        except (CompletionError, asyncio.CancelledError) as ended_by:
             code = "" if isinstance(ended_by, asyncio.CancelledError) else ended_by.code
             not_billed = isinstance(ended_by, CompletionError) and not ended_by.may_be_billed
             outcome = received.outcome(time.monotonic() - began, code, not_billed=not_billed)
@@ -194,7 +193,7 @@ class SummaryWriting:
             raise
         await finish_before_cancelling(settle_row(completion, received.outcome(time.monotonic() - began)))
         if received.end and received.end.finish_reason != "stop":
-            raise SummaryRefused("summary_cut_off")
+            raise WrittenSummaryCutOff
         return received.text
 
     async def _receive(self, request: CompletionRequest, received: _Received) -> None:

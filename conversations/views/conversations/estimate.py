@@ -27,6 +27,7 @@ from conversations.views.usage.money_left import money_sentences
 from conversations.wording.error_sentences import error_sentence, request_reader
 from conversations.wording.window_labels import PART_LABELS
 
+from .summary_context import summary_view
 from .window_context import window_context, window_summary
 
 
@@ -58,6 +59,7 @@ def preview(request: HtmxRequest) -> HttpResponse:
         "estimate": estimated,
         "problem": _problem(request, estimated),
         "money": money_sentences(estimated, request_reader(request)),
+        "kept_summary": summary_view(conversation, request_reader(request)) if conversation else None,
         **(_window_context(estimated, estimated.window.record) if estimated.window else {}),
     }
     template = "conversations/_preview.html" if request.htmx else "conversations/preview.html"

@@ -36,6 +36,7 @@ from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 
 from .date_groups import group_by_date
 from .render_messages import render_messages
+from .summary_context import summary_view
 from .window_context import coverage_summary
 
 CONVERSATIONS_PER_PAGE = 50
@@ -81,6 +82,7 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, before: 
         "coverage": coverage,
         "coverage_summary": json.dumps(coverage_summary(coverage)),
         "horizon_position": _horizon_position(page.messages, coverage),
+        "kept_summary": summary_view(conversation, request_reader(request)),
         "is_streaming": any(message.state == "streaming" for message in page.messages),
         "is_awaiting_approval": any(message.steps.awaits_approval for message in page.messages),
     }

@@ -18,6 +18,7 @@ from conversations.views.http.htmx_request import HtmxRequest
 from conversations.wording.error_sentences import request_reader
 
 from .sources_summary import summarize_sources
+from .summary_context import summary_view
 from .window_context import window_context
 
 IS_EXACT_HEADER = "X-Is-Exact"
@@ -28,12 +29,14 @@ IS_EXACT_HEADER = "X-Is-Exact"
 def window(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     """What the language model saw when it made a reply."""
     sent = _sent_window(request, public_id, reply_id)
+    reader = request_reader(request)
     context = {
         "public_id": public_id,
         "sent": sent,
         "completion": sent.completion,
         "is_exact": sent_request(sent.completion).is_exact,
-        "summary": summarize_sources(sent.view.record.grounding, request_reader(request)),
+        "summary": summarize_sources(sent.view.record.grounding, reader),
+        "kept_summary": summary_view(sent.reply.conversation, reader),
         **window_context(sent.view),
     }
     return render(request, "conversations/_sent_window.html" if request.htmx else "conversations/window.html", context)

@@ -42,6 +42,8 @@ from conversations.core.errors import (
     RequestTooSlow,
     ScenarioNotFound,
     SignInRequired,
+    SummaryChanged,
+    SummaryTooLong,
     TooManyFiles,
     UploadTooLarge,
 )
@@ -60,6 +62,8 @@ STATUSES: dict[type[ConversationError], int] = {
     NothingToRegenerate: 409,
     MessageExcluded: 409,
     MessageNotEditable: 409,
+    SummaryChanged: 409,
+    SummaryTooLong: 413,
     LimitReached: 429,
     AccessError: 403,
     PromptError: 413,

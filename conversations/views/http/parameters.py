@@ -60,6 +60,14 @@ def scenario_id(request: HttpRequest) -> int | None:
     return int(value)
 
 
+def version(request: HttpRequest) -> int:
+    """Return the number of the version in the form."""
+    value = request.POST.get("version", "")
+    if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS):
+        raise FrameError("version")
+    return int(value)
+
+
 def content(request: HttpRequest) -> str:
     """Return the message as it was typed: a plain form sends two characters for the end of a line."""
     return request.POST.get("content", "").replace("\r\n", "\n")

@@ -19,6 +19,7 @@ export class WindowCoverage {
   constructor(list) {
     this.list = list;
     this.horizon = find(list, "[data-horizon]");
+    this.horizonLine = find(this.horizon, "[data-horizon-line]");
     /** @type {Record<Mark, string>} */
     this.words = JSON.parse(dataOf(list, "markWords"));
     /**
@@ -170,7 +171,7 @@ export class WindowCoverage {
     this.horizon.hidden = !position || !isOnPage;
     this.horizon.classList.toggle("has-pins-above", Boolean(hasPins));
     this.horizon.classList.toggle("recalls", Boolean(recalls));
-    this.horizon.ariaLabel = sentence(horizonSentence(Boolean(hasPins), Boolean(recalls)));
+    this.horizonLine.ariaLabel = sentence(horizonSentence(Boolean(hasPins), Boolean(recalls)));
     if (!this.horizon.hidden && first && this.horizon.nextElementSibling !== first) {
       first.before(this.horizon);
     }
