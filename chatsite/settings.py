@@ -58,6 +58,11 @@ OPENAI_EMBEDDING_MODEL = ENV.text(
     help="Finds passages of documents and older messages by their meaning too, such as text-embedding-3-small; after "
     "the name words such as input_usd=0.02 context_window=8192 floor=0.3. Empty finds them by their words alone.",
 )
+LOCAL_EMBEDDINGS = ENV.text(
+    "LOCAL_EMBEDDINGS",
+    help="Folder of an embeddings model that runs on this machine in place of an endpoint: a sentence-transformer in "
+    "the safetensors and tokenizers format; after it floor=0.3 or what else suits it.",
+)
 OPENAI_EMBEDDING_BASE_URL = ENV.text(
     "OPENAI_EMBEDDING_BASE_URL", help="OpenAI-compatible endpoint for embeddings, if it is not `OPENAI_BASE_URL`."
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,12 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
 
 from conversations.core.errors import PolicyFailed
-from conversations.providers.catalog.embedding_models import embedding_base_url, has_endpoint, parse_embedding_model
+from conversations.providers.catalog.embedding_models import (
+    embedding_base_url,
+    has_endpoint,
+    parse_embedding_model,
+    parse_local_model,
+)
 from conversations.providers.catalog.language_models import language_models
 from conversations.providers.egress.destinations import EgressRefused, named_destination
 from conversations.tools.registry import registry
@@ -48,6 +54,8 @@ def check_summary_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any) 
 @register
 def check_embedding_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse to start with an embeddings model that can't be read or asked; warn of one that is never asked."""
+    if settings.LOCAL_EMBEDDINGS:
+        return _check_local_model()
     if not settings.OPENAI_EMBEDDING_MODEL:
         return _check_lonely_endpoint()
     hint = "OPENAI_EMBEDDING_MODEL=text-embedding-3-small, or a name with words: nomic-embed-text context_window=2048"
@@ -59,6 +67,22 @@ def check_embedding_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any
         text = "OPENAI_EMBEDDING_MODEL is set, but there is no provider: the demo model has no embeddings."
         return [checks.Warning(text, hint="Set OPENAI_EMBEDDING_BASE_URL, or a provider.", id="conversations.W002")]
     return _check_embedding_address()
+
+
+def _check_local_model() -> list[CheckMessage]:
+    """Look at the folder, without loading its weights."""
+    hint = "LOCAL_EMBEDDINGS=/models/all-MiniLM-L6-v2, a folder with config.json, tokenizer.json and model.safetensors."
+    try:
+        parse_local_model(settings.LOCAL_EMBEDDINGS)
+    except ValueError as error:
+        return [Error(str(error), hint=hint, id="conversations.E006")]
+    if importlib.util.find_spec("tokenizers") is None:
+        text = "LOCAL_EMBEDDINGS is set, but the package tokenizers is not installed."
+        return [Error(text, hint="pip install 'windowseat[local-embeddings]'", id="conversations.E006")]
+    if settings.OPENAI_EMBEDDING_MODEL:
+        text = "LOCAL_EMBEDDINGS and OPENAI_EMBEDDING_MODEL are both set: the endpoint is never asked."
+        return [checks.Warning(text, hint="Empty one of them.", id="conversations.W006")]
+    return []
 
 
 def _check_lonely_endpoint() -> list[CheckMessage]:

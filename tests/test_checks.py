@@ -9,6 +9,7 @@ from conversations.checks import (
     check_search_language,
     check_window_policies,
 )
+from tests.support.tiny_model import write_tiny_model
 
 
 def ids(messages):
@@ -51,6 +52,16 @@ def test_an_embeddings_model_that_can_not_be_asked_is_named(settings, model, bas
     settings.OPENAI_EMBEDDING_MODEL, settings.OPENAI_EMBEDDING_BASE_URL = model, base_url
     settings.OPENAI_EMBEDDING_API_KEY, settings.OPENAI_API_KEY = key, chat_key
     assert ids(check_embedding_model(None)) == expected
+
+
+def test_the_folder_of_a_local_model_is_looked_at(settings, tmp_path):
+    settings.LOCAL_EMBEDDINGS = str(tmp_path / "tiny")
+    (error,) = check_embedding_model(None)
+    assert (error.id, error.msg) == ("conversations.E006", f"LOCAL_EMBEDDINGS: {tmp_path / 'tiny'} is not a folder.")
+    write_tiny_model(tmp_path / "tiny")
+    assert check_embedding_model(None) == []
+    settings.OPENAI_EMBEDDING_MODEL = "m"
+    assert ids(check_embedding_model(None)) == ["conversations.W006"]
 
 
 def test_workers_elsewhere_without_redis_are_warned_of(settings):

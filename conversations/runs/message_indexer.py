@@ -15,7 +15,7 @@ from django.db import DataError
 from conversations.core.errors import CompletionError, ConversationError, MalformedEmbeddings
 from conversations.live.database_threads import in_indexer_thread
 from conversations.live.fanout import MESSAGES, Subscriber, subscribe, unsubscribe
-from conversations.providers.catalog.embedding_models import embedding_model
+from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.recall.embed_messages import (
     MessageBatch,
@@ -77,11 +77,16 @@ class MessageIndexer:
         if self._label != model.label:
             await in_indexer_thread(forget_other_models)(model)
             self._label = model.label
-        batch = await in_indexer_thread(claim_message_batch)(model)
-        if batch is None:
-            return False
-        await _embed(batch)
-        return True
+        return await embed_next_batch(model)
+
+
+async def embed_next_batch(model: ConfiguredEmbeddingModel) -> bool:
+    """Get the vectors of the next messages without one of *model*. Returns whether there were some."""
+    batch = await in_indexer_thread(claim_message_batch)(model)
+    if batch is None:
+        return False
+    await _embed(batch)
+    return True
 
 
 async def _embed(batch: MessageBatch) -> None:

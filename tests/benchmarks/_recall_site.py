@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 from unittest import mock
 
@@ -15,8 +17,16 @@ from django.db import connection
 from chatsite.accounts.models import User
 from conversations.core.window.policies import SlidingWindow
 from conversations.core.window.window_record import WindowRecord
+from conversations.grounding.recall.meaning import QuestionVector
+from conversations.grounding.recall.question_terms import says_something
 from conversations.grounding.recall.recall_passages import recall_passages
 from conversations.models import Conversation, Message
+from conversations.providers.catalog.embedding_models import embedding_model
+from conversations.providers.clients.client_pool import close_clients
+from conversations.runs.message_indexer import embed_next_batch
+from conversations.services.grounding.embed_texts import embed_texts
+from conversations.services.grounding.recall import recall_for_draft
+from conversations.services.messages import estimate_draft as estimating
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.recall.index_messages import index_batch
@@ -37,6 +47,33 @@ class Answered(NamedTuple):
 
 
 @dataclass(slots=True)
+class Embedder:
+    """Gets vectors where an embeddings model is configured, all in one event loop and without a limit of time."""
+
+    runner: asyncio.Runner = field(default_factory=asyncio.Runner)
+    vectors: dict[tuple[int, str], QuestionVector] = field(default_factory=dict)
+
+    def embed_messages(self) -> None:
+        """Get all that are missing."""
+        model = embedding_model()
+        while model and self.runner.run(embed_next_batch(model)):
+            pass
+
+    def embed_question(self, conversation: Conversation, content: str) -> QuestionVector | None:
+        if (model := embedding_model()) is None or not says_something(content):
+            return None
+        key = conversation.pk, content
+        if key not in self.vectors:
+            [vector] = self.runner.run(embed_texts([content], user=conversation.owner, conversation=conversation))
+            self.vectors[key] = QuestionVector(vector, model.label, model.floor)
+        return self.vectors[key]
+
+    def close(self) -> None:
+        self.runner.run(close_clients())
+        self.runner.close()
+
+
+@dataclass(slots=True)
 class RecallSite:
     """Stores one conversation after another as their owner would import it, and asks its questions on the way."""
 
@@ -45,6 +82,10 @@ class RecallSite:
     indexed_messages: int = 0
     indexing_seconds: float = 0.0
     look_up_seconds: list[float] = field(default_factory=list)
+    embedder: Embedder = field(default_factory=Embedder)
+
+    def close(self) -> None:
+        self.embedder.close()
 
     def policy(self, budget: int) -> SlidingWindow:
         if self.recall_share is None:
@@ -89,6 +130,7 @@ class StoredConversation:
             pass
         self._site.indexing_seconds += time.perf_counter() - began
         self._site.indexed_messages += len(fresh)
+        self._site.embedder.embed_messages()
 
     def _store(self, fresh: Sequence[DatedMessage]) -> list[int]:
         if self._history is None:
@@ -126,7 +168,11 @@ class StoredConversation:
         It is asked a minute after the last message: days that a question names are told from then.
         """
         conversation, asked_at = self.conversation, self._last_at + MINUTE
-        with mock.patch("django.utils.timezone.now", return_value=asked_at):
+        find = partial(recall_passages, vector=self._site.embedder.embed_question(conversation, content))
+        with (
+            mock.patch("django.utils.timezone.now", return_value=asked_at),
+            mock.patch.object(estimating, "recall_for_draft", partial(recall_for_draft, find=find)),
+        ):
             estimate = estimate_draft(
                 user=self._user,
                 conversation=conversation,
@@ -139,7 +185,7 @@ class StoredConversation:
         record = estimate.window.record
         if record.recall.is_looked_up:
             began = time.perf_counter()
-            recall_passages(conversation.pk, content, before_position=record.first_position, now=asked_at)
+            find(conversation.pk, content, before_position=record.first_position, now=asked_at)
             self._site.look_up_seconds.append(time.perf_counter() - began)
         return record
 

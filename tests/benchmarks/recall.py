@@ -11,11 +11,16 @@ conversation. One setting serves all data: what is compared with these figures m
 of the room that recall may take, nothing else.
 
     python -m tests.benchmarks.recall FILE [--budgets 1024,2048,4096,8192] [--recall-share SHARE] [--json OUT]
+                                           [--embeddings FOLDER_OR_MODEL]
+
+With `--embeddings` messages and questions get vectors, too: of the model in a folder (LOCAL_EMBEDDINGS), or of that
+name (OPENAI_EMBEDDING_MODEL, with the endpoint and key of the environment).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
@@ -32,16 +37,18 @@ if TYPE_CHECKING:
 SMALL_TALK = Path(__file__).parent / "data" / "small_talk.txt"
 BUDGETS = (1_024, 2_048, 4_096, 8_192)
 LANGUAGE_MODEL = "reader context_window=32768 reply_reserve=1024 encoding=o200k_base"
+EMBEDDINGS_ENDPOINT = ("OPENAI_EMBEDDING_BASE_URL", "OPENAI_EMBEDDING_API_KEY")
 SILENT_AT_LEAST = 0.6
 QUESTIONS_A_SECOND = 1_000 / 600
 
 Answers = list[tuple[EvidenceQuestion, dict[int, "Answered"]]]
 
 
-def measure(path: Path, *, budgets: Sequence[int], recall_share: float | None) -> Figures:
+def measure(path: Path, *, budgets: Sequence[int], recall_share: float | None, embeddings: str = "") -> Figures:
     conversations = read_asked_conversations(path)
     small_talk = SMALL_TALK.read_text(encoding="utf-8").splitlines()
-    with temporary_site(OPENAI_BASE_URL="http://127.0.0.1:9/v1", LANGUAGE_MODELS=LANGUAGE_MODEL):
+    provider = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "LANGUAGE_MODELS": LANGUAGE_MODEL}
+    with temporary_site(**provider, **embeddings_setting(embeddings)):
         from tests.benchmarks._recall_site import RecallSite
 
         site = RecallSite(budgets, recall_share)
@@ -51,10 +58,12 @@ def measure(path: Path, *, budgets: Sequence[int], recall_share: float | None) -
             answered, talked = site.ask_all(conversation, small_talk)
             answers += answered
             chatter += talked
+        site.close()
     return {
         "conversations": len(conversations),
         "questions": len(answers),
         "recall_share": recall_share,
+        "embeddings": embeddings,
         "by_budget": {str(budget): figures_of(answers, budget) for budget in budgets},
         "small_talk_silent": sum(not tokens for tokens in chatter) / len(chatter),
         "lookup_ms": {
@@ -62,6 +71,17 @@ def measure(path: Path, *, budgets: Sequence[int], recall_share: float | None) -
         },
         "indexed_messages_a_second": site.indexed_messages / site.indexing_seconds,
     }
+
+
+def embeddings_setting(folder_or_model: str) -> dict[str, str]:
+    """Return the setting that chooses an embeddings model; options such as floor=0.3 may follow."""
+    if not folder_or_model:
+        return {}
+    endpoint = {name: os.environ[name] for name in EMBEDDINGS_ENDPOINT if name in os.environ}
+    name = folder_or_model.split()[0]
+    if Path(name).is_dir():
+        return {"LOCAL_EMBEDDINGS": folder_or_model.replace(name, str(Path(name).resolve()), 1)}
+    return {"OPENAI_EMBEDDING_MODEL": folder_or_model, **endpoint}
 
 
 def figures_of(answers: Answers, budget: int) -> Figures:
@@ -114,6 +134,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("file", type=Path, metavar="FILE", help="conversations with questions and their evidence")
     parser.add_argument("--budgets", type=_numbers, default=BUDGETS, help="tokens of a prompt, by commas")
     parser.add_argument("--recall-share", type=float, metavar="SHARE", help="0 to 1; without it the policy's own")
+    parser.add_argument("--embeddings", default="", metavar="FOLDER_OR_MODEL", help="look by meaning, too")
     return parser.parse_args()
 
 
@@ -123,7 +144,9 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def main() -> None:
     arguments = parse_arguments()
-    figures = measure(arguments.file, budgets=arguments.budgets, recall_share=arguments.recall_share)
+    figures = measure(
+        arguments.file, budgets=arguments.budgets, recall_share=arguments.recall_share, embeddings=arguments.embeddings
+    )
     report(figures)
     write_json(figures, arguments.json)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 
 import pytest
 from django.utils import timezone
@@ -96,8 +97,12 @@ def test_small_talk_recalls_nothing_however_near_it_is():
     assert find(conversation, "Great, thanks, help me again later!", vector=NEAR) == []
 
 
+def at_similarity(similarity):
+    return [similarity, math.sqrt(1 - similarity**2), 0.0]
+
+
 def test_the_nearest_are_few_and_the_others_count_less():
-    conversation = talk(*filler(150), vectors={n: [1.0, n / 1_000, 0.0] for n in range(150)})
+    conversation = talk(*filler(150), vectors={n: at_similarity(1 - n / 200) for n in range(150)})
     near = nearest_passages(conversation.pk, NEAR, passages=150)
     assert near.nearest == tuple(range(MOST_NEAREST))
     values = [near.value([n]) for n in range(150)]

@@ -10,6 +10,7 @@ from conversations.runs.message_indexer import MessageIndexer
 from conversations.services.recall import index_messages
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.support.people import begin, make_user, post
+from tests.support.tiny_model import write_tiny_model
 from tests.support.waiting import in_thread, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,6 +76,17 @@ async def test_passages_get_vectors_that_their_owner_pays(embeddings, indexer):
     row = await Completion.objects.aget(purpose="embedding")
     assert (row.user_id, row.conversation_id, row.reply_id) == (conversation.owner_id, conversation.pk, None)
     assert row.cost_usd > 0
+
+
+async def test_a_model_on_this_machine_makes_them_for_nothing(settings, tmp_path, indexer):
+    write_tiny_model(tmp_path / "tiny")
+    settings.LOCAL_EMBEDDINGS = str(tmp_path / "tiny")
+    conversation = await in_thread(say)
+    index = await wait_until(lambda: MessageIndex.objects.filter(pk=conversation.pk, embedded_passages=2).first())
+    row = await Completion.objects.aget(purpose="embedding")
+    assert (row.language_model, row.cost_usd) == (index.embedding_model, 0)
+    assert row.input_tokens > 0
+    await close_clients()
 
 
 async def test_without_vectors_messages_are_indexed_and_the_failure_is_put_off(embeddings, indexer, settings):

@@ -215,6 +215,8 @@ class _Measured:
 
     def best_passage(self, row: CandidateRow) -> int:
         """Return the ordinal of the passage of a message that has most of the question's words, or else is nearest."""
+        if not is_long(row):
+            return row.first
         scores = self.passage_scores[row.first : row.first + row.passages]
         if not scores.any():
             nearest = [ordinal for ordinal in self.nearness.nearest if 0 <= ordinal - row.first < row.passages]

@@ -1,7 +1,8 @@
-"""The embeddings model that the setting OPENAI_EMBEDDING_MODEL names, if there is one.
+"""The embeddings model that OPENAI_EMBEDDING_MODEL names, or the folder of LOCAL_EMBEDDINGS, if there is one.
 
     text-embedding-3-small
     nomic-embed-text context_window=2048 input_usd=0 floor=0.5
+    /models/all-MiniLM-L6-v2 floor=0.3
 
 After the name come options: context_window in tokens, encoding, input_usd for a million tokens, dimensions to ask for,
 and floor, the cosine similarity with a question below which a passage is no answer to it. What similarity means differs
@@ -14,10 +15,12 @@ import datetime as dt
 import functools
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 
 from django.conf import settings
 
 from conversations.core.money.unit_prices import UnitPrices
+from conversations.providers.local_embeddings.model_folder import ModelFolderError, read_model_folder
 from conversations.providers.wire.completion_request import OPENAI_BASE_URL
 
 from .language_models import demo_is_used
@@ -25,6 +28,8 @@ from .model_settings import NamedModel, parse_models, setting_error
 from .published_prices import known_context_window, unit_prices
 
 SETTING = "OPENAI_EMBEDDING_MODEL"
+LOCAL_SETTING = "LOCAL_EMBEDDINGS"
+LOCAL_ENCODING = "o200k_base"  # texts are cut by it first, and then by the model's own tokenizer
 WORDS = ("context_window", "encoding", "input_usd", "dimensions", "floor")
 # The limit of small models, where none is given; longer texts are truncated, for their vectors alone.
 CONTEXT_WINDOW_TOKENS = 512
@@ -49,6 +54,7 @@ class ConfiguredEmbeddingModel:
     dimensions: int | None = None
     floor: float = FLOOR
     given_prices: UnitPrices | None = None
+    folder: str = ""  # of a model on this machine, which has no address
 
     @property
     def label(self) -> str:
@@ -65,6 +71,8 @@ def embedding_model() -> ConfiguredEmbeddingModel | None:
 
     Raises `ValueError` saying what to write.
     """
+    if settings.LOCAL_EMBEDDINGS:
+        return parse_local_model(settings.LOCAL_EMBEDDINGS)
     if not settings.OPENAI_EMBEDDING_MODEL or not has_endpoint():
         return None
     return parse_embedding_model(settings.OPENAI_EMBEDDING_MODEL, base_url=embedding_base_url())
@@ -93,6 +101,29 @@ def parse_embedding_model(spec: str, *, base_url: str = OPENAI_BASE_URL) -> Conf
     if len(models) != 1:
         raise setting_error(SETTING, "name one model, such as text-embedding-3-small floor=0.3")
     return _configured(models[0], base_url)
+
+
+@functools.lru_cache(maxsize=8)
+def parse_local_model(spec: str) -> ConfiguredEmbeddingModel:
+    """Return the model in the folder that *spec* names, whose tokens cost nothing. Raises `ValueError`."""
+    models = list(parse_models(LOCAL_SETTING, spec, words=("floor",)))
+    if len(models) != 1:
+        raise setting_error(LOCAL_SETTING, "name one folder, such as /models/all-MiniLM-L6-v2 floor=0.3")
+    [named] = models
+    try:
+        folder = read_model_folder(Path(named.name))
+    except ModelFolderError as error:
+        raise setting_error(LOCAL_SETTING, str(error)) from error
+    floor = named.fraction("floor")
+    return ConfiguredEmbeddingModel(
+        name=folder.label,
+        base_url="",
+        encoding=LOCAL_ENCODING,
+        context_window_tokens=folder.most_tokens,
+        floor=FLOOR if floor is None else floor,
+        given_prices=UnitPrices(input_usd=Decimal(0), output_usd=Decimal(0), source=LOCAL_SETTING),
+        folder=str(folder.path),
+    )
 
 
 def _configured(named: NamedModel, base_url: str) -> ConfiguredEmbeddingModel:

@@ -9,13 +9,14 @@ from weakref import WeakKeyDictionary
 
 from django.conf import settings
 
-from conversations.providers.catalog.embedding_models import embedding_api_key, embedding_base_url
+from conversations.providers.catalog.embedding_models import embedding_api_key, embedding_base_url, embedding_model
 from conversations.providers.catalog.language_models import demo_is_used
 from conversations.providers.demo import DEMO_BASE_URL, demo_http_client
 from conversations.providers.wire.provider_connection import Timeouts
 
 from .completions import CompletionClient
 from .embeddings import EmbeddingClient
+from .local_embeddings import LocalEmbeddingClient
 
 
 class Client(Protocol):
@@ -50,8 +51,8 @@ def completion_client() -> CompletionClient:
     return _completion_clients.get()
 
 
-def embedding_client() -> EmbeddingClient:
-    """Return the running event loop's client of the embeddings endpoint. Raises `EgressRefused`."""
+def embedding_client() -> EmbeddingClient | LocalEmbeddingClient:
+    """Return the running event loop's client of the embeddings model. Raises `EgressRefused`."""
     return _embedding_clients.get()
 
 
@@ -68,7 +69,10 @@ def _make_completion_client() -> CompletionClient:
     return CompletionClient(settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, timeouts=_timeouts())
 
 
-def _make_embedding_client() -> EmbeddingClient:
+def _make_embedding_client() -> EmbeddingClient | LocalEmbeddingClient:
+    model = embedding_model()
+    if model and model.folder:
+        return LocalEmbeddingClient(model.folder)
     timeout_seconds = settings.OPENAI_TIMEOUT_SECONDS
     return EmbeddingClient(embedding_base_url(), embedding_api_key(), timeout_seconds=timeout_seconds)
 

@@ -111,19 +111,21 @@ def recall_for(
     return Recalled(tuple(replace(passage, at=passage.at.astimezone(zone)) for passage in found))
 
 
-def recall_for_draft(conversation: Conversation, content: str, *, before_position: int, limit_tokens: int) -> Recalled:
+def recall_for_draft(
+    conversation: Conversation,
+    content: str,
+    *,
+    before_position: int,
+    limit_tokens: int,
+    find: Find = recall_passages,
+) -> Recalled:
     """Find passages for a draft, asked now, about as many as may fit into *limit_tokens*.
 
     A look-up that fails finds nothing, and says so.
     """
+    find = partial(find, limit_tokens=limit_tokens)
     try:
-        return recall_for(
-            conversation,
-            content,
-            before_position,
-            timezone.now(),
-            find=partial(recall_passages, limit_tokens=limit_tokens),
-        )
+        return recall_for(conversation, content, before_position, timezone.now(), find=find)
     except LookUpTooCostly:
         return Recalled(error=LookUpTooCostly.code)
     except Exception:  # an estimate is a help, and goes on without it

@@ -10,7 +10,6 @@ excluded it or never wants it recalled, gets no vector.
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from django.db.models.functions import Now
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationError, EmbeddingsChanged
+from conversations.grounding.recall.meaning import normalize_vector
 from conversations.models import Conversation, MessageIndex, MessageVector
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel
 from conversations.providers.clients.embeddings import MOST_TEXTS, Vector
@@ -151,14 +151,6 @@ def store_message_vectors(batch: MessageBatch, vectors: Sequence[Vector]) -> Non
         _mine(batch).update(embedded_passages=batch.stop, embed_attempt=0, embed_after=Now())
     else:  # messages have taken each other's places since: the next batch begins here again
         release_messages(batch)
-
-
-def normalize_vector(vector: Sequence[float]) -> list[float]:
-    """Return *vector*, which is not zero, with length 1: half precision has no room for large numbers."""
-    largest = max(map(abs, vector))
-    scaled = [number / largest for number in vector]
-    length = math.hypot(*scaled)
-    return [round(number / length, 6) for number in scaled]
 
 
 def postpone_messages(batch: MessageBatch, error: ConversationError) -> None:

@@ -1,0 +1,1 @@
+"""Embeddings on this machine: a folder of weights becomes vectors, in a process of its own."""
