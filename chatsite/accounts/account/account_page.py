@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from chatsite.accounts.account.account_changes import list_account_changes
 from chatsite.accounts.account.sign_in_methods import sign_in_methods
 from chatsite.accounts.forms import ProfileForm
+from chatsite.accounts.gate.admission import Admission, find_admission
 from chatsite.accounts.models import User
 from chatsite.accounts.preferences.reader_language import reader_language, remember_language
 from chatsite.accounts.sessions.session_list import end_all_sessions, end_other_sessions, end_session, list_sessions
@@ -34,6 +35,8 @@ def account(request: SignedInRequest) -> HttpResponse:
         "sessions": list_sessions(request.user, request.session),
         "changes": list_account_changes(request.user),
         "readings_are_shown": settings.READINGS_SHOWN_TO_OWNERS,
+        # The gate lets people leave with their account; what they wrote for their conversations is behind it.
+        "notes_are_shown": find_admission(request.user.pk) is Admission.ADMITTED,
     }
     return render(request, "account/account.html", context)
 
