@@ -24,7 +24,8 @@ def the_room_is_what_everything_else_leaves(case: Case, window: Window) -> None:
     room = parts["older"] + parts["free"] + parts["recall"] + comes_later - case.unused_summary_tokens(window)
     beside_recall = room - case.policy.recall_tokens(room)
     if case.policy.always_refills:
-        assert beside_recall <= record.older_limit_tokens <= room
+        least = sum(unit.tokens(case.chat_format) for unit in _expected(case, beside_recall))
+        assert least <= record.older_limit_tokens <= room
     else:
         assert record.older_limit_tokens == (room if parts["older"] > beside_recall else beside_recall)
     assert parts["older"] <= beside_recall or record.recall.limit_tokens == 0 or case.policy.always_refills

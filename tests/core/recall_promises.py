@@ -29,7 +29,10 @@ def recall_keeps_to_its_share(case: Case, window: Window) -> None:
     older_tokens = sum(entry.tokens for entry in record.entries if entry.kind == "older")
     is_next_too_large = any(message.reason == "does_not_fit" for message in record.left_out)
     unusable_tokens = record.older_limit_tokens - older_tokens if is_next_too_large else 0
-    assert record.recall.limit_tokens <= case.policy.recall_tokens(room_tokens(case, window)) + unusable_tokens
+    room = room_tokens(case, window)
+    assert record.recall.limit_tokens <= room - older_tokens
+    if not case.policy.always_refills:  # there older messages that the recalled ones leave room for come, too
+        assert record.recall.limit_tokens <= case.policy.recall_tokens(room) + unusable_tokens
     assert record.recall.tokens == newest.tokens - case.newest.tokens(case.chat_format) - record.grounding.tokens
 
 

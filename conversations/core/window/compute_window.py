@@ -276,10 +276,10 @@ def _choose_and_recall(
     older = Reread(older) if inputs.policy.always_refills else older
 
     def recall_before(chosen: ChosenOlder) -> PackedRecall:
-        limit_tokens = min(recall_tokens + chosen.unusable_tokens, room_tokens - chosen.tokens)
-        return _recall(inputs, fixed, chosen, grounding, limit_tokens)
+        return _recall(inputs, fixed, chosen, grounding, min(limit_tokens, room_tokens - chosen.tokens))
 
     chosen = _choose_older(inputs, fixed, older, Room(room_tokens, inputs.anchor, recall_tokens))
+    limit_tokens = recall_tokens + chosen.unusable_tokens
     recall = recall_before(chosen)
     if inputs.policy.always_refills and recall.limit_tokens:
         chosen = _choose_older(inputs, fixed, older, Room(room_tokens - recall.tokens, inputs.anchor))
