@@ -146,6 +146,7 @@ class Migration(migrations.Migration):
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name='public id')),
                 ('title', models.CharField(blank=True, max_length=200, verbose_name='title')),
                 ('anchor_position', models.PositiveIntegerField(null=True)),
+                ('summary_version', models.PositiveIntegerField(null=True)),
                 ('summarises', models.BooleanField(db_default=False, default=False, verbose_name='summarises')),
                 ('has_pins', models.BooleanField(default=False)),
                 ('notes', models.TextField(blank=True, db_default='', editable=False)),

@@ -21,7 +21,8 @@ def short_id(public_id: uuid.UUID) -> str:
 class Conversation(models.Model):
     """A stored conversation. *head* is the newest active message; *last_active_at* orders the list.
 
-    *anchor_position* is where the last window began, so that the next one begins there too as long as it can.
+    *anchor_position* is where the last window began, so that the next one begins there too as long as it can, and with
+    the same version of the summary: *summary_version*, by its number, or None where the newest one is to be sent next.
     *summarises* adds a summary of what is out of view to a sliding window policy. *has_pins* says whether any message
     is pinned, on any branch: a window without pins is read without asking for them.
     *notes* are the owner's, sent with each question in it.
@@ -37,6 +38,7 @@ class Conversation(models.Model):
     title = models.CharField(_("title"), max_length=200, blank=True)
     head = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="+")
     anchor_position = models.PositiveIntegerField(null=True)
+    summary_version = models.PositiveIntegerField(null=True)
     summarises = models.BooleanField(_("summarises"), default=False, db_default=False)
     has_pins = models.BooleanField(default=False)
     notes = models.TextField(blank=True, editable=False, db_default="")

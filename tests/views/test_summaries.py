@@ -73,6 +73,19 @@ def test_the_panel_shows_what_was_sent_and_what_would_be(client, conversation):
     assert "Undo: back" not in panel
 
 
+def test_the_panel_says_which_version_is_sent_and_which_one_waits(client, conversation):
+    keep(conversation)
+    reply, _ = ask(conversation)
+    keep(conversation, "Ada stays.")
+    panel = client.get(at("window", conversation, reply.pk)).text
+    assert "Version 1 is sent until the window's beginning moves; version 2 follows then." in panel
+    assert "was sent here" not in panel
+    client.post(at("edit_summary", conversation), {"version": "2", "content": "Ada goes."})
+    panel = client.get(at("window", conversation, reply.pk)).text
+    assert "follows then" not in panel
+    assert "Version 1 was sent here; version 3 is sent now." in panel
+
+
 def test_its_owner_edits_it_and_undoes_that(client, conversation):
     keep(conversation)
     edited = client.post(

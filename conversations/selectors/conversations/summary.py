@@ -1,10 +1,10 @@
-"""The rolling summary of a conversation as the window and pages read it: its current version, if that still holds."""
+"""The rolling summary of a conversation as the window and pages read it: the versions of it that may be sent."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet, Subquery
 
 from conversations.models import Conversation, Summary, SummaryState
 
@@ -17,10 +17,27 @@ def valid_summaries(conversation_id: int) -> QuerySet[Summary]:
     return Summary.objects.filter(conversation_id=conversation_id, last_message__active=True, stale=False)
 
 
-def current_summary(conversation_id: int) -> Summary | None:
-    """Return the current version, or None where there is none, or it does not hold any more."""
-    state = SummaryState.objects.filter(conversation_id=conversation_id)
-    return valid_summaries(conversation_id).filter(pk__in=state.values("current")).first()
+class SendableSummaries(NamedTuple):
+    """The version that is *in_use* as long as the window begins where it does, and the *newest*, which follows then.
+
+    Mostly they are the same.
+    """
+
+    in_use: Summary
+    newest: Summary
+
+
+def sendable_summaries(conversation: Conversation) -> SendableSummaries | None:
+    """Return which versions are sent, or None where there is none that still holds.
+
+    A version that was undone is none of them: the current one comes last.
+    """
+    current = SummaryState.objects.filter(conversation=conversation.pk).values("current__number")
+    versions = valid_summaries(conversation.pk).filter(number__lte=Subquery(current))
+    either = Q(number=conversation.summary_version) | Q(number=Subquery(current))
+    if found := list(versions.filter(either).order_by("number")):
+        return SendableSummaries(in_use=found[0], newest=found[-1])
+    return None
 
 
 def summary_state(conversation: Conversation) -> SummaryState | None:

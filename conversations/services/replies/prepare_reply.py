@@ -31,7 +31,7 @@ from conversations.services.counting.model_context import (
 from conversations.services.grounding.look_up import LookedUp
 from conversations.services.grounding.recall import Recalled, still_sendable
 from conversations.services.summaries.want_summary import want_summary
-from conversations.services.windows.build_window import StoredCounts, build_window, stored_message
+from conversations.services.windows.build_window import StoredCounts, begins_elsewhere, build_window, stored_message
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox
 
 logger = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ def prepare_reply(
 
     Without a *toolbox* its tools are those that the scenario has now. *reply*, from `TO_BE_MADE`, saves a query.
     *without_recall* is the same window as it was chosen before the look-up: it has moved the anchor already, and what
-    the record compares with is where the reply before this one began.
+    the record compares with is where the reply before this one began. Both have the same version of the summary.
     """
     reply = reply or TO_BE_MADE.get(reply_id)
     newest, conversation = reply.answered_message, reply.conversation
@@ -106,9 +106,11 @@ def prepare_reply(
         steps=steps.messages,
         toolbox=toolbox,
         tightening=tightening,
+        same_as=without_recall.window if without_recall else None,
     )
     _store_grounding_tokens(newest, window)
     _move_anchor(conversation, window)
+    _keep_summary_version(conversation, window)
     if tools_withheld:
         window = replace(window, record=replace(window.record, tools_withheld=tools_withheld))
     return PreparedReply(reply, window, looked_up, recalled, toolbox, steps.current, tightening)
@@ -223,10 +225,18 @@ def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, boo
 
 def _move_anchor(conversation: Conversation, window: Window) -> None:
     """Store where this window begins for the next one; without an anchor it begins with the conversation anyway."""
-    if (conversation.anchor_position or 0) != window.record.first_position:
+    if begins_elsewhere(window, conversation):
         Conversation.objects.filter(pk=conversation.pk).update(anchor_position=window.record.first_position)
         if conversation_policy(conversation).summary_limit_tokens:
             want_summary(conversation.pk)
+
+
+def _keep_summary_version(conversation: Conversation, window: Window) -> None:
+    """Store which version is sent from here on, unless its owner has edited or undone it since it was read."""
+    summary, as_read = window.record.summary, conversation.summary_version
+    if summary and summary.version != as_read:
+        unchanged = Conversation.objects.filter(pk=conversation.pk, summary_version=as_read)
+        unchanged.update(summary_version=summary.version)
 
 
 def _store_grounding_tokens(newest: Message, window: Window) -> None:

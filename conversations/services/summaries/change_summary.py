@@ -9,7 +9,7 @@ from conversations.core.errors import SummaryChanged, SummaryEmpty, SummaryTooLo
 from conversations.core.prompt.summary_text import render_summary
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.models import Conversation, Summary, SummaryState
-from conversations.selectors.conversations.summary import current_summary, previous_summary
+from conversations.selectors.conversations.summary import previous_summary, sendable_summaries
 from conversations.services.counting.model_context import conversation_policy, model_context
 
 from .store_summary import add_version
@@ -26,7 +26,7 @@ def summarise_conversation(conversation: Conversation, *, summarises: bool) -> N
 
 @transaction.atomic
 def edit_summary(conversation: Conversation, *, version: int, text: str) -> Summary:
-    """Store *text* as the next version, in place of *version*, which was seen.
+    """Store *text* as the next version, in place of *version*, which was seen; the next request has it.
 
     What is written from now on goes on from it. Raises `SummaryChanged`, `SummaryEmpty` or `SummaryTooLong`.
     """
@@ -35,15 +35,15 @@ def edit_summary(conversation: Conversation, *, version: int, text: str) -> Summ
     if not cleaned:
         raise SummaryEmpty
     _check_length(conversation, cleaned)
-    state.current = add_version(
+    edited = add_version(
         conversation,
         cleaned,
         covers_before=current.covers_before,
         last_message_id=current.last_message_id,
         messages=current.messages,
     )
-    _store(state)
-    return state.current
+    _store(state, edited, conversation)
+    return edited
 
 
 @transaction.atomic
@@ -52,22 +52,28 @@ def undo_summary(conversation: Conversation, *, version: int) -> Summary:
     state, current = _lock_current(conversation, version)
     if (previous := previous_summary(current)) is None:
         raise SummaryChanged
-    state.current = previous
-    _store(state)
+    _store(state, previous, conversation)
     return previous
 
 
 def _lock_current(conversation: Conversation, version: int) -> tuple[SummaryState, Summary]:
+    """Lock the conversation's row, and then the state, as all do that change the path: so no two block each other."""
+    Conversation.objects.select_for_update(no_key=True).filter(pk=conversation.pk).first()
     state = SummaryState.objects.select_for_update(no_key=True).filter(pk=conversation.pk).first()
-    current = current_summary(conversation.pk)
-    if state is None or current is None or current.number != version:
+    sendable = sendable_summaries(conversation)
+    if state is None or sendable is None or sendable.newest.number != version:
         raise SummaryChanged
-    return state, current
+    return state, sendable.newest
 
 
-def _store(state: SummaryState) -> None:
-    """Store what is current; what a worker writes meanwhile of the version before is of no use."""
-    state.revision, state.error_code, state.error_params = F("revision") + 1, "", {}
+def _store(state: SummaryState, current: Summary, conversation: Conversation) -> None:
+    """Store which version is current, and sent from the next request on.
+
+    What a worker writes meanwhile of the version before is of no use, nor does a window that is being chosen keep it.
+    """
+    conversation.summary_version = current.number
+    conversation.save(update_fields=["summary_version"])
+    state.current, state.revision, state.error_code, state.error_params = current, F("revision") + 1, "", {}
     state.save(update_fields=["current", "revision", "error_code", "error_params"])
 
 

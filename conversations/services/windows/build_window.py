@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 from django.db import connection
 
@@ -17,15 +18,15 @@ from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
-from conversations.core.window.summary import WindowSummary
 from conversations.core.window.window_record import LookUp
 from conversations.models import Conversation, Message
 from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
-from conversations.selectors.conversations.summary import current_summary
 from conversations.selectors.conversations.system_texts import system_texts
 from conversations.services.counting.model_context import ModelContext, conversation_policy, model_context
 from conversations.tools.toolbox import Toolbox, scenario_toolbox
+
+from .window_summaries import WindowSummaries, same_summary, window_summaries
 
 # A reply may have ended since its row was read: then what was counted here is only the beginning of it. What another
 # transaction has locked is left to the next window, so that two who count the same rows never wait for each other.
@@ -55,21 +56,33 @@ def build_window(
     toolbox: Toolbox | None = None,
     policy: WindowPolicy | None = None,
     tightening: Decimal = Decimal(1),
+    same_as: Window | None = None,
 ) -> Window:
     """Compute the window that answers *newest*, a user message stored or still a draft. Nothing is stored.
 
     *grounding* is best first, found by *look_up*; so are *recalled* passages of messages before the window, None where
     they were not looked up. *steps* are the tool calls made for it so far, with their results. *toolbox* holds the
     tools whose schemas are sent; without it they are the scenario's. *policy* stands for the scenario's own;
-    *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long.
+    *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long. *same_as* is a window
+    of the same request whose version of the summary this one has to have; else a newer version is sent from the first
+    window on that begins elsewhere than the last one, so that the prompt's beginning changes once for both.
     Raises `PromptError` or `PolicyFailed`.
     """
-    history = _history(conversation, newest)
     turn = _turn(conversation, newest, toolbox)
     turn = replace(turn, grounding=grounding, look_up=look_up, steps=steps)
+    turn = replace(turn, recalled=recalled, recall_error=recall_error)
     policy = policy or conversation_policy(conversation)
-    turn = replace(turn, recalled=recalled, recall_error=recall_error, summary=_summary(conversation, policy))
-    return _window(conversation, turn, history, policy=policy, tightening=tightening)
+    summaries = _summaries(conversation, policy, same_as)
+    compute = partial(_window, conversation, policy=policy, tightening=tightening)
+    window = compute(replace(turn, summary=summaries.in_use), _history(conversation, newest))
+    if summaries.newest == summaries.in_use or not begins_elsewhere(window, conversation):
+        return window
+    return compute(replace(turn, summary=summaries.newest), _history(conversation, newest))
+
+
+def begins_elsewhere(window: Window, conversation: Conversation) -> bool:
+    """Tell whether it begins at another message than the last one; without an anchor that was the first."""
+    return window.record.first_position != (conversation.anchor_position or 0)
 
 
 def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
@@ -90,17 +103,12 @@ def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox |
     return Turn(newest, **texts._asdict(), tool_schema_tokens=schema_tokens, has_tools=bool(schemas))
 
 
-def _summary(conversation: Conversation, policy: WindowPolicy) -> WindowSummary | None:
-    """Return the current summary, counted, where the policy sends one."""
+def _summaries(conversation: Conversation, policy: WindowPolicy, same_as: Window | None) -> WindowSummaries:
     if not policy.summary_limit_tokens or conversation.pk is None:
-        return None
-    if (stored := current_summary(conversation.pk)) is None:
-        return None
-    summary = WindowSummary(stored.pk, stored.number, stored.text, stored.tokens, stored.covers_before)
-    context = model_context(conversation.scenario)
-    if stored.encoding == context.language_model.encoding:
-        return summary
-    return summary._replace(content_tokens=context.content_tokens(summary.message))
+        return WindowSummaries()
+    if same_as is None:
+        return window_summaries(conversation)
+    return same_summary(conversation, same_as.record.summary)
 
 
 def _history(conversation: Conversation, newest: HistoryMessage) -> History:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from conversations.core.errors import PolicyFailed
 from conversations.core.window.policies import SlidingWindow, WindowPolicy
 from conversations.models import Conversation, Summary
-from conversations.selectors.conversations.summary import current_summary, previous_summary, summary_state
+from conversations.selectors.conversations.summary import previous_summary, sendable_summaries, summary_state
 from conversations.services.counting.model_context import conversation_policy, effective_policy
 from conversations.wording.error_sentences import ReaderLocale, stored_error_sentence
 
@@ -17,13 +17,15 @@ class SummaryView:
     """The summary of a conversation, as its panel shows it.
 
     *is_kept* where its window policy sends one; *may_be_switched* where that is the conversation's own choice.
-    *current* is the version that would be sent, if it has been written, *previous* the one that undoing leads to.
-    *problem* is why it could not be brought up to date, as a sentence; *is_due* tells that it is being written.
+    *current* is the newest version, if one has been written, *previous* the one that undoing leads to. *in_use* is sent
+    as long as the window begins where it does; if that is another version, *current* follows it then. *problem* is why
+    it could not be brought up to date, as a sentence; *is_due* tells that it is being written.
     """
 
     is_kept: bool
     may_be_switched: bool
     current: Summary | None = None
+    in_use: Summary | None = None
     previous: Summary | None = None
     problem: str = ""
     is_due: bool = False
@@ -38,12 +40,13 @@ def summary_view(conversation: Conversation, reader: ReaderLocale) -> SummaryVie
         return SummaryView(is_kept=False, may_be_switched=False)
     if not is_kept:
         return SummaryView(is_kept, may_be_switched)
-    state, current = summary_state(conversation), current_summary(conversation.pk)
+    state, sendable = summary_state(conversation), sendable_summaries(conversation)
     return SummaryView(
         is_kept,
         may_be_switched,
-        current,
-        previous_summary(current) if current else None,
+        sendable.newest if sendable else None,
+        sendable.in_use if sendable else None,
+        previous_summary(sendable.newest) if sendable else None,
         stored_error_sentence(state.error_code, state.error_params, reader) if state else "",
         is_due=bool(state and state.due_at),
     )
