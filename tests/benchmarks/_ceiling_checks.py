@@ -15,6 +15,7 @@ from tests.benchmarks._cookbook import BodyTokens, count_body
 from tests.benchmarks._random_conversations import RandomConversation
 from tests.benchmarks._random_policies import WRONG
 from tests.benchmarks._recall_checks import SentRecall
+from tests.benchmarks._summary_checks import SentSummary
 
 GOALS = (
     "over",
@@ -26,6 +27,8 @@ GOALS = (
     "sent_twice",
     "recall_over_share",
     "recall_misread",
+    "summary_over_share",
+    "summary_misplaced",
     "refused_wrongly",
     "errors_without_type",
 )
@@ -66,6 +69,7 @@ class Sent:
         if not self._is_as_recorded(tokens):
             yield "record_differs"
         yield from unanswered(self.body["messages"])
+        yield from SentSummary(self.body["messages"], self.record, self.turn, self.conversation.policy).findings()
         if any(message.excluded for message in self._stored().values()):
             yield "excluded_sent"
 
@@ -106,6 +110,8 @@ class Sent:
                 yield message["content"] == self.conversation.system_prompt
             elif entry.kind == "newest":
                 yield message["content"] == self._recall.rebuilt
+            elif entry.kind == "summary":
+                yield self.turn.summary is not None and message == self.turn.summary.message.to_wire()
             else:
                 expected = stored[place].message.to_wire()
                 if entry.truncated_to is not None:

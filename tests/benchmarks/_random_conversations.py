@@ -20,6 +20,7 @@ from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
+from conversations.core.window.summary import WindowSummary
 from conversations.providers.tokens.tokenizer import chat_format, encoding_for
 from tests.benchmarks._random_policies import random_policy
 from tests.benchmarks._random_recall import random_imitation, random_passages
@@ -84,6 +85,15 @@ class RandomConversation:
             return None
         return random_passages(self.randomly, self.history, self.count_text)
 
+    def summary(self) -> WindowSummary | None:
+        """Return a version of a summary of any length, which stands for more or less than what has left the window."""
+        if self.randomly.random() < 0.2:
+            return None
+        text = self._text(self.budget_tokens * self.randomly.choice((0.02, 0.1, 0.3, 0.6, 2)))
+        number, covers_before = self.randomly.randint(1, 30), self.randomly.randint(0, len(self.history))
+        summary = WindowSummary(7_000 + number, number, text, 0, covers_before)
+        return summary._replace(content_tokens=self._tokens(summary.message))
+
     def tool_turn(self, offset: int) -> list[HistoryMessage]:
         """Return calls of tools with all their results, beginning *offset* behind the history's end."""
         most_tokens = self.budget_tokens * self.randomly.choice((0.02, 0.05, 0.1, 1.5))
@@ -120,9 +130,11 @@ class RandomConversation:
         return [self._message(0, PromptMessage(role, self._text(most_tokens)))]
 
     def _message(self, offset: int, message: PromptMessage) -> HistoryMessage:
-        tokens = content_tokens(message, count_text=self.count_text, chat_format=self.language_model.chat_format)
         position = len(self.history) + offset
-        return HistoryMessage(position, message, tokens, id=1_000 + position)
+        return HistoryMessage(position, message, self._tokens(message), id=1_000 + position)
+
+    def _tokens(self, message: PromptMessage) -> int:
+        return content_tokens(message, count_text=self.count_text, chat_format=self.language_model.chat_format)
 
     def _text(self, most_tokens: float) -> str:
         return self.texts.draw(self.randomly, most_tokens=most_tokens)

@@ -7,13 +7,21 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from conversations.core.window.history import Unit
-from conversations.core.window.policies import LastMessages, Room, SlidingWindow, WholeConversation, WindowPolicy
+from conversations.core.window.policies import (
+    LastMessages,
+    Room,
+    SlidingWindow,
+    SlidingWithSummary,
+    WholeConversation,
+    WindowPolicy,
+)
 
 
 class EverySecond(WindowPolicy):
     """Leaves gaps, which are not recalled."""
 
     recalls = True
+    summarises = True
 
     def choose(self, older: Iterator[Unit], room: Room) -> Iterable[Unit]:
         return list(room.take(older))[::2]
@@ -28,6 +36,7 @@ class OldestFirst(WindowPolicy):
 
 class Nothing(WindowPolicy):
     recalls = True
+    summarises = True
 
     def choose(self, older: Iterator[Unit], room: Room) -> Iterable[Unit]:
         return ()
@@ -72,7 +81,7 @@ class Failing(WindowPolicy):
         raise ZeroDivisionError("a policy's own mistake")
 
 
-OWN = (SlidingWindow, SlidingWindow, SlidingWindow, LastMessages, WholeConversation)
+OWN = (SlidingWindow, SlidingWindow, SlidingWithSummary, SlidingWithSummary, LastMessages, WholeConversation)
 OBEDIENT = (EverySecond, OldestFirst, Nothing)
 WRONG = (Everything, OneTooMany, Twice, Shortened, Torn, Failing)
 
@@ -96,4 +105,5 @@ def _values(randomly: random.Random, budget_tokens: int) -> dict[str, Any]:
         "last_messages": randomly.randint(1, 40),
         "skip_oversized": randomly.random() < 0.3,
         "recall_share": randomly.choice((0, 0.25, 0.25, 0.75, 1, randomly.random())),
+        "summary_cap_tokens": randomly.choice((0, 1_000, 1_000, randomly.randint(1, budget_tokens))),
     }

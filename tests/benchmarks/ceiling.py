@@ -11,6 +11,8 @@ messages and with the record of its window. Refusals must have a type, and be ri
     sent_twice         bodies in which something recalled is in the window too, or is there twice
     recall_over_share  bodies of which more is recalled than its share and what no older message could use
     recall_misread     bodies in whose recalled lines others speak than the record says, or in another order
+    summary_over_share bodies with a summary above the policy's cap or half of what older messages could have
+    summary_misplaced  bodies with a summary elsewhere than before older messages, more than once, or needlessly
 
     python -m tests.benchmarks.ceiling [--cases N] [--seed N] [--jobs N] [--json FILE]
 """
@@ -54,12 +56,14 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     policies: Counter[str] = field(default_factory=Counter)
+    summaries: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
         self.counts += other.counts
         self.refused += other.refused
         self.policies += other.policies
+        self.summaries += other.summaries
         self.examples += other.examples
 
     def note(self, case: int, findings: Iterator[str]) -> None:
@@ -103,11 +107,12 @@ def play_case(case: int, conversation: RandomConversation, tally: Tally) -> None
 def turns(conversation: RandomConversation) -> Iterator[Turn]:
     """Yield the requests of one turn: for the question, and again after each tool step."""
     newest, grounding, recalled = conversation.question(), conversation.passages(), conversation.recalled()
+    summary = conversation.summary()
     tool_schema_tokens = count_tool_schemas(conversation.tools, language_model=conversation.language_model)
     pins, steps = conversation.pins, ()
     for _ in range(conversation.randomly.choice((1, 1, 1, 2, 1 + MOST_STEPS))):
         turn = Turn(newest, conversation.system_prompt, grounding, pins, steps, tool_schema_tokens)
-        yield dataclasses.replace(turn, recalled=recalled)
+        yield dataclasses.replace(turn, recalled=recalled, summary=summary)
         steps = (*steps, *conversation.tool_turn(1 + len(steps)))
 
 
@@ -130,6 +135,8 @@ def ask(case: int, turn: Turn, conversation: RandomConversation, anchor: int | N
     tally.counts["sent"] += 1
     tally.counts["sent_tokens"] += window.record.prompt_tokens
     tally.counts[RECALLED] += len(window.record.recall.included)
+    if summary := window.record.summary:
+        tally.summaries[summary.left_out or "sent"] += 1
     tally.note(case, Sent(render(window, conversation), window.record, turn, conversation).findings())
     return window
 
@@ -174,6 +181,7 @@ def figures(total: Tally, seed: int, seconds: float) -> Figures:
         **{goal: counts[goal] for goal in GOALS},
         "refused": dict(total.refused.most_common()),
         "policies": dict(total.policies.most_common()),
+        "summaries": dict(total.summaries.most_common()),
         "examples": total.examples[:MOST_EXAMPLES],
         "seconds": round(seconds, 1),
     }
@@ -187,6 +195,9 @@ def report(result: Figures) -> None:
         print(f"{seen.replace('_', ' '):<24} {result[seen]:>9,}")
     for goal in GOALS:
         print(f"{goal.replace('_', ' '):<24} {result[goal]:>9,} (goal: 0, {'missed' if result[goal] else 'met'})")
+    print(
+        "summaries: " + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in result["summaries"].items())
+    )
     print("refused before anything was sent:")
     for kind, count in result["refused"].items():
         print(f"  {kind:<26} {count:>9,}")

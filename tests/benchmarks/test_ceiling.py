@@ -58,6 +58,7 @@ def test_the_cases_reach_the_limit_and_every_way_to_refuse():
     result = figures()
     assert result["exactly_at_limit"] > 0
     assert result["recalled"] > 0
+    assert result["summaries"].keys() == {"sent", "above_cap", "does_not_fit", "all_in_view"}
     assert result["sent"] > CASES
     assert {"MessageTooLong", "PinsTooLong", "ToolStepsTooLong", "PolicyFailed"} <= result["refused"].keys()
 
@@ -150,6 +151,26 @@ def test_recalled_messages_in_another_order_are_seen(monkeypatch):
     newest_first = functools.partial(sorted, reverse=True)
     monkeypatch.setattr(grounding_text, "sorted", newest_first, raising=False)
     assert missed(FEW) >= {"recall_misread"}
+
+
+def test_a_summary_that_ousts_what_it_stands_for_is_seen(monkeypatch):
+    monkeypatch.setattr(compute_window, "SUMMARY_SHARE", 1)
+    assert missed() == {"summary_over_share"}
+
+
+def test_a_summary_behind_an_older_message_is_seen(monkeypatch):
+    def sabotage(made):
+        prompt, entries = list(made.prompt), list(made.record.entries)
+        for place, entry in enumerate(made.record.entries[:-1]):
+            if entry.kind == "summary":
+                for listed in (prompt, entries):
+                    listed[place : place + 2] = reversed(listed[place : place + 2])
+        return dataclasses.replace(
+            made, prompt=tuple(prompt), record=dataclasses.replace(made.record, entries=tuple(entries))
+        )
+
+    change(monkeypatch, sabotage)
+    assert missed() >= {"summary_misplaced"}
 
 
 @pytest.mark.parametrize(("model", "tokens"), list(zip(MODELS, (127, 129, 129, 124), strict=True)))
