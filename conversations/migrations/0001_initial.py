@@ -149,7 +149,7 @@ class Migration(migrations.Migration):
                 ('summary_version', models.PositiveIntegerField(null=True)),
                 ('summarises', models.BooleanField(db_default=False, default=False, verbose_name='summarises')),
                 ('has_pins', models.BooleanField(default=False)),
-                ('notes', models.TextField(blank=True, db_default='', editable=False)),
+                ('notes', models.TextField(blank=True, db_default='', default='', editable=False)),
                 ('archived', models.BooleanField(default=False, verbose_name='archived')),
                 ('starred', models.BooleanField(default=False, verbose_name='starred')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),

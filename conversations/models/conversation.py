@@ -41,7 +41,7 @@ class Conversation(models.Model):
     summary_version = models.PositiveIntegerField(null=True)
     summarises = models.BooleanField(_("summarises"), default=False, db_default=False)
     has_pins = models.BooleanField(default=False)
-    notes = models.TextField(blank=True, editable=False, db_default="")
+    notes = models.TextField(blank=True, editable=False, default="", db_default="")
     archived = models.BooleanField(_("archived"), default=False)
     starred = models.BooleanField(_("starred"), default=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
