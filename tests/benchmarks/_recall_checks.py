@@ -77,16 +77,30 @@ class SentRecall:
         tokens = count(self.sent, encoding) - count(self._render([]), encoding)
         beside = sum(entry.tokens for entry in record.entries if entry.kind != "older") - record.recall.tokens
         room_tokens = record.budget_tokens - record.priming_tokens - record.tool_schema_tokens - beside
-        share = Fraction(str(self.conversation.policy.recall_share)) if self.conversation.policy.recalls else 0
-        most_tokens = share * room_tokens + self._unusable_tokens
-        return tokens == record.recall.tokens <= record.recall.limit_tokens <= most_tokens
+        return tokens == record.recall.tokens <= record.recall.limit_tokens <= self._most_tokens(room_tokens)
+
+    def _most_tokens(self, room_tokens: int) -> Fraction:
+        """Return what a recall may take of the room for older messages.
+
+        Where a window is filled again with what the recall left, messages fill what none could use at first, and
+        the record does not say how much that was: it may have all that they leave.
+        """
+        policy = self.conversation.policy
+        if not policy.recalls:
+            return Fraction(0)
+        if policy.always_refills:
+            return Fraction(room_tokens - self._older_tokens)
+        return Fraction(str(policy.recall_share)) * room_tokens + self._unusable_tokens
+
+    @property
+    def _older_tokens(self) -> int:
+        return sum(entry.tokens for entry in self.record.entries if entry.kind == "older")
 
     @property
     def _unusable_tokens(self) -> int:
         """What the older messages leave of their room because the next one is larger: recall may have it."""
         record = self.record
-        older_tokens = sum(entry.tokens for entry in record.entries if entry.kind == "older")
-        left_tokens = record.older_limit_tokens - older_tokens
+        left_tokens = record.older_limit_tokens - self._older_tokens
         larger = [each for each in record.left_out if each.reason == "does_not_fit"]
         return left_tokens if sum(each.tokens for each in larger) > left_tokens else 0
 
