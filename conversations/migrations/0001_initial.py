@@ -150,6 +150,7 @@ class Migration(migrations.Migration):
                 ('summarises', models.BooleanField(db_default=False, default=False, verbose_name='summarises')),
                 ('has_pins', models.BooleanField(default=False)),
                 ('notes', models.TextField(blank=True, db_default='', default='', editable=False)),
+                ('kept_out_of_recall', models.BooleanField(db_default=False, default=False, editable=False)),
                 ('archived', models.BooleanField(default=False, verbose_name='archived')),
                 ('starred', models.BooleanField(default=False, verbose_name='starred')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),

@@ -25,7 +25,8 @@ class Conversation(models.Model):
     the same version of the summary: *summary_version*, by its number, or None where the newest one is to be sent next.
     *summarises* adds a summary of what is out of view to a sliding window policy. *has_pins* says whether any message
     is pinned, on any branch: a window without pins is read without asking for them.
-    *notes* are the owner's, sent with each question in it.
+    *notes* are the owner's, sent with each question in it. One that is *kept_out_of_recall* is never looked in for a
+    question in another one.
     """
 
     public_id = models.UUIDField(_("public id"), default=uuid.uuid4, unique=True, editable=False)
@@ -42,6 +43,7 @@ class Conversation(models.Model):
     summarises = models.BooleanField(_("summarises"), default=False, db_default=False)
     has_pins = models.BooleanField(default=False)
     notes = models.TextField(blank=True, editable=False, default="", db_default="")
+    kept_out_of_recall = models.BooleanField(default=False, db_default=False, editable=False)
     archived = models.BooleanField(_("archived"), default=False)
     starred = models.BooleanField(_("starred"), default=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)

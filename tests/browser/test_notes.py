@@ -39,7 +39,8 @@ def test_notes_are_written_counted_and_seen(page):
 def test_what_is_said_about_oneself_goes_into_every_conversation(page):
     page.goto("/account/")
     page.get_by_role("textbox", name="About me").fill("My name is Ada.")
-    page.get_by_role("button", name="Save notes").click()
+    page.get_by_role("region", name="Notes and recall").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
     expect(page.get_by_role("textbox", name="About me")).to_have_value("My name is Ada.")
     page.goto("/")
     composer(page).fill("What is my name?")

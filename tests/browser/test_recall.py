@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -24,6 +26,11 @@ for number in range({questions}):
     history.add("user", f"We talked about garden {{number}}, roof {{number}} and river {{number}}. " * 6)
     history.add("assistant", f"That was evening {{number}}, and it rained on the roof. " * 8)
 index_conversation(conversation.pk)
+"""
+INDEX = """
+from conversations.models import Conversation
+from conversations.services.recall.index_messages import index_conversation
+index_conversation(Conversation.objects.get(public_id="{public_id}").pk)
 """
 
 
@@ -85,3 +92,20 @@ def test_what_is_never_to_be_recalled_is_not(asked):
     panel = page.get_by_role("dialog", name="What the model saw")
     expect(panel.get_by_role("heading", name="In the order it was sent")).to_be_visible()
     expect(row_of_secret(panel)).to_have_count(0)
+
+
+def test_what_was_said_in_another_conversation_is_recalled_with_its_name_and_reached(page, site):
+    say(page, SECRET)
+    told_in = page.url
+    site.run(INDEX.format(public_id=told_in.rstrip("/").rpartition("/")[2]))
+    page.goto("/account/")
+    page.get_by_role("checkbox", name="Recall from my other conversations").check()
+    page.get_by_role("region", name="Notes and recall").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("checkbox", name="Recall from my other conversations")).to_be_checked()
+    page.goto("/")
+    assert "lighthouse" in say(page, QUESTION).inner_text()
+    panel = open_panel(page)
+    row = row_of_secret(panel).filter(has_text="You ·")
+    expect(row.get_by_role("link").first).to_have_attribute("href", urlsplit(told_in).path)
+    row.get_by_role("link", name="Go to").click()
+    expect(page.get_by_text(SECRET).first).to_be_in_viewport()

@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from conversations.core.errors import ProviderUnavailable
+from conversations.grounding.recall.indexed_passages import IndexedPart, IndexedPassages
 from conversations.grounding.recall.meaning import MOST_NEAREST, QuestionVector, nearest_passages
 from conversations.grounding.recall.recall_passages import recall_passages
 from conversations.models import Message, MessageIndex, MessagePassage, MessageVector
@@ -103,7 +104,7 @@ def at_similarity(similarity):
 
 def test_the_nearest_are_few_and_the_others_count_less():
     conversation = talk(*filler(150), vectors={n: at_similarity(1 - n / 200) for n in range(150)})
-    near = nearest_passages(conversation.pk, NEAR, passages=150)
+    near = nearest_passages(IndexedPassages((IndexedPart(conversation.pk, 0, 150),)), NEAR, passages=150)
     assert near.nearest == tuple(range(MOST_NEAREST))
     values = [near.value([n]) for n in range(150)]
     assert values[0] == pytest.approx(1.0)

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from conversations.core.prompt.grounding_text import RECALL_HEADER
-from conversations.core.recall.recalled_passage import RecalledPassage
+from conversations.core.recall.recalled_passage import OtherConversation, RecalledPassage
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Message
 from conversations.selectors.conversations.sent_request import sent_request
@@ -34,7 +34,7 @@ def say(conversation, content):
     conversation.refresh_from_db()
 
 
-def found(message, *, start=0, end=None):
+def found(message, *, start=0, end=None, is_from=None):
     text = message.content[start:end]
     return RecalledPassage(
         message=message.pk,
@@ -50,6 +50,7 @@ def found(message, *, start=0, end=None):
         at=dt.datetime(2026, 11, 2, 23, tzinfo=dt.UTC),
         score=1.5,
         why=("words",),
+        is_from=is_from,
     )
 
 
@@ -114,3 +115,65 @@ def test_the_record_says_where_the_reply_before_began_although_the_anchor_has_mo
     reply.conversation.refresh_from_db()
     assert reply.conversation.anchor_position == second.window.record.first_position > 0
     assert first.window.record.anchor is second.window.record.anchor is None
+
+
+@pytest.fixture
+def elsewhere(reply):
+    """A message of another conversation of the same user, who wants to have recalled from there, too."""
+    owner = reply.conversation.owner
+    owner.recalls_other_conversations = True
+    owner.save()
+    return post(begin(owner), "My brother Ben lives in Oslo.").message
+
+
+def from_elsewhere(message):
+    return found(message, is_from=OtherConversation(message.conversation_id, "Brothers"))
+
+
+def test_what_is_recalled_from_another_conversation_is_sent_with_its_name_and_shown_exactly(reply, elsewhere):
+    step = prepared(reply, found(first_message(reply), end=29), from_elsewhere(elsewhere))
+    newest = step.window.prompt[-1].content
+    assert '\n2026-11-02 in "Brothers"\nU: My brother Ben lives in Oslo.\n2026-11-02\nU: My sister Ann' in newest
+    completion = open_step(StepRequest(step), 1)
+    completion.refresh_from_db()
+    assert sent_request(completion).is_exact
+    assert WindowRecord.from_json(completion.window) == step.window.record
+    assert step.window.record.recall.messages == (first_message(reply).pk,)
+    again = prepare_reply(reply.pk, recalled=recalled_before(reply.pk))
+    assert again.window.prompt == step.window.prompt
+
+
+def test_it_is_sent_where_nothing_has_left_the_window_yet(elsewhere):
+    question = post(begin(elsewhere.conversation.owner), "Where does Ben live?").reply
+    assert "My brother Ben lives in Oslo." in prepared(question, from_elsewhere(elsewhere)).window.prompt[-1].content
+
+
+@pytest.mark.parametrize("change", ["kept out", "deleted", "another owner", "not wanted any more", "excluded"])
+def test_what_may_not_be_looked_at_any_more_is_not_sent(reply, elsewhere, change):
+    conversation = elsewhere.conversation
+    if change == "kept out":
+        conversation.kept_out_of_recall = True
+    elif change == "deleted":
+        conversation.deleted_at = dt.datetime.now(dt.UTC)
+    elif change == "another owner":
+        conversation.owner = make_user("bob")
+    elif change == "not wanted any more":
+        reply.conversation.owner.recalls_other_conversations = False
+        reply.conversation.owner.save()
+    else:
+        Message.objects.filter(pk=elsewhere.pk).update(excluded=True)
+    conversation.save()
+    record = prepared(reply, from_elsewhere(elsewhere)).window.record
+    assert record.recall.included == record.recall.left_out == ()
+
+
+def test_of_a_conversation_that_is_gone_its_figures_stay(reply, elsewhere):
+    step = prepared(reply, from_elsewhere(elsewhere))
+    completion = open_step(StepRequest(step), 1)
+    elsewhere.conversation.delete()
+    completion.refresh_from_db()
+    sent = sent_request(completion)
+    assert not sent.is_exact
+    assert "Oslo" not in sent.body["messages"][-1]["content"]
+    [entry] = WindowRecord.from_json(completion.window).recall.included
+    assert entry.title == "Brothers"

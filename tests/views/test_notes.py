@@ -52,3 +52,30 @@ def test_about_me_is_saved_on_the_account_page_or_comes_back(client, alice):
     saved = client.post(address, {"about_me": "I am <Ada>."}, follow=True)
     assert "Saved." in saved.text
     assert "I am &lt;Ada&gt;.</textarea>" in saved.text
+
+
+def test_recall_from_other_conversations_is_switched_with_it(client, alice):
+    address = reverse("conversations:about_me")
+    for given, stored in (({"recalls_other_conversations": "on"}, True), ({}, False)):
+        refused = client.post(address, {"about_me": TOO_LONG, **given})
+        assert ('name="recalls_other_conversations" aria-describedby="recalls-hint" checked' in refused.text) == stored
+        client.post(address, {"about_me": "I am Ada.", **given})
+        alice.refresh_from_db()
+        assert alice.recalls_other_conversations == stored
+
+
+def test_a_conversation_is_kept_out_where_that_is_asked(client, alice):
+    conversation = begin(alice)
+    address = reverse("conversations:notes", args=[conversation.public_id])
+    assert "Keep out of my other conversations" not in client.get(address).text
+    alice.recalls_other_conversations = True
+    alice.save()
+    assert "Keep out of my other conversations" in client.get(address).text
+    for given, kept_out in (
+        ({"asks_recall": "true", "kept_out_of_recall": "on"}, True),
+        ({}, True),  # the form had no such question
+        ({"asks_recall": "true"}, False),
+    ):
+        client.post(address, {"notes": "Be brief.", **given})
+        conversation.refresh_from_db()
+        assert conversation.kept_out_of_recall == kept_out

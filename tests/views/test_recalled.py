@@ -128,12 +128,12 @@ def wish(client, message, value, **headers):
 def test_a_message_is_recalled_no_more_once_its_owner_says_so(client, conversation, replies):
     said = said_by(conversation)
     found = [_as_it_was(entry_of(said), said)]
-    assert still_sendable(found) == found
+    assert still_sendable(found, conversation) == found
     assert wish(client, said, "true").status_code == 302
-    assert still_sendable(found) == []
+    assert still_sendable(found, conversation) == []
     assert "Never recalled · undo" in window_page(client, replies[-1])
     wish(client, said, "false")
-    assert still_sendable(found) == found
+    assert still_sendable(found, conversation) == found
 
 
 def test_the_panel_gets_its_button_back_and_the_rest_of_the_message_stays(client, conversation):

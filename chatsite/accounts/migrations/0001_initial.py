@@ -86,6 +86,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("about_me", models.TextField(blank=True, editable=False)),
+                ("recalls_other_conversations", models.BooleanField(default=False, editable=False)),
                 ("time_zone", models.CharField(blank=True, editable=False, max_length=64)),
                 ("date_joined", models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined")),
             ],

@@ -120,6 +120,8 @@ class User(AbstractBaseUser):
     shows_costs = models.BooleanField(_("show costs"), default=True, help_text=_("Tokens and cost under each reply."))
     # Sent with each of the user's questions; what it may be is checked where it is saved.
     about_me = models.TextField(blank=True, editable=False)
+    # Recall looks in the user's other conversations, too.
+    recalls_other_conversations = models.BooleanField(default=False, editable=False)
     # An IANA name, as a page has last reported it, for what happens while the user looks at no page.
     time_zone = models.CharField(max_length=64, blank=True, editable=False)
     date_joined = models.DateTimeField(_("date joined"), default=timezone.now)

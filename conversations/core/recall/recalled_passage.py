@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class OtherConversation(NamedTuple):
+    """Another conversation of the same user, from which something was recalled."""
+
+    id: int
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +21,7 @@ class RecalledPassage:
     *text* are the characters *start* to *end* of the message's content; *is_whole* where that is all of it. *tokens*
     are those of *text* without its head. *name* is the speaker's, if the message has one. A higher *score* is better;
     *why* are short codes of the terms that gave most of it, strongest first: "words", "session", "neighbour", "date",
-    "speaker" and others.
+    "speaker" and others. It *is_from* another conversation, or, where that is None, from the one that is asked in.
     """
 
     message: int
@@ -29,3 +37,4 @@ class RecalledPassage:
     at: dt.datetime
     score: float
     why: tuple[str, ...]
+    is_from: OtherConversation | None = None

@@ -65,6 +65,7 @@ SEARCH_WEIGHTS: MappingProxyType[Term, float] = MappingProxyType(
 # nothing beats noise.
 LEAST_MATCHED_IDF = 4.0
 LEAST_MATCHED_SHARE = 0.15
+ENOUGH_PASSAGES = 50  # to tell how rare a word is
 # Of a question; the rarest. More take more time than they are worth.
 MOST_TERMS = 24
 ENOUGH_TERMS = 12  # for full coverage

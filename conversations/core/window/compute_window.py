@@ -77,7 +77,8 @@ class Turn:
     *grounding* is best first, found by *look_up*, if there was anything to look in. *steps* are the tool calls made for
     it so far, each followed by its results, oldest first. *has_tools* is false for a request without tools. *recalled*
     are passages of older messages, best first; None where they were not looked up, *recall_error* the code of why.
-    *summary* stands for what has left the window, if it is kept.
+    *recalls_other_conversations* tells whether some may be from there: then there is something to recall from the first
+    message on. *summary* stands for what has left the window, if it is kept.
     *about_me* and *notes* are the user's own, about themselves and on this conversation.
     """
 
@@ -91,6 +92,7 @@ class Turn:
     look_up: LookUp | None = None
     recalled: Sequence[RecalledPassage] | None = None
     recall_error: str = ""
+    recalls_other_conversations: bool = False
     summary: WindowSummary | None = None
     about_me: str = ""
     notes: str = ""
@@ -302,11 +304,16 @@ def _choose_older(inputs: _Inputs, fixed: _FixedPart, older: Iterable[HistoryMes
 def _recall(
     inputs: _Inputs, fixed: _FixedPart, chosen: ChosenOlder, grounding: PackedGrounding, limit_tokens: int
 ) -> PackedRecall:
-    """Pack what was found before the window's beginning and is not in it as a pin."""
+    """Pack what was found before the window's beginning and is not in it as a pin, or in other conversations."""
     turn, first_position = inputs.turn, _first_position(inputs.turn, fixed, chosen)
-    if not first_position:
+    if not first_position and not turn.recalls_other_conversations:
         return PackedRecall(grounding.text)
     kept_out = {pin.position for pin in fixed.pins} | chosen.unsendable
+
+    def may_be_sent(found: RecalledPassage) -> bool:
+        if found.is_from:
+            return turn.recalls_other_conversations
+        return found.position < first_position and found.position not in kept_out
 
     def render(pieces: Sequence[RecalledPiece]) -> str:
         content, left_out = turn.newest.message.content, len(grounding.left_out)
@@ -314,7 +321,7 @@ def _recall(
 
     return pack_recall(
         grounding.text,
-        [found for found in turn.recalled or () if found.position < first_position and found.position not in kept_out],
+        [found for found in turn.recalled or () if may_be_sent(found)],
         render=render,
         limit_tokens=limit_tokens,
         count_text=inputs.count_text,

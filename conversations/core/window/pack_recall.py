@@ -47,6 +47,8 @@ def piece_of(passage: RecalledPassage) -> RecalledPiece:
         text=passage.text,
         is_whole=passage.is_whole,
         name=passage.name,
+        conversation=passage.is_from.id if passage.is_from else None,
+        title=passage.is_from.title if passage.is_from else "",
     )
 
 
@@ -82,7 +84,7 @@ def _different(passages: Iterable[RecalledPassage]) -> Iterator[RecalledPassage]
     said: set[tuple[str, str]] = set()
     taken: dict[int, list[RecalledPassage]] = {}
     for passage in passages:
-        same = taken.setdefault(passage.position, [])
+        same = taken.setdefault(passage.message, [])
         overlaps = any(passage.start < other.end and other.start < passage.end for other in same)
         if passage.text.strip() and not overlaps and (passage.role, passage.text) not in said:
             said.add((passage.role, passage.text))
@@ -106,13 +108,13 @@ class _Packing:
         return self._filled(ranks)
 
     def _estimated(self, left_tokens: int) -> list[int]:
-        ranks, days = [], set()
+        ranks, headings = [], set()
         for rank, passage in enumerate(self.passages):
-            day = passage.at.date()
-            tokens = passage.tokens + HEAD_TOKENS + (0 if day in days else DAY_TOKENS)
+            heading = (passage.at.date(), passage.is_from)
+            tokens = passage.tokens + HEAD_TOKENS + (0 if heading in headings else DAY_TOKENS)
             if tokens <= left_tokens:
                 ranks.append(rank)
-                days.add(day)
+                headings.add(heading)
                 left_tokens -= tokens
         return ranks
 

@@ -114,7 +114,8 @@ class RecallEntry(NamedTuple):
     """A passage of an older message: the characters *start* to *end* of it, which are *tokens* without their head.
 
     It *is_cut* where that is not all of the message. *day* is when it was said, as it is shown, *score* and *why* are
-    what it was found by.
+    what it was found by. *conversation* is another one of the same user where it was said there, with the *title* that
+    it was sent with.
     """
 
     message: int
@@ -126,6 +127,14 @@ class RecallEntry(NamedTuple):
     tokens: int
     score: float
     why: tuple[str, ...] = ()
+    conversation: int | None = None
+    title: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        stored = self._asdict()
+        if self.conversation is None:
+            del stored["conversation"], stored["title"]
+        return stored
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> RecallEntry:
@@ -155,14 +164,14 @@ class RecallRecord:
 
     @property
     def messages(self) -> tuple[int, ...]:
-        """The messages of which something was sent, by id, each once."""
-        return tuple(dict.fromkeys(entry.message for entry in self.included))
+        """The messages of this conversation of which something was sent, by id, each once."""
+        return tuple(dict.fromkeys(entry.message for entry in self.included if entry.conversation is None))
 
     def to_json(self) -> dict[str, Any]:
         return {
             **{column.name: getattr(self, column.name) for column in fields(self)},
-            "included": tuple(entry._asdict() for entry in self.included),
-            "left_out": tuple(entry._asdict() for entry in self.left_out),
+            "included": tuple(entry.to_json() for entry in self.included),
+            "left_out": tuple(entry.to_json() for entry in self.left_out),
         }
 
     @classmethod
@@ -377,6 +386,8 @@ def record_recall(
             tokens=tokens,
             score=passage.score,
             why=tuple(passage.why),
+            conversation=passage.is_from.id if passage.is_from else None,
+            title=passage.is_from.title if passage.is_from else "",
         )
 
     named = packed.left_out[:MOST_LEFT_OUT]

@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from conversations.core.recall.recalled_passage import OtherConversation
+
+from .indexed_passages import IndexedPassages
+
 # Those that may still be recalled: a message may have left the path since it was indexed. LIMIT makes PostgreSQL look
 # each message up by its id: it would rather read all messages of everyone.
 CANDIDATES = """
@@ -42,7 +46,10 @@ LAST_PLACE = re.compile(r"(\d+)(?:$| ')")
 
 
 class CandidateRow(NamedTuple):
-    """An older message; *first* is the ordinal of its first passage, which goes from *start* to *end*."""
+    """An older message; *first* is the ordinal of its first passage, which goes from *start* to *end*.
+
+    It *is_from* another conversation, or the one that is asked in.
+    """
 
     first: int
     message: int
@@ -58,6 +65,7 @@ class CandidateRow(NamedTuple):
     tokens: int
     first_person_words: int
     is_question: bool
+    is_from: OtherConversation | None = None
 
     @property
     def at(self) -> dt.datetime:
@@ -89,10 +97,14 @@ def match_lexemes(lexemes: Collection[str]) -> re.Pattern[str]:
     return re.compile(rf"'({'|'.join(map(re.escape, lexemes))})':([0-9,]+)")
 
 
-def read_candidates(conversation_id: int, firsts: Collection[int], *, position: int) -> list[CandidateRow]:
-    """Return the messages before *position* whose first passages have the ordinals *firsts*, if they may be sent."""
-    parameters = {"conversation": conversation_id, "firsts": list(firsts), "position": position}
-    return list(map(CandidateRow._make, _fetch(CANDIDATES, parameters)))
+def read_candidates(index: IndexedPassages, firsts: Collection[int]) -> list[CandidateRow]:
+    """Return the messages whose first passages have the ordinals *firsts*, if they may be found and sent."""
+    found = []
+    for part, ordinals in index.split(firsts):
+        parameters = {"conversation": part.conversation_id, "firsts": ordinals, "position": part.before_position}
+        for first, *columns in _fetch(CANDIDATES, parameters):
+            found.append(CandidateRow._make((part.offset + first, *columns, part.other)))
+    return found
 
 
 def read_texts(wanted: Collection[tuple[int, int, int]]) -> dict[int, str]:
@@ -105,18 +117,27 @@ def read_texts(wanted: Collection[tuple[int, int, int]]) -> dict[int, str]:
     return dict(_fetch(TEXTS, parameters))
 
 
-def read_passages(conversation_id: int, ordinals: Collection[int]) -> dict[int, LexicalPassage]:
+def read_passages(index: IndexedPassages, ordinals: Collection[int]) -> dict[int, LexicalPassage]:
     """Return the passages with these ordinals."""
-    rows = _fetch(PASSAGES, {"conversation": conversation_id, "ordinals": list(ordinals)})
-    return {row[0]: LexicalPassage(*row) for row in rows}
+    found = {}
+    for part, inside in index.split(ordinals):
+        for ordinal, *columns in _fetch(PASSAGES, {"conversation": part.conversation_id, "ordinals": inside}):
+            found[part.offset + ordinal] = LexicalPassage(part.offset + ordinal, *columns)
+    return found
 
 
 def passages_in_time(
-    conversation_id: int, *, first: dt.datetime, stop: dt.datetime, passages: int, most: int
+    index: IndexedPassages, *, first: dt.datetime, stop: dt.datetime, passages: int, most: int
 ) -> list[int]:
-    """Return the ordinals, among the first *passages*, of what was said from *first* to before *stop*, newest first."""
-    span = {"first": first, "stop": stop, "passages": passages, "most": most}
-    return [row[0] for row in _fetch(IN_TIME, {"conversation": conversation_id, **span})]
+    """Return the ordinals, among the first *passages*, of what was said from *first* to before *stop*.
+
+    Of each conversation the newest, *most* of them.
+    """
+    found: list[int] = []
+    for part, inside in index.first(passages):
+        span = {"first": first, "stop": stop, "passages": inside, "most": most}
+        found += [part.offset + row[0] for row in _fetch(IN_TIME, {"conversation": part.conversation_id, **span})]
+    return found
 
 
 def _fetch(statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:

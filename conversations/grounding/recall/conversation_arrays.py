@@ -1,4 +1,4 @@
-"""A conversation's index as numpy arrays: its passages, messages and sessions, and where each lexeme is.
+"""The index of a conversation, or of several, as numpy arrays: passages, messages, sessions, and where a lexeme is.
 
     message_of[passage], session_of[message]: which message a passage is of, which session a message is of
 
@@ -8,7 +8,7 @@ An excluded message keeps its place, and no word of it is found.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,6 +19,8 @@ from django.db import connection
 
 from conversations.models.message_postings import BEGINS_MESSAGE, BEGINS_SESSION, CHUNK_PASSAGES, EVERY_PASSAGE
 
+from .indexed_passages import IndexedPassages
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 ENTRIES = np.dtype([("place", "<u2"), ("count", "u1"), ("words", "u1")])
@@ -28,9 +30,9 @@ SELECT lexeme, chunk, entries FROM conversations_messagepostings
 WHERE conversation_id = %(conversation)s AND lexeme = ANY(%(lexemes)s) AND chunk <= %(chunk)s ORDER BY lexeme, chunk
 """
 EXCLUDED = """
-SELECT passage.ordinal FROM conversations_message message
+SELECT message.conversation_id, passage.ordinal FROM conversations_message message
 JOIN conversations_messagepassage passage ON passage.message_id = message.id
-WHERE message.conversation_id = %(conversation)s AND message.excluded
+WHERE message.conversation_id = ANY(%(conversations)s) AND message.excluded
 """
 
 
@@ -43,9 +45,9 @@ class Postings(NamedTuple):
 
 @dataclass(frozen=True)
 class ConversationArrays:
-    """The passages of a conversation before a question. *words* are those of each passage."""
+    """The passages of *index* before a question. *words* are those of each passage."""
 
-    conversation_id: int
+    index: IndexedPassages
     words: Floats
     message_starts: Integers
     session_starts: Integers
@@ -85,44 +87,52 @@ class ConversationArrays:
         """Return for each message the largest of its passages' *values*."""
         return np.maximum.reduceat(values, self.message_starts)
 
-    def postings(self, rows: Iterable[tuple[int, bytes]]) -> Postings:
+    def postings(self, rows: StoredPostings) -> Postings:
         """Return the passages of these rows of one lexeme that can be found."""
         ordinals, counts = _unpack(rows)
-        is_found = ordinals < len(self.words)
-        is_found[is_found] &= ~self.is_excluded[ordinals[is_found]]
+        is_found = ~self.is_excluded[ordinals]
         return Postings(ordinals[is_found], counts["count"][is_found].astype(np.float64))
 
 
-Rows = Mapping[str, list[tuple[int, bytes]]]
+class PostingsRow(NamedTuple):
+    """A stored row of one lexeme: its *entries* of passages from ordinal *first* on, of a conversation until *stop*."""
+
+    first: int
+    stop: int
+    entries: bytes
 
 
-def read_postings(conversation_id: int, lexemes: Collection[str], *, passages: int) -> Rows:
-    """Return the stored rows of each of *lexemes*, (chunk, entries), for the first *passages*."""
-    found: dict[str, list[tuple[int, bytes]]] = defaultdict(list)
-    last_chunk = (passages - 1) // CHUNK_PASSAGES
-    parameters: dict[str, Any] = {"conversation": conversation_id, "lexemes": list(lexemes), "chunk": last_chunk}
-    with connection.cursor() as cursor:
-        cursor.execute(POSTINGS, parameters)
-        for lexeme, chunk, entries in cursor.fetchall():
-            found[lexeme].append((chunk, bytes(entries)))
+StoredPostings = list[PostingsRow]
+
+
+def read_postings(index: IndexedPassages, lexemes: Collection[str]) -> Mapping[str, StoredPostings]:
+    """Return the stored rows of each of *lexemes*, in the order of their ordinals."""
+    found: dict[str, StoredPostings] = defaultdict(list)
+    for part in index.parts:
+        last_chunk = (part.passages - 1) // CHUNK_PASSAGES
+        wanted: dict[str, Any] = {"lexemes": list(lexemes), "chunk": last_chunk}
+        with connection.cursor() as cursor:
+            cursor.execute(POSTINGS, {"conversation": part.conversation_id, **wanted})
+            for lexeme, chunk, entries in cursor.fetchall():
+                first = part.offset + chunk * CHUNK_PASSAGES
+                found[lexeme].append(PostingsRow(first, part.stop, bytes(entries)))
     return found
 
 
-def read_arrays(conversation_id: int, rows: Rows, *, passages: int) -> ConversationArrays | None:
-    """Return the first *passages* of a conversation as arrays; *rows* have those of `EVERY_PASSAGE`."""
-    _, entries = _unpack(rows.get(EVERY_PASSAGE, []))
-    entries = entries[:passages]
+def read_arrays(index: IndexedPassages, rows: Mapping[str, StoredPostings]) -> ConversationArrays | None:
+    """Return the passages of *index* as arrays; *rows* have those of `EVERY_PASSAGE`."""
+    ordinals, entries = _unpack(rows.get(EVERY_PASSAGE, []))
     if not len(entries):
         return None
-    flags, words = entries["count"], entries["words"].astype(np.float64)
-    excluded = np.zeros(len(entries), dtype=np.bool_)
-    with connection.cursor() as cursor:
-        cursor.execute(EXCLUDED, {"conversation": conversation_id})
-        ordinals = np.fromiter((row[0] for row in cursor.fetchall()), dtype=np.int64)
-    excluded[ordinals[ordinals < len(entries)]] = True
+    # What is being indexed again is missing for a moment: then it is a message without a word, which is not found.
+    excluded = np.ones(index.passages, dtype=np.bool_)
+    words = np.zeros(index.passages, dtype=np.float64)
+    flags = np.full(index.passages, BEGINS_MESSAGE | BEGINS_SESSION, dtype=np.uint8)
+    excluded[ordinals], words[ordinals], flags[ordinals] = False, entries["words"], entries["count"]
+    excluded[_read_excluded(index)] = True
     words[excluded] = 0.0
     return ConversationArrays(
-        conversation_id,
+        index,
         words,
         message_starts=np.flatnonzero(flags & BEGINS_MESSAGE),
         session_starts=np.flatnonzero(flags & BEGINS_SESSION),
@@ -130,13 +140,23 @@ def read_arrays(conversation_id: int, rows: Rows, *, passages: int) -> Conversat
     )
 
 
-def _unpack(rows: Iterable[tuple[int, bytes]]) -> tuple[Integers, npt.NDArray[Any]]:
-    """Return the ordinals and the entries of rows of one lexeme."""
-    stored = list(rows)
-    entries = np.frombuffer(b"".join(each for _, each in stored), dtype=ENTRIES)
-    firsts = [chunk * CHUNK_PASSAGES for chunk, _ in stored]
-    sizes = [len(each) // ENTRIES.itemsize for _, each in stored]
-    return np.repeat(np.array(firsts, dtype=np.int64), sizes) + entries["place"], entries
+def _read_excluded(index: IndexedPassages) -> Integers:
+    """Return the ordinals of the passages of excluded messages."""
+    parts = {part.conversation_id: part for part in index.parts}
+    with connection.cursor() as cursor:
+        cursor.execute(EXCLUDED, {"conversations": list(parts)})
+        rows = cursor.fetchall()
+    found = [parts[pk].offset + ordinal for pk, ordinal in rows if ordinal < parts[pk].passages]
+    return np.array(found, dtype=np.int64)
+
+
+def _unpack(rows: StoredPostings) -> tuple[Integers, npt.NDArray[Any]]:
+    """Return the ordinals and the entries of rows of one lexeme, without what has been indexed since."""
+    entries = np.frombuffer(b"".join(row.entries for row in rows), dtype=ENTRIES)
+    sizes = [len(row.entries) // ENTRIES.itemsize for row in rows]
+    ordinals = np.repeat(np.array([row.first for row in rows], dtype=np.int64), sizes) + entries["place"]
+    is_in = ordinals < np.repeat(np.array([row.stop for row in rows], dtype=np.int64), sizes)
+    return (ordinals, entries) if is_in.all() else (ordinals[is_in], entries[is_in])
 
 
 def _repeat_by_start(starts: Integers, length: int) -> Integers:

@@ -12,6 +12,7 @@ from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.budget import CountText
 
 from .candidate_rows import CandidateRow, LexicalPassage, match_lexemes, read_passages, read_texts
+from .indexed_passages import IndexedPassages
 
 GIANT_TOKENS = 2_000
 
@@ -30,7 +31,7 @@ class _Part:
 def read_excerpts(
     ranked: Sequence[tuple[RankedMessage, CandidateRow]],
     *,
-    conversation_id: int,
+    index: IndexedPassages,
     weights: Mapping[str, float],
     best_passage: Callable[[CandidateRow], int],
     giant_tokens: int = GIANT_TOKENS,
@@ -46,7 +47,7 @@ def read_excerpts(
         for _, row in ranked
         if is_long(row)
     }
-    passages = read_passages(conversation_id, [ordinal for ordinals in wanted.values() for ordinal in ordinals])
+    passages = read_passages(index, [ordinal for ordinals in wanted.values() for ordinal in ordinals])
     parts = [
         _part(each, row, [passages[ordinal] for ordinal in wanted.get(row.message, ()) if ordinal in passages])
         for each, row in ranked
@@ -96,6 +97,7 @@ def _recalled(
         at=row.at,
         score=part.ranked.score,
         why=part.ranked.why,
+        is_from=row.is_from,
     )
 
 

@@ -1,4 +1,4 @@
-"""Find passages: the older messages of a conversation that a question needs, best first. No model is asked here.
+"""Find passages: the older messages that a question needs, best first. No model is asked here.
 
     terms of the question → postings → BM25 of passages and sessions → candidates → ranked by `core.recall.weights`
                                        └ words that the best passages have besides: once more
@@ -28,6 +28,7 @@ from conversations.core.recall.rank_candidates import (
 )
 from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.recall.weights import (
+    ENOUGH_PASSAGES,
     LEAST_MATCHED_IDF,
     LEAST_MATCHED_SHARE,
     MOST_TERMS,
@@ -72,7 +73,7 @@ def find_passages(asked: IndexedQuestion, *, most: int) -> list[RecalledPassage]
         return []
     nearness = NOTHING_NEAR
     if asked.vector and not asked.is_polite_alone:
-        nearness = nearest_passages(asked.conversation_id, asked.vector, passages=asked.sought)
+        nearness = nearest_passages(asked.index, asked.vector, passages=asked.sought)
     if not (terms.is_worth_it or hints.times or nearness.nearest):
         return []
     return _best_passages(asked, terms, hints, nearness, most=most, ranking=RECALL)
@@ -112,7 +113,7 @@ def _best_passages(
     by_message = {row.message: row for row in rows}
     return read_excerpts(
         [(each, by_message[each.message]) for each in ranked],
-        conversation_id=asked.conversation_id,
+        index=asked.index,
         weights=terms.idf_by_lexeme,
         best_passage=measured.best_passage,
         giant_tokens=ranking.giant_tokens,
@@ -145,17 +146,21 @@ def _find_terms(asked: IndexedQuestion) -> _Terms | None:
     lexemes: Collection[str] = asked.lexemes
     counts: Mapping[str, int] = {}
     if len(lexemes) > MOST_TERMS or asked.passages > LARGE_CONVERSATION:
-        counts = count_passages(asked.conversation_id, lexemes)
+        counts = count_passages(asked.index, lexemes)
         lexemes = rarest(counts, most_passages=MOST_POSTINGS)
-    rows = read_postings(asked.conversation_id, [EVERY_PASSAGE, *lexemes], passages=asked.passages)
-    arrays = read_arrays(asked.conversation_id, rows, passages=asked.passages)
+    rows = read_postings(asked.index, [EVERY_PASSAGE, *lexemes])
+    arrays = read_arrays(asked.index, rows)
     if arrays is None or not arrays.passages:
         return None
     query = {lexeme: WeighedPostings(1.0, arrays.postings(rows.get(lexeme, []))) for lexeme in lexemes}
     total = arrays.passages
     found = dict(counts) | {lexeme: len(term.postings.passages) for lexeme, term in query.items()}
     weights = {lexeme: idf(total, min(total, found.get(lexeme, 0))) for lexeme in asked.lexemes}
-    counted = {lexeme: weight for lexeme, weight in weights.items() if lexeme not in asked.polite}
+    # For the floor alone: in a few short conversations every word is common, and the question means them all the same.
+    enough = max(total, ENOUGH_PASSAGES)
+    counted = {
+        lexeme: idf(enough, min(total, found.get(lexeme, 0))) for lexeme in asked.lexemes if lexeme not in asked.polite
+    }
     matched = sum(weight for lexeme, weight in counted.items() if found.get(lexeme))
     return _Terms(arrays, query, matched, sum(counted.values()), sum(weights.values()), len(weights))
 
@@ -235,15 +240,15 @@ def _feedback(terms: _Terms, scores: Floats) -> Query:
     count = min(FEEDBACK_PASSAGES, len(scores))
     best = [int(each) for each in np.argpartition(-scores, count - 1)[:count] if scores[each] > 0]
     sums: dict[str, float] = {}
-    for ordinal, passage in read_passages(arrays.conversation_id, best).items():
+    for ordinal, passage in read_passages(arrays.index, best).items():
         for lexeme, count in read_counts(passage.tsvector).items():
             if lexeme not in terms.query and len(lexeme) > 1:
                 sums[lexeme] = sums.get(lexeme, 0.0) + float(scores[ordinal]) * count / (count + K1)
-    counts = count_passages(arrays.conversation_id, sums)
+    counts = count_passages(arrays.index, sums)
     total = arrays.passages
     gains = {lexeme: value * idf(total, min(total, counts.get(lexeme, 0))) for lexeme, value in sums.items()}
     chosen = sorted(gains, key=lambda lexeme: (-gains[lexeme], lexeme))[:FEEDBACK_TERMS]
-    rows = read_postings(arrays.conversation_id, chosen, passages=len(arrays.words))
+    rows = read_postings(arrays.index, chosen)
     return {
         lexeme: WeighedPostings(FEEDBACK_WEIGHT * gains[lexeme] / gains[chosen[0]], arrays.postings(rows[lexeme]))
         for lexeme in chosen
@@ -257,13 +262,11 @@ def _candidates(asked: IndexedQuestion, measured: _Measured, hints: Hints, ranki
     for time in hints.times:
         first = dt.datetime.combine(time.first, dt.time.min, asked.now.tzinfo)
         stop = dt.datetime.combine(time.last, dt.time.max, asked.now.tzinfo)
-        ordinals = passages_in_time(
-            asked.conversation_id, first=first, stop=stop, passages=asked.sought, most=MOST_OF_A_DAY
-        )
+        ordinals = passages_in_time(asked.index, first=first, stop=stop, passages=asked.sought, most=MOST_OF_A_DAY)
         messages |= {int(arrays.message_of[ordinal]) for ordinal in ordinals}
     messages |= {int(arrays.message_of[ordinal]) for ordinal in measured.nearness.nearest}
     firsts = [int(arrays.message_starts[message]) for message in messages]
-    return read_candidates(asked.conversation_id, firsts, position=asked.before_position)
+    return read_candidates(asked.index, firsts)
 
 
 def _with_values(
@@ -301,7 +304,7 @@ def _meaning(rows: Sequence[CandidateRow], asked: IndexedQuestion, measured: _Me
         first = int(measured.arrays.message_starts[measured.arrays.message_of[ordinal]])
         by_message.setdefault(first, []).append(ordinal)
     best = [ordinals[0] for ordinals in by_message.values()]
-    nearness = with_passages(nearness, asked.conversation_id, asked.vector, best)
+    nearness = with_passages(nearness, asked.index, asked.vector, best)
     return [nearness.value(by_message[row.first]) for row in rows]
 
 

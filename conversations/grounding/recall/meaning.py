@@ -1,4 +1,4 @@
-"""Meaning: the passages of a conversation whose vectors are nearest to a question's, by cosine similarity.
+"""Meaning: the indexed passages whose vectors are nearest to a question's, by cosine similarity.
 
 Exactly, by reading the vectors of the conversation; of a very large one, the newest of them and those of candidates
 that its words have found. Vectors of another model or length are ignored. All have length 1, so their inner product is
@@ -14,7 +14,9 @@ from typing import Any
 
 from django.db import connection
 
-MOST_NEAREST = 100
+from .indexed_passages import IndexedPart, IndexedPassages
+
+MOST_NEAREST = 100  # of all conversations together
 MOST_READ = 50_000  # passages
 
 SIMILARITY = """
@@ -66,10 +68,13 @@ class Nearness:
 NOTHING_NEAR = Nearness({})
 
 
-def nearest_passages(conversation_id: int, asked: QuestionVector, *, passages: int) -> Nearness:
-    """Return the nearest among the first *passages*, or among the newest of these where they are very many."""
-    span = {"first": max(0, passages - MOST_READ), "stop": passages, "most": MOST_NEAREST}
-    found = _fetch(NEAREST, conversation_id, asked, span)
+def nearest_passages(index: IndexedPassages, asked: QuestionVector, *, passages: int) -> Nearness:
+    """Return the nearest among the first *passages*: of a conversation with very many, among the newest of these."""
+    of_all: dict[int, float] = {}
+    for part, inside in index.first(passages):
+        span = {"first": max(0, inside - MOST_READ), "stop": inside, "most": MOST_NEAREST}
+        of_all |= _fetch(NEAREST, part, asked, span)
+    found = dict(sorted(of_all.items(), key=lambda each: (-each[1], -each[0]))[:MOST_NEAREST])
     if not found:
         return NOTHING_NEAR
     lowest = min(found.values()) if len(found) == MOST_NEAREST else asked.floor
@@ -77,13 +82,15 @@ def nearest_passages(conversation_id: int, asked: QuestionVector, *, passages: i
 
 
 def with_passages(
-    nearness: Nearness, conversation_id: int, asked: QuestionVector, ordinals: Collection[int]
+    nearness: Nearness, index: IndexedPassages, asked: QuestionVector, ordinals: Collection[int]
 ) -> Nearness:
     """Return *nearness* with the similarities of these passages, too."""
     missing = [ordinal for ordinal in ordinals if ordinal not in nearness.similarities]
     if not nearness.nearest or not missing:
         return nearness
-    found = _fetch(OF_PASSAGES, conversation_id, asked, {"ordinals": missing})
+    found: dict[int, float] = {}
+    for part, inside in index.split(missing):
+        found |= _fetch(OF_PASSAGES, part, asked, {"ordinals": inside})
     return replace(nearness, similarities=nearness.similarities | found)
 
 
@@ -95,9 +102,7 @@ def normalize_vector(vector: Sequence[float]) -> list[float]:
     return [round(number / length, 6) for number in scaled]
 
 
-def _fetch(
-    statement: str, conversation_id: int, asked: QuestionVector, parameters: Mapping[str, Any]
-) -> dict[int, float]:
+def _fetch(statement: str, part: IndexedPart, asked: QuestionVector, parameters: Mapping[str, Any]) -> dict[int, float]:
     vector: dict[str, Any] = {
         "vector": str(normalize_vector(asked.vector)),
         "dimensions": len(asked.vector),
@@ -105,5 +110,5 @@ def _fetch(
         "floor": asked.floor,
     }
     with connection.cursor() as cursor:
-        cursor.execute(statement, {"conversation": conversation_id, **vector, **parameters})
-        return dict(cursor.fetchall())
+        cursor.execute(statement, {"conversation": part.conversation_id, **vector, **parameters})
+        return {part.offset + ordinal: similarity for ordinal, similarity in cursor.fetchall()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,17 +17,20 @@ PAGE_GOES_ON = 10  # messages that a page shows after the one that a link leads 
 
 # Only the beginning of each passage is read: it may be long, and its message longer.
 STORED = """
-SELECT entry.number, message.role, message.name, message.active, message.never_recalled,
+SELECT entry.number, conversation.public_id, message.role, message.name,
+       message.active AND conversation.deleted_at IS NULL, message.never_recalled,
        substr(message.content, entry.start + 1, entry.size)
 FROM unnest(%(messages)s::bigint[], %(starts)s::int[], %(sizes)s::int[])
   WITH ORDINALITY AS entry (message, start, size, number)
 JOIN conversations_message message ON message.id = entry.message
+JOIN conversations_conversation conversation ON conversation.id = message.conversation_id
 """
 
 
 class _Stored(NamedTuple):
     """What is stored of the message of a passage. It *is_active* while it is on the path that is shown."""
 
+    conversation: uuid.UUID
     role: str
     name: str
     is_active: bool
@@ -38,10 +42,12 @@ class _Stored(NamedTuple):
 class RecalledRow:
     """A passage that was found. It *is_active* while its message is on the path; *never_recalled* is its owner's wish.
 
+    *conversation* is the public id of the one that it is from, and None where nothing is stored of it any more.
     The *excerpt* is its text on one line, the beginning of a long one; dots stand for what is not in it.
     """
 
     entry: RecallEntry
+    conversation: uuid.UUID | None
     role: str
     name: str
     is_active: bool
@@ -79,12 +85,18 @@ def _rows(entries: Sequence[RecallEntry]) -> list[RecalledRow]:
 
 def _row(entry: RecallEntry, stored: _Stored | None) -> RecalledRow:
     if stored is None:
-        return RecalledRow(entry, role="", name="", is_active=False, never_recalled=False, excerpt="")
+        return RecalledRow(entry, None, role="", name="", is_active=False, never_recalled=False, excerpt="")
     text = " ".join(stored.text[:EXCERPT_CHARACTERS].split())
     before = "…" if entry.is_cut and entry.start else ""
     after = "…" if entry.is_cut or len(stored.text) > EXCERPT_CHARACTERS else ""
     return RecalledRow(
-        entry, stored.role, stored.name, stored.is_active, stored.never_recalled, f"{before}{text}{after}"
+        entry,
+        stored.conversation,
+        stored.role,
+        stored.name,
+        stored.is_active,
+        stored.never_recalled,
+        f"{before}{text}{after}",
     )
 
 

@@ -98,6 +98,8 @@ def _piece(entry: RecallEntry, message: Message) -> RecalledPiece:
         text=message.content[entry.start : entry.end],
         is_whole=not entry.is_cut,
         name=message.name or None,
+        conversation=entry.conversation,
+        title=entry.title,
     )
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from zoneinfo import ZoneInfo
 
+from django.db.models import Q
 from django.utils import timezone
 
 from conversations.core.errors import ConversationError, LookUpTooCostly
-from conversations.core.recall.recalled_passage import RecalledPassage
+from conversations.core.recall.recalled_passage import OtherConversation, RecalledPassage
 from conversations.core.window.window_record import RecallEntry, RecallRecord
 from conversations.grounding.recall.meaning import QuestionVector
 from conversations.grounding.recall.question_terms import says_something
@@ -74,7 +75,7 @@ async def _question_vector(conversation: Conversation, text: str, embed: Embed) 
     model = embedding_model()
     if model is None or not says_something(text):
         return None
-    if not await in_look_up_thread(_has_vectors)(conversation.pk, model.label):
+    if not await in_look_up_thread(_has_vectors)(conversation, model.label):
         return None
     try:
         async with asyncio.timeout(VECTOR_SECONDS):
@@ -90,9 +91,11 @@ async def _question_vector(conversation: Conversation, text: str, embed: Embed) 
     return None
 
 
-def _has_vectors(conversation_id: int, label: str) -> bool:
-    there = MessageIndex.objects.filter(pk=conversation_id, embedding_model=label, embedded_passages__gt=0)
-    return there.exists()
+def _has_vectors(conversation: Conversation, label: str) -> bool:
+    there = MessageIndex.objects.filter(embedding_model=label, embedded_passages__gt=0)
+    if conversation.owner.recalls_other_conversations:
+        return there.filter(conversation__owner=conversation.owner).exists()
+    return there.filter(pk=conversation.pk).exists()
 
 
 def recall_for(
@@ -107,6 +110,8 @@ def recall_for(
     name = conversation.owner.time_zone
     zone = ZoneInfo(name) if name else dt.UTC
     now = asked_at.astimezone(zone)
+    if conversation.owner.recalls_other_conversations:
+        find = partial(find, others_of=conversation.owner_id)
     found = find(conversation.pk, question, before_position=before_position, now=now)
     return Recalled(tuple(replace(passage, at=passage.at.astimezone(zone)) for passage in found))
 
@@ -166,14 +171,27 @@ def _as_it_was(entry: RecallEntry, message: Message) -> RecalledPassage:
         at=dt.datetime.fromisoformat(entry.day),
         score=entry.score,
         why=entry.why,
+        is_from=None if entry.conversation is None else OtherConversation(entry.conversation, entry.title),
     )
 
 
-def still_sendable(passages: Sequence[RecalledPassage]) -> list[RecalledPassage]:
-    """Return those of *passages* whose messages are still on the path where they were found, and may be recalled."""
+def still_sendable(passages: Sequence[RecalledPassage], conversation: Conversation) -> list[RecalledPassage]:
+    """Return those of *passages* whose messages are still on the path where they were found, and may be recalled.
+
+    Those of other conversations only where these are the same owner's, who still wants that.
+    """
     if not passages:
         return []
     found = Message.objects.filter(pk__in={passage.message for passage in passages}, active=True)
-    allowed = found.filter(excluded=False, never_recalled=False)
+    allowed = found.filter(excluded=False, never_recalled=False).filter(_may_be_looked_in(conversation))
     there = set(allowed.values_list("pk", "position"))
     return [passage for passage in passages if (passage.message, passage.position) in there]
+
+
+def _may_be_looked_in(conversation: Conversation) -> Q:
+    """Return the condition on a message that recall for a question in *conversation* may look at it."""
+    own = Q(conversation=conversation)
+    if not conversation.owner.recalls_other_conversations:
+        return own
+    others = Q(conversation__owner=conversation.owner_id, conversation__deleted_at=None)
+    return own | others & Q(conversation__kept_out_of_recall=False)

@@ -80,6 +80,7 @@ def _conversation_pieces(conversation: Conversation) -> Iterator[bytes]:
         "id": conversation.public_id,
         "title": conversation.title,
         "notes": conversation.notes,
+        "kept_out_of_recall": conversation.kept_out_of_recall,
         "scenario": conversation.scenario.name,
         "created_at": conversation.created_at,
         "last_active_at": conversation.last_active_at,

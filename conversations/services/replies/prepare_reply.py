@@ -101,7 +101,7 @@ def prepare_reply(
         stored_message(newest, context),
         grounding=_candidates(newest, looked_up),
         look_up=looked_up.look_up if looked_up else None,
-        recalled=still_sendable(recalled.passages) if recalled else None,
+        recalled=still_sendable(recalled.passages, conversation) if recalled else None,
         recall_error=recalled.error if recalled else "",
         steps=steps.messages,
         toolbox=toolbox,

@@ -100,7 +100,13 @@ def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox |
     schemas = (toolbox or scenario_toolbox(scenario)).schemas
     schema_tokens = count_tool_schemas(schemas, language_model=model_context(scenario).language_model)
     texts = system_texts(conversation)
-    return Turn(newest, **texts._asdict(), tool_schema_tokens=schema_tokens, has_tools=bool(schemas))
+    return Turn(
+        newest,
+        **texts._asdict(),
+        tool_schema_tokens=schema_tokens,
+        has_tools=bool(schemas),
+        recalls_other_conversations=conversation.owner.recalls_other_conversations,
+    )
 
 
 def _summaries(conversation: Conversation, policy: WindowPolicy, same_as: Window | None) -> WindowSummaries:

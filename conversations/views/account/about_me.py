@@ -1,4 +1,6 @@
-"""What users say about themselves, sent with each of their questions: the form of the account page, and its answer."""
+"""Notes and recall: what users say about themselves, and where recall may look. The form of the account page, and its
+answer.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,21 @@ from conversations.wording.error_sentences import error_sentence, request_reader
 def about_me(request: HtmxRequest) -> HttpResponse:
     """Save it and lead back to the account page. What can't be saved is shown again as it was typed."""
     text, error = request.user.about_me, ""
+    recalls = request.user.recalls_other_conversations
     if request.method == "POST":
-        text = request.POST.get("about_me", "")
+        text, recalls = request.POST.get("about_me", ""), "recalls_other_conversations" in request.POST
         try:
-            save_about_me(request.user, text)
+            save_about_me(request.user, text, recalls_other_conversations=recalls)
         except InputError as refusal:
             error = error_sentence(refusal, request_reader(request))
         else:
             messages.success(request, _("Saved."))
             return redirect(f"{reverse('account')}#about-me")
-    context = {"text": text, "error": error, "most_characters": MOST_CHARACTERS, "most_tokens": MOST_TOKENS}
+    context = {
+        "text": text,
+        "recalls": recalls,
+        "error": error,
+        "most_characters": MOST_CHARACTERS,
+        "most_tokens": MOST_TOKENS,
+    }
     return render(request, "account/about_me.html", context, status=400 if error else 200)

@@ -26,15 +26,19 @@ def notes(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     """
     conversation = find_conversation(request.user, public_id)
     text, error = conversation.notes, ""
+    kept_out = conversation.kept_out_of_recall
     if request.method == "POST":
         text = request.POST.get("notes", "")
+        if "asks_recall" in request.POST:  # else the form was shown without the question
+            kept_out = "kept_out_of_recall" in request.POST
         try:
-            save_notes(conversation, text)
+            save_notes(conversation, text, kept_out_of_recall=kept_out)
         except InputError as refusal:
             error = error_sentence(refusal, request_reader(request))
         else:
             return _saved(request, public_id)
     context = {"conversation": conversation, "text": text, "error": error}
+    context |= {"kept_out": kept_out, "asks_recall": request.user.recalls_other_conversations or kept_out}
     context |= {"most_characters": MOST_CHARACTERS, "most_tokens": MOST_TOKENS}
     return render(request, "conversations/_notes.html" if request.htmx else "conversations/notes.html", context)
 

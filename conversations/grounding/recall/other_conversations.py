@@ -1,0 +1,115 @@
+"""Choose the other conversations of a user that a question is most likely to be about, by the words in them."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from conversations.core.recall.recalled_passage import OtherConversation
+from conversations.core.recall.weights import MOST_TERMS
+
+MOST_CONVERSATIONS = 5
+MOST_COMPARED = 1_000  # those last talked in
+MOST_PASSAGES = 100_000  # of all that are chosen
+K1 = 1.2
+B = 0.75
+
+# Of each conversation, in how many of its passages each lexeme is. What is in none is missing.
+HAVING = """
+WITH own AS (
+  SELECT conversation.id, conversation.title, conversation.last_active_at, stored.passages, stored.encoding,
+         count(*) OVER () AS compared
+  FROM conversations_conversation conversation
+  JOIN conversations_messageindex stored ON stored.conversation_id = conversation.id
+  WHERE conversation.owner_id = %(owner)s AND conversation.id IS DISTINCT FROM %(besides)s
+    AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall
+    AND stored.passages > 0 AND stored.search_language = %(language)s
+  ORDER BY conversation.last_active_at DESC LIMIT %(most)s
+)
+SELECT own.id, own.title, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.compared,
+       found.lexeme, found.passages
+FROM own CROSS JOIN LATERAL (
+  SELECT lexeme, sum(length(entries)) / 4 AS passages FROM conversations_messagepostings
+  WHERE conversation_id = own.id AND lexeme = ANY(%(lexemes)s) GROUP BY lexeme
+) AS found
+"""
+
+
+class ChosenConversation(NamedTuple):
+    """Another conversation to look in, with the number of its *passages* and the encoding of their tokens."""
+
+    conversation: OtherConversation
+    passages: int
+    encoding: str
+
+
+@dataclass(slots=True)
+class _Compared:
+    """A conversation that has some of the question's lexemes: *having* says in how many of its passages each is."""
+
+    conversation: OtherConversation
+    passages: int
+    encoding: str
+    last_active: float
+    having: dict[str, int]
+
+
+def choose_other_conversations(
+    owner: int, lexemes: Collection[str], *, besides: int | None, search_language: str
+) -> list[ChosenConversation]:
+    """Return a few conversations of *owner*, *besides* one, that have *lexemes*, the one last talked in at the end.
+
+    None of another user, and none that is deleted, kept out of recall, or indexed in another language.
+    """
+    asked = {"owner": owner, "besides": besides, "lexemes": list(lexemes)[:MOST_TERMS], "language": search_language}
+    compared, total = _compare(asked)
+    if not compared:
+        return []
+    scores = _scores(compared, total)
+    chosen: list[_Compared] = []
+    passages = 0
+    for each in sorted(compared, key=lambda each: (-scores[each.conversation.id], -each.last_active)):
+        if len(chosen) < MOST_CONVERSATIONS and passages + each.passages <= MOST_PASSAGES:
+            chosen.append(each)
+            passages += each.passages
+    chosen.sort(key=lambda each: (each.last_active, each.conversation.id))
+    return [ChosenConversation(each.conversation, each.passages, each.encoding) for each in chosen]
+
+
+def _compare(asked: Mapping[str, Any]) -> tuple[list[_Compared], int]:
+    """Return the conversations that have some of the lexemes, and among how many they were looked for."""
+    found: dict[int, _Compared] = {}
+    total = 0
+    with connection.cursor() as cursor:
+        cursor.execute(HAVING, {**asked, "most": MOST_COMPARED})
+        for pk, title, passages, encoding, last_active, compared, lexeme, having in cursor.fetchall():
+            total = min(int(compared), MOST_COMPARED)
+            if pk not in found:
+                found[pk] = _Compared(OtherConversation(pk, title), passages, encoding, last_active, {})
+            found[pk].having[lexeme] = int(having)
+    return list(found.values()), total
+
+
+def _scores(compared: Collection[_Compared], total: int) -> dict[int, float]:
+    """Return the BM25 of each conversation as a whole; of *total* that were looked at these have some of the words."""
+    conversations_having: dict[str, int] = defaultdict(int)
+    for each in compared:
+        for lexeme in each.having:
+            conversations_having[lexeme] += 1
+    average = sum(each.passages for each in compared) / len(compared)
+    scores = {}
+    for each in compared:
+        length = K1 * (1 - B + B * each.passages / average)
+        scores[each.conversation.id] = sum(
+            math.log(1 + (total - conversations_having[lexeme] + 0.5) / (conversations_having[lexeme] + 0.5))
+            * count
+            * (K1 + 1)
+            / (count + length)
+            for lexeme, count in each.having.items()
+        )
+    return scores
