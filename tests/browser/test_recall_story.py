@@ -1,4 +1,4 @@
-"""A conversation of three hundred messages at 4,096 tokens: what was said at its beginning comes back when it is asked for."""
+"""A fact of three hundred messages ago comes back when it is asked for, at 4,096 tokens."""
 
 from __future__ import annotations
 
