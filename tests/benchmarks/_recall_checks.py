@@ -15,7 +15,7 @@ from tests.benchmarks._cookbook import ENCODINGS, count
 from tests.benchmarks._random_conversations import RandomConversation
 
 HEAD = re.compile(r"([^\W\d_]\d*): (.*)", re.DOTALL)
-DAY = re.compile(r"\d{4}-\d\d-\d\d")
+DAY = re.compile(r"(?:\d{4}-)?\d\d-\d\d")
 CUT = "[…]"
 
 
@@ -112,11 +112,12 @@ class SentRecall:
         included = sorted(self.record.recall.included, key=lambda entry: (entry.position, entry.start))
         if not included:
             return True
-        before = self.sent.removesuffix(f"\n\n{QUESTION_HEADER}\n{self.turn.newest.message.content}")
-        lines = before.rpartition("\n\n")[2].split("\n")[1:]
+        blocks = self.sent.removesuffix(f"\n\n{QUESTION_HEADER}\n{self.turn.newest.message.content}")
+        lines = blocks.rpartition("\n\n")[2].split("\n")[1:]
         firsts = {entry.position: entry for entry in reversed(included)}
         days = [entry.day for entry in included]
-        changes = [day for place, day in enumerate(days) if place == 0 or day != days[place - 1]]
+        pairs = zip(["", *days], days, strict=False)
+        changes = [day[5:] if before[:5] == day[:5] else day for before, day in pairs if before != day]
         heads = [head[2] for line in lines if (head := HEAD.fullmatch(line))]
         return (
             [line for line in lines if DAY.fullmatch(line)] == changes

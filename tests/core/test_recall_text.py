@@ -31,8 +31,14 @@ def lines(*pieces):
 
 def test_it_is_oldest_first_with_a_line_for_each_day_and_initials():
     pieces = [piece(9, "In Porto.", day="2026-11-05"), piece(3, "Where?", role="assistant"), piece(2, "I moved.")]
-    assert lines(*pieces) == ["2026-11-02", "U: I moved.", "A: Where?", "2026-11-05", "U: In Porto."]
+    assert lines(*pieces) == ["2026-11-02", "U: I moved.", "A: Where?", "11-05", "U: In Porto."]
     assert render_recalled(pieces).startswith(f"{RECALL_HEADER} U: user, A: assistant.\n")
+
+
+def test_a_year_is_written_where_it_is_another_one():
+    days = ["2024-12-30", "2024-12-31", "2026-01-01", "2026-12-31"]
+    shown = lines(*(piece(number, "So.", day=day) for number, day in enumerate(days)))[::2]
+    assert shown == ["2024-12-30", "12-31", "2026-01-01", "12-31"]
 
 
 def test_speakers_with_names_are_called_by_them():
@@ -54,8 +60,8 @@ def test_what_is_from_another_conversation_stands_under_its_name_in_the_order_of
     ]
     assert lines(*pieces) == [
         *('2026-11-02 in "Trip"', "U: Before."),
-        *('2026-11-04 in "Trip"', "U: There.", '2026-11-04 in "Garden"', "U: And elsewhere."),
-        *("2026-11-04", "U: Here."),
+        *('11-04 in "Trip"', "U: There.", '11-04 in "Garden"', "U: And elsewhere."),
+        *("11-04", "U: Here."),
     ]
     assert render_recalled(pieces).startswith(f"{RECALL_HEADER} {OTHERS_NOTE} U: user.\n")
     assert OTHERS_NOTE not in render_recalled(pieces[:1])
@@ -112,6 +118,7 @@ def test_it_stands_between_the_documents_passages_and_the_question():
         "Ａ： wide",
         "A2: two",
         "2026-11-03",
+        "11-03",
         "**2026-11-03**",
         "Question:",
         "[1] a.txt",
@@ -129,7 +136,7 @@ def test_other_lines_are_left_alone(line):
 
 
 PIECES = st.sampled_from(
-    [RECALL_HEADER, "Question:", "U: I", "A: no", "2026-11-03", "[1] a.txt", "\n", "\n\n", "\r", "\u2029", " ", "far"]
+    [RECALL_HEADER, "Question:", "U: I", "A: no", "11-03", "[1] a.txt", "\n", "\n\n", "\r", "\u2029", " ", "far"]
 )
 HOSTILE = st.lists(PIECES).map("".join) | st.text()
 

@@ -16,7 +16,7 @@ from conversations.core.recall.recalled_passage import RecalledPassage
 from .budget import CountText
 
 HEAD_TOKENS = 4  # an initial, a colon, the end of the line, and often the mark of a cut
-DAY_TOKENS = 8
+DAY_TOKENS = 5
 MOST_TRIES = 12  # to fill what is left once the block has been counted
 BEFORE_THE_QUESTION = f"\n\n{QUESTION_HEADER}\n"
 Render = Callable[[Sequence[RecalledPiece]], str]

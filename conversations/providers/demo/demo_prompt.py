@@ -32,7 +32,7 @@ HEADING_MARK = " › "
 USER_LINE = "- User: "  # of the summaries that the demo model writes
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LEFT_OUT = re.compile(r"\n\n\((\d{1,9}) more passages? (?:was|were) found but did not fit\.\)\Z")
-_DAY = re.compile(r'\d{4}-\d\d-\d\d(?: in ".*")?')
+_DAY = re.compile(r'(\d{4}-)?(\d\d-\d\d(?: in ".*")?)')
 _SPEAKER = re.compile(r"([^\W\d_]\d*): ")
 _FIELD = re.compile(r"(?P<name>\w[\w -]{0,39}): *(?P<value>.+)")
 _TITLES = ("title", "name", "subject", "标题", "题目", "名称")
@@ -117,10 +117,11 @@ def _recalled(block: str) -> list[QuotableMessage]:
     speakers = [each.split(": ", 1) for each in legend.strip(" .").split(", ") if ": " in each]
     assistant = next((initial for initial, called in speakers if called == "assistant"), "")
     found: list[QuotableMessage] = []
-    day = ""
+    year = day = ""
     for line in rest.splitlines():
-        if _DAY.fullmatch(line):
-            day = line
+        if heading := _DAY.fullmatch(line):
+            year = heading[1] or year
+            day = f"{year}{heading[2]}"
         elif head := _SPEAKER.match(line):
             found.append(QuotableMessage(day, head[1] == assistant, line[head.end() :]))
         elif found:
