@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Summary(models.Model):
-    """One version of a conversation's summary, by its *number* from 1. Versions are never changed.
+    """One version of a conversation's summary, by its *number* from 1. Its text never changes.
 
     It stands for *messages* messages of the active path before position *covers_before*, the last of which is
     *last_message*: while that is on the path, so is all before it. *tokens* are those of its message in a prompt,

@@ -9,7 +9,7 @@ from conversations.core.prompt.summary_text import render_summary
 
 
 class WindowSummary(NamedTuple):
-    """The *version* of a conversation's summary that is current, by its *id*.
+    """One version of a conversation's summary, as a window may send it; *version* counts from 1, *id* is the row's.
 
     It stands for the messages before position *covers_before*. *content_tokens* is what its message adds to the chat
     format's overhead.

@@ -187,8 +187,9 @@ class RecallRecord:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRecord:
-    """The summary that there was, as its *version* of the *id*: *tokens* were sent of what stands for the messages
-    before position *covers_before*, or none, and *left_out* says why.
+    """The summary that a window had: its *version*, of the *id*, for the messages before position *covers_before*.
+
+    *tokens* is 0 where it was not sent; *left_out* says why.
     """
 
     id: int
@@ -202,9 +203,9 @@ class SummaryRecord:
 class WindowRecord:
     """prompt = priming + tool schemas + sum of the entries ≤ budget.
 
-    *first_position* is the oldest position from which on the language model sees the conversation; the *unseen*
-    messages before it were not looked at one by one (pins are in *entries* wherever they stand). Of those after it that
-    were not sent, and of the newest before it, *left_out* says why; of very many it names the newest, and
+    *first_position* is the oldest position from which on the language model sees the conversation; the
+    *messages_before_window* were not looked at one by one (pins are in *entries* wherever they stand). Of those after
+    it that were not sent, and of the newest before it, *left_out* says why; of very many it names the newest, and
     *left_out_unnamed* counts the others. *anchor* is where the window before this one began, and *older_limit_tokens*
     the room that there was for older messages. *recall* tells of those that were sent again beside the newest message.
     *summary* is the summary of what is before it, where there was one. *tools_withheld* says why the reply might call

@@ -46,9 +46,10 @@ LAST_PLACE = re.compile(r"(\d+)(?:$| ')")
 
 
 class CandidateRow(NamedTuple):
-    """An older message; *first* is the ordinal of its first passage, which goes from *start* to *end*.
+    """An older message that may be recalled, with its first passage.
 
-    It *is_from* another conversation, or the one that is asked in.
+    *first* is the ordinal of that, which goes from *start* to *end*. It *is_from* another conversation, or the one that
+    is asked in.
     """
 
     first: int

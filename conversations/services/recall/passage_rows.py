@@ -40,7 +40,7 @@ class ReadMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SumsUntil:
-    """SumsUntil over a passage and all before it: its session's, the conversation's, and those of the two roles."""
+    """Running totals up to and including a passage: of its session, of the conversation, and of the two roles."""
 
     session_tokens: int = 0
     session_words: int = 0

@@ -119,7 +119,7 @@ def _held(
     conversation = Conversation.objects.select_related("scenario", "owner").get(pk=conversation_id)
     context = model_context(conversation.scenario)
     limit_tokens = _limit_tokens(conversation, context)
-    if attempt > MOST_ATTEMPTS or limit_tokens < 1 or not _may_spend(conversation):
+    if attempt > MOST_ATTEMPTS or limit_tokens < 1 or not _is_owner_admitted(conversation):
         return None
     base = _base(conversation_id, current_id)
     messages = _messages(conversation, context, first=base.covers_before if base else 0)
@@ -128,7 +128,8 @@ def _held(
     return HeldSummary(conversation, context, worker, revision, due_at, attempt, limit_tokens, base, messages)
 
 
-def _may_spend(conversation: Conversation) -> bool:
+def _is_owner_admitted(conversation: Conversation) -> bool:
+    """Tell whether the gate lets the owner in: for those it shuts out nothing is written, and their pages tell why."""
     return find_admission(conversation.owner_id) is Admission.ADMITTED
 
 

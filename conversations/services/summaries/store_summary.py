@@ -30,8 +30,9 @@ WHERE conversation.id = %s AND conversation.deleted_at IS NULL FOR KEY SHARE SKI
 def store_written(held: HeldSummary, written: WrittenSummary) -> bool:
     """Store *written* as the current version, if it stands for more than the one before, and let the conversation go.
 
-    Returns False, and stores nothing, if it is of no use any more: its owner has edited the one before meanwhile, or a
-    message that it stands for has left the path or was excluded. Then it is due at once.
+    Returns False, and adds no version, if it is of no use any more: its owner has edited the one before meanwhile, or a
+    message that it stands for has left the path or was excluded. Then it is due at once. The
+    lease ends all the same.
     """
     state = _hold(held)
     if state is None:
