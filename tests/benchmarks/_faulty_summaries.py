@@ -29,34 +29,15 @@ from tests.benchmarks._figures import Figures, percentile
 from tests.support.message_index import recounted, stored
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.summaries import begin_summarised, configure, say, state_of
-from tests.support.upstream import Answer, Upstream
-from tests.support.upstream import fault as model_named
+from tests.support.upstream import Upstream
 from tests.support.waiting import in_thread, wait_until
 
-GOOD = "version-20"
-HELD = "version-held-20"
+GOOD = "numbered-20"
+HELD = "numbered-held-20"
 PIECES = 21
-NUMBERS = itertools.count(1_000)  # each is as long as the others: no new version spares the window a slide
 CONTEXT_TOKENS = 8_192  # of every writer, by `configure`
 MOST_DOLLARS_A_TOKEN = Decimal("0.000002")
 LONG_AGO = "2026-01-01T00:00:00Z"
-
-
-@model_named("version-N")
-async def version(answer: Answer, words: int) -> None:
-    """Answer so many words, with another number each time."""
-    await answer.head()
-    await answer.texts([f"Day {next(NUMBERS)}:", *[" word"] * words])
-    await answer.finish()
-
-
-@model_named("version-held-N")
-async def held_version(answer: Answer, words: int) -> None:
-    """Do so, but hold the end back until it is released."""
-    await answer.head()
-    await answer.texts([f"Day {next(NUMBERS)}:", *[" word"] * words])
-    await answer.exchange.released.wait()
-    await answer.finish()
 
 
 class Fault(NamedTuple):

@@ -16,6 +16,7 @@ from django.db import connections
 from psycopg import sql
 from psycopg.rows import dict_row
 
+from tests.support.patience import wait_for
 from tests.support.source import PROJECT
 
 LIBPQ_NAMES = ("host", "port", "user", "password")
@@ -59,7 +60,16 @@ def new_database(server: Database, *, template: str = "template1") -> Iterator[D
     try:
         yield Database(name, server.address)
     finally:
+        wait_for(lambda: _drop(server, name), f"autovacuum leaves {name}")
+
+
+def _drop(server: Database, name: str) -> bool:
+    """Drop the database; False while autovacuum is in it, whose process only a superuser may end."""
+    try:
         server.rows(_statement("DROP DATABASE {} WITH (FORCE)", name))
+    except psycopg.errors.InsufficientPrivilege:
+        return False
+    return True
 
 
 def prepare(database: Database) -> None:

@@ -18,6 +18,8 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `held-N` | N tokens as fast as it can, then nothing until POST /release, then its end with usage |
 | `drip` | the stream of `ok`, one byte at a time |
 | `words-N` | a sentence of N different words |
+| `numbered-N` | `Day 1000:` and N words; another number each time, as long as the one before |
+| `numbered-held-N` | the same, then nothing until POST /release, then its end with usage |
 | `chinese` | a sentence in Chinese |
 | `echo` | the content of the newest user message |
 | `status-CODE` | that HTTP status with an error object, e.g. `status-401` |
@@ -95,6 +97,7 @@ from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.tool_dialogues import answer_with_tools
 
 GREETING = ["Hello", " from", " the", " upstream."]
+NUMBERS = itertools.count(1_000)
 STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": "req_fake"}
 
 
@@ -284,6 +287,21 @@ async def held(answer: Answer, count: int) -> None:
 async def words(answer: Answer, count: int) -> None:
     await answer.head()
     await answer.texts([f" said{'abcdefghij'[number % 10]}" for number in range(count)])
+    await answer.finish()
+
+
+@fault("numbered-N")
+async def numbered(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.texts([f"Day {next(NUMBERS)}:", *[" word"] * count])
+    await answer.finish()
+
+
+@fault("numbered-held-N")
+async def numbered_held(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.texts([f"Day {next(NUMBERS)}:", *[" word"] * count])
+    await answer.exchange.released.wait()
     await answer.finish()
 
 

@@ -8,6 +8,7 @@ const source = find(document, `#${dataOf(button, "copies")}`);
 button.addEventListener("click", async () => {
   button.textContent = dataOf(button, (await copy()) ? "copied" : "press");
 });
+button.hidden = false; // before this a press would do nothing
 
 /** On plain http there is no clipboard API; what is selected does it there. */
 async function copy() {
