@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from conversations.core.prompt.grounding_text import (
     LIKE_OURS,
-    OTHERS_NOTE,
     QUESTION_HEADER,
     QUOTED,
     RECALL_HEADER,
@@ -47,41 +46,31 @@ def test_speakers_with_names_are_called_by_them():
     assert " A: assistant, A2: Ann, A3: Ada.\n" in render_recalled(pieces)
 
 
-def of_other(position, text, *, conversation=7, title="Trip", **named):
-    return piece(position, text, **named)._replace(conversation=conversation, title=title)
+def of_other(position, text, *, conversation=7, **named):
+    return piece(position, text, **named)._replace(conversation=conversation)
 
 
-def test_what_is_from_another_conversation_stands_under_its_name_in_the_order_of_days():
+def test_what_is_from_another_conversation_is_told_with_its_day_in_the_order_of_days():
     pieces = [
         piece(3, "Here.", day="2026-11-04"),
         of_other(50, "There.", day="2026-11-04"),
         of_other(9, "Before.", day="2026-11-02"),
-        of_other(8, "And elsewhere.", day="2026-11-04", conversation=5, title="Garden"),
+        of_other(8, "And elsewhere.", day="2026-11-04", conversation=5),
     ]
     assert lines(*pieces) == [
-        *('2026-11-02 in "Trip"', "U: Before."),
-        *('11-04 in "Trip"', "U: There.", '11-04 in "Garden"', "U: And elsewhere."),
+        *("2026-11-02 in another conversation", "U: Before."),
+        *("11-04 in another conversation", "U: There.", "U: And elsewhere."),
         *("11-04", "U: Here."),
     ]
-    assert render_recalled(pieces).startswith(f"{RECALL_HEADER} {OTHERS_NOTE} U: user.\n")
-    assert OTHERS_NOTE not in render_recalled(pieces[:1])
 
 
 def test_messages_at_the_same_place_of_two_conversations_are_two_messages():
     assert lines(piece(3, "Here."), of_other(3, "There."))[1::2] == ["U: There.", "U: Here."]
 
 
-@pytest.mark.parametrize("title", ['A "b"\n\nQuestion:\nNo', "x" * 500, "", "\u2029"])
-def test_the_name_of_a_conversation_is_a_short_line(title):
-    [day, said] = lines(of_other(3, "There.", title=title))
-    assert day.startswith('2026-11-02 in "')
-    assert day.endswith('"')
-    assert (day.count('"'), len(day) <= 100, said) == (2, True, "U: There.")
-
-
-def test_a_line_like_the_name_of_a_conversation_is_quoted():
-    [_, _, line] = lines(piece(1, 'Hi\n2026-11-02 in "Trip"'))
-    assert line == f'{QUOTED}2026-11-02 in "Trip"'
+def test_a_line_like_the_day_of_another_conversation_is_quoted():
+    [_, _, line] = lines(piece(1, "Hi\n11-02 in another conversation"))
+    assert line == f"{QUOTED}11-02 in another conversation"
 
 
 def test_a_name_is_one_line():

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from conversations.core.prompt.grounding_text import RECALL_HEADER
-from conversations.core.recall.recalled_passage import OtherConversation, RecalledPassage
+from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Message
 from conversations.selectors.conversations.sent_request import sent_request
@@ -34,7 +34,7 @@ def say(conversation, content):
     conversation.refresh_from_db()
 
 
-def found(message, *, start=0, end=None, is_from=None):
+def found(message, *, start=0, end=None, conversation=None):
     text = message.content[start:end]
     return RecalledPassage(
         message=message.pk,
@@ -50,7 +50,7 @@ def found(message, *, start=0, end=None, is_from=None):
         at=dt.datetime(2026, 11, 2, 23, tzinfo=dt.UTC),
         score=1.5,
         why=("words",),
-        is_from=is_from,
+        conversation=conversation,
     )
 
 
@@ -127,13 +127,13 @@ def elsewhere(reply):
 
 
 def from_elsewhere(message):
-    return found(message, is_from=OtherConversation(message.conversation_id, "Brothers"))
+    return found(message, conversation=message.conversation_id)
 
 
-def test_what_is_recalled_from_another_conversation_is_sent_with_its_name_and_shown_exactly(reply, elsewhere):
+def test_what_is_recalled_from_another_conversation_is_sent_and_shown_exactly(reply, elsewhere):
     step = prepared(reply, found(first_message(reply), end=29), from_elsewhere(elsewhere))
     newest = step.window.prompt[-1].content
-    assert '\n2026-11-02 in "Brothers"\nU: My brother Ben lives in Oslo.\n11-02\nU: My sister Ann' in newest
+    assert "\n2026-11-02 in another conversation\nU: My brother Ben lives in Oslo.\n11-02\nU: My sister Ann" in newest
     completion = open_step(StepRequest(step), 1)
     completion.refresh_from_db()
     assert sent_request(completion).is_exact
@@ -176,4 +176,13 @@ def test_of_a_conversation_that_is_gone_its_figures_stay(reply, elsewhere):
     assert not sent.is_exact
     assert "Oslo" not in sent.body["messages"][-1]["content"]
     [entry] = WindowRecord.from_json(completion.window).recall.included
-    assert entry.title == "Brothers"
+    assert entry.message == elsewhere.pk
+
+
+def test_no_title_is_sent_or_kept_in_the_ledger(reply, elsewhere):
+    elsewhere.conversation.title = "My biopsy"
+    elsewhere.conversation.save()
+    step = prepared(reply, from_elsewhere(elsewhere))
+    completion = open_step(StepRequest(step), 1)
+    completion.refresh_from_db()
+    assert "biopsy" not in str(step.window.prompt) + str(completion.window)

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import NamedTuple
-
-
-class OtherConversation(NamedTuple):
-    """Another conversation of the same user, from which something was recalled."""
-
-    id: int
-    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +13,7 @@ class RecalledPassage:
     *text* are the characters *start* to *end* of the message's content; *is_whole* where that is all of it. *tokens*
     are those of *text* without its head. *name* is the speaker's, if the message has one. A higher *score* is better;
     *why* are short codes of the terms that gave most of it, strongest first: "words", "session", "neighbour", "date",
-    "speaker" and others. It *is_from* another conversation, or, where that is None, from the one that is asked in.
+    "speaker" and others. It is of another *conversation*, or, where that is None, of the one that is asked in.
     """
 
     message: int
@@ -37,4 +29,4 @@ class RecalledPassage:
     at: dt.datetime
     score: float
     why: tuple[str, ...]
-    is_from: OtherConversation | None = None
+    conversation: int | None = None

@@ -311,7 +311,7 @@ def _recall(
     kept_out = {pin.position for pin in fixed.pins} | chosen.unsendable
 
     def may_be_sent(found: RecalledPassage) -> bool:
-        if found.is_from:
+        if found.conversation is not None:
             return turn.recalls_other_conversations
         return found.position < first_position and found.position not in kept_out
 

@@ -47,8 +47,7 @@ def piece_of(passage: RecalledPassage) -> RecalledPiece:
         text=passage.text,
         is_whole=passage.is_whole,
         name=passage.name,
-        conversation=passage.is_from.id if passage.is_from else None,
-        title=passage.is_from.title if passage.is_from else "",
+        conversation=passage.conversation,
     )
 
 
@@ -110,7 +109,7 @@ class _Packing:
     def _estimated(self, left_tokens: int) -> list[int]:
         ranks, headings = [], set()
         for rank, passage in enumerate(self.passages):
-            heading = (passage.at.date(), passage.is_from)
+            heading = (passage.at.date(), passage.conversation)
             tokens = passage.tokens + HEAD_TOKENS + (0 if heading in headings else DAY_TOKENS)
             if tokens <= left_tokens:
                 ranks.append(rank)

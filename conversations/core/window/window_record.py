@@ -114,8 +114,7 @@ class RecallEntry(NamedTuple):
     """A passage of an older message: the characters *start* to *end* of it, which are *tokens* without their head.
 
     It *is_cut* where that is not all of the message. *day* is when it was said, as it is shown, *score* and *why* are
-    what it was found by. *conversation* is another one of the same user where it was said there, with the *title* that
-    it was sent with.
+    what it was found by. *conversation* is another one of the same user where it was said there.
     """
 
     message: int
@@ -128,12 +127,11 @@ class RecallEntry(NamedTuple):
     score: float
     why: tuple[str, ...] = ()
     conversation: int | None = None
-    title: str = ""
 
     def to_json(self) -> dict[str, Any]:
         stored = self._asdict()
         if self.conversation is None:
-            del stored["conversation"], stored["title"]
+            del stored["conversation"]
         return stored
 
     @classmethod
@@ -387,8 +385,7 @@ def record_recall(
             tokens=tokens,
             score=passage.score,
             why=tuple(passage.why),
-            conversation=passage.is_from.id if passage.is_from else None,
-            title=passage.is_from.title if passage.is_from else "",
+            conversation=passage.conversation,
         )
 
     named = packed.left_out[:MOST_LEFT_OUT]

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from conversations.core.recall.recalled_passage import OtherConversation
-
 from .indexed_passages import IndexedPassages
 
 # Those that may still be recalled: a message may have left the path since it was indexed. LIMIT makes PostgreSQL look
@@ -48,8 +46,8 @@ LAST_PLACE = re.compile(r"(\d+)(?:$| ')")
 class CandidateRow(NamedTuple):
     """An older message that may be recalled, with its first passage.
 
-    *first* is the ordinal of that, which goes from *start* to *end*. It *is_from* another conversation, or the one that
-    is asked in.
+    *first* is the ordinal of that, which goes from *start* to *end*. It is of another
+    *conversation*, or, where that is None, of the one that is asked in.
     """
 
     first: int
@@ -66,7 +64,7 @@ class CandidateRow(NamedTuple):
     tokens: int
     first_person_words: int
     is_question: bool
-    is_from: OtherConversation | None = None
+    conversation: int | None = None
 
     @property
     def at(self) -> dt.datetime:
@@ -103,8 +101,9 @@ def read_candidates(index: IndexedPassages, firsts: Collection[int]) -> list[Can
     found = []
     for part, ordinals in index.split(firsts):
         parameters = {"conversation": part.conversation_id, "firsts": ordinals, "position": part.before_position}
+        other = part.conversation_id if part.is_other else None
         for first, *columns in _fetch(CANDIDATES, parameters):
-            found.append(CandidateRow._make((part.offset + first, *columns, part.other)))
+            found.append(CandidateRow._make((part.offset + first, *columns, other)))
     return found
 
 

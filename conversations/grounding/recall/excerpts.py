@@ -97,7 +97,7 @@ def _recalled(
         at=row.at,
         score=part.ranked.score,
         why=part.ranked.why,
-        is_from=row.is_from,
+        conversation=row.conversation,
     )
 
 

@@ -13,22 +13,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from conversations.core.recall.recalled_passage import OtherConversation
-
 NO_POSITION = 2**31 - 1
 
 
 class IndexedPart(NamedTuple):
     """The first *passages* of a conversation's index, whose ordinals in the look-up begin at *offset*.
 
-    Messages before *before_position* may be found. *other* is the conversation, unless it is the one that is asked in.
+    Messages before *before_position* may be found. It *is_other* unless it is the one that is asked in.
     """
 
     conversation_id: int
     offset: int
     passages: int
     before_position: int = NO_POSITION
-    other: OtherConversation | None = None
+    is_other: bool = False
 
     @property
     def stop(self) -> int:

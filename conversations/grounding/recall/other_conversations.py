@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from conversations.core.recall.recalled_passage import OtherConversation
 from conversations.core.recall.weights import MOST_TERMS
 
 MOST_CONVERSATIONS = 5
@@ -22,7 +21,7 @@ B = 0.75
 # Of each conversation, in how many of its passages each lexeme is. What is in none is missing.
 HAVING = """
 WITH own AS (
-  SELECT conversation.id, conversation.title, conversation.last_active_at, stored.passages, stored.encoding,
+  SELECT conversation.id, conversation.last_active_at, stored.passages, stored.encoding,
          count(*) OVER () AS compared
   FROM conversations_conversation conversation
   JOIN conversations_messageindex stored ON stored.conversation_id = conversation.id
@@ -31,7 +30,7 @@ WITH own AS (
     AND stored.passages > 0 AND stored.search_language = %(language)s
   ORDER BY conversation.last_active_at DESC LIMIT %(most)s
 )
-SELECT own.id, own.title, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.compared,
+SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.compared,
        found.lexeme, found.passages
 FROM own CROSS JOIN LATERAL (
   SELECT lexeme, sum(length(entries)) / 4 AS passages FROM conversations_messagepostings
@@ -43,7 +42,7 @@ FROM own CROSS JOIN LATERAL (
 class ChosenConversation(NamedTuple):
     """Another conversation to look in, with the number of its *passages* and the encoding of their tokens."""
 
-    conversation: OtherConversation
+    conversation: int
     passages: int
     encoding: str
 
@@ -52,7 +51,7 @@ class ChosenConversation(NamedTuple):
 class _Compared:
     """A conversation that has some of the question's lexemes: *having* says in how many of its passages each is."""
 
-    conversation: OtherConversation
+    conversation: int
     passages: int
     encoding: str
     last_active: float
@@ -73,11 +72,11 @@ def choose_other_conversations(
     scores = _scores(compared, total)
     chosen: list[_Compared] = []
     passages = 0
-    for each in sorted(compared, key=lambda each: (-scores[each.conversation.id], -each.last_active)):
+    for each in sorted(compared, key=lambda each: (-scores[each.conversation], -each.last_active)):
         if len(chosen) < MOST_CONVERSATIONS and passages + each.passages <= MOST_PASSAGES:
             chosen.append(each)
             passages += each.passages
-    chosen.sort(key=lambda each: (each.last_active, each.conversation.id))
+    chosen.sort(key=lambda each: (each.last_active, each.conversation))
     return [ChosenConversation(each.conversation, each.passages, each.encoding) for each in chosen]
 
 
@@ -87,10 +86,10 @@ def _compare(asked: Mapping[str, Any]) -> tuple[list[_Compared], int]:
     total = 0
     with connection.cursor() as cursor:
         cursor.execute(HAVING, {**asked, "most": MOST_COMPARED})
-        for pk, title, passages, encoding, last_active, compared, lexeme, having in cursor.fetchall():
+        for pk, passages, encoding, last_active, compared, lexeme, having in cursor.fetchall():
             total = min(int(compared), MOST_COMPARED)
             if pk not in found:
-                found[pk] = _Compared(OtherConversation(pk, title), passages, encoding, last_active, {})
+                found[pk] = _Compared(pk, passages, encoding, last_active, {})
             found[pk].having[lexeme] = int(having)
     return list(found.values()), total
 
@@ -105,7 +104,7 @@ def _scores(compared: Collection[_Compared], total: int) -> dict[int, float]:
     scores = {}
     for each in compared:
         length = K1 * (1 - B + B * each.passages / average)
-        scores[each.conversation.id] = sum(
+        scores[each.conversation] = sum(
             math.log(1 + (total - conversations_having[lexeme] + 0.5) / (conversations_having[lexeme] + 0.5))
             * count
             * (K1 + 1)

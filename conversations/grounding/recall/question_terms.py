@@ -169,7 +169,7 @@ def _index(
     parts: list[IndexedPart] = []
     offset = 0
     for other in others:
-        parts.append(IndexedPart(other.conversation.id, offset, other.passages, other=other.conversation))
+        parts.append(IndexedPart(other.conversation, offset, other.passages, is_other=True))
         offset += other.passages
     if conversation_id is not None and begin.passages:
         parts.append(IndexedPart(conversation_id, offset, begin.passages, before_position))
@@ -179,7 +179,7 @@ def _index(
 def _said(own: tuple[int, ...], index: IndexedPassages) -> tuple[tuple[str, int, int], ...]:
     """Return role, messages and tokens of all parts; *own* are those of the conversation that is asked in."""
     sums = [own]
-    if others := [part for part in index.parts if part.other]:
+    if others := [part for part in index.parts if part.is_other]:
         lasts = [part.passages - 1 for part in others]
         with connection.cursor() as cursor:
             cursor.execute(SAID, {"conversations": [part.conversation_id for part in others], "lasts": lasts})

@@ -16,7 +16,6 @@ from conversations.core.prompt.grounding_text import (
     CUT,
     GROUNDING_HEADER,
     LIKE_OURS,
-    OTHERS_NOTE,
     QUESTION_HEADER,
     QUOTED,
     RECALL_HEADER,
@@ -32,7 +31,7 @@ HEADING_MARK = " › "
 USER_LINE = "- User: "  # of the summaries that the demo model writes
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _LEFT_OUT = re.compile(r"\n\n\((\d{1,9}) more passages? (?:was|were) found but did not fit\.\)\Z")
-_DAY = re.compile(r'(\d{4}-)?(\d\d-\d\d(?: in ".*")?)')
+_DAY = re.compile(r"(\d{4}-)?(\d\d-\d\d(?: in another conversation)?)")
 _SPEAKER = re.compile(r"([^\W\d_]\d*): ")
 _FIELD = re.compile(r"(?P<name>\w[\w -]{0,39}): *(?P<value>.+)")
 _TITLES = ("title", "name", "subject", "标题", "题目", "名称")
@@ -113,7 +112,6 @@ def parse_grounding(content: str) -> Grounding:
 def _recalled(block: str) -> list[QuotableMessage]:
     """Return the messages of the block, whose first line is the rest of its header: ` U: user, A: assistant.`"""
     legend, _, rest = block.partition("\n")
-    legend = legend.replace(OTHERS_NOTE, "")
     speakers = [each.split(": ", 1) for each in legend.strip(" .").split(", ") if ": " in each]
     assistant = next((initial for initial, called in speakers if called == "assistant"), "")
     found: list[QuotableMessage] = []

@@ -17,7 +17,7 @@ PAGE_GOES_ON = 10  # messages that a page shows after the one that a link leads 
 
 # Only the beginning of each passage is read: it may be long, and its message longer.
 STORED = """
-SELECT entry.number, conversation.public_id, message.role, message.name,
+SELECT entry.number, conversation.public_id, conversation.title, message.role, message.name,
        message.active AND conversation.deleted_at IS NULL, message.never_recalled,
        substr(message.content, entry.start + 1, entry.size)
 FROM unnest(%(messages)s::bigint[], %(starts)s::int[], %(sizes)s::int[])
@@ -31,6 +31,7 @@ class _Stored(NamedTuple):
     """What is stored of the message of a passage. It *is_active* while it is on the path that is shown."""
 
     conversation: uuid.UUID
+    title: str
     role: str
     name: str
     is_active: bool
@@ -42,12 +43,14 @@ class _Stored(NamedTuple):
 class RecalledRow:
     """A passage that was found. It *is_active* while its message is on the path; *never_recalled* is its owner's wish.
 
-    *conversation* is the public id of the one that it is from, and None where nothing is stored of it any more.
+    *conversation* is the public id of the one that it is from, *title* what that is called
+    now; None where nothing is stored of it any more.
     The *excerpt* is its text on one line, the beginning of a long one; dots stand for what is not in it.
     """
 
     entry: RecallEntry
     conversation: uuid.UUID | None
+    title: str
     role: str
     name: str
     is_active: bool
@@ -85,13 +88,14 @@ def _rows(entries: Sequence[RecallEntry]) -> list[RecalledRow]:
 
 def _row(entry: RecallEntry, stored: _Stored | None) -> RecalledRow:
     if stored is None:
-        return RecalledRow(entry, None, role="", name="", is_active=False, never_recalled=False, excerpt="")
+        return RecalledRow(entry, None, title="", role="", name="", is_active=False, never_recalled=False, excerpt="")
     text = " ".join(stored.text[:EXCERPT_CHARACTERS].split())
     before = "…" if entry.is_cut and entry.start else ""
     after = "…" if entry.is_cut or len(stored.text) > EXCERPT_CHARACTERS else ""
     return RecalledRow(
         entry,
         stored.conversation,
+        stored.title,
         stored.role,
         stored.name,
         stored.is_active,

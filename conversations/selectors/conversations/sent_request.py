@@ -99,7 +99,6 @@ def _piece(entry: RecallEntry, message: Message) -> RecalledPiece:
         is_whole=not entry.is_cut,
         name=message.name or None,
         conversation=entry.conversation,
-        title=entry.title,
     )
 
 

@@ -14,7 +14,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conversations.core.errors import ConversationError, LookUpTooCostly
-from conversations.core.recall.recalled_passage import OtherConversation, RecalledPassage
+from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.window_record import RecallEntry, RecallRecord
 from conversations.grounding.recall.meaning import QuestionVector
 from conversations.grounding.recall.question_terms import says_something
@@ -171,7 +171,7 @@ def _as_it_was(entry: RecallEntry, message: Message) -> RecalledPassage:
         at=dt.datetime.fromisoformat(entry.day),
         score=entry.score,
         why=entry.why,
-        is_from=None if entry.conversation is None else OtherConversation(entry.conversation, entry.title),
+        conversation=entry.conversation,
     )
 
 
