@@ -43,6 +43,10 @@ def test_one_sentence_is_taken_whole_and_nothing_stays_nothing():
     assert best_excerpt("", []) == (0, 0)
 
 
+def test_a_word_that_two_sentences_share_counts_once():
+    assert best_excerpt(". . 。a", []) == (2, 5)
+
+
 CONTENTS = st.lists(st.sampled_from(["a", "bcd", "Far", ". ", "! ", "\n", "\n\n", " ", "。", "灯塔", "…"])).map("".join)
 
 

@@ -40,13 +40,20 @@ def best_excerpt(content: str, words: Sequence[WeighedWord]) -> tuple[int, int]:
 
 def _stretches(content: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield the sentences from which to which the shortest stretch with half of all words goes, for each first one."""
-    until = [0, *accumulate(len(content[start:end].split()) for start, end in spans)]
+    until = [0, *accumulate(_words_begun(content, start, end) for start, end in spans)]
     needed, end = (until[-1] + 1) // 2, 0
     for start in range(len(spans)):
         while end < len(spans) and (end == start or until[end] - until[start] < needed):
             end += 1
         if until[end] - until[start] >= needed:
             yield start, end
+
+
+def _words_begun(content: str, start: int, end: int) -> int:
+    """Return how many words, as white space parts them, begin between *start* and *end*."""
+    words = len(content[start:end].split())
+    goes_on = 0 < start < end and not content[start - 1].isspace() and not content[start].isspace()
+    return words - goes_on
 
 
 def _weights_by_span(spans: Sequence[tuple[int, int]], words: Sequence[WeighedWord]) -> list[float]:
