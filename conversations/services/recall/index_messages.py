@@ -57,13 +57,19 @@ SELECT FROM held
 WHERE pg_try_advisory_xact_lock(hashtextextended('conversations.message_index', %(conversation)s))
 """  # noqa: S608  # a name of ours
 COPY = f"COPY conversations_messagepassage (conversation_id, {', '.join(COLUMNS)}) FROM STDIN"
+# Bounded by positions, not by LIMIT: after a large import, before PostgreSQL has analyzed the table, each batch would
+# read and sort all that is left of the conversation.
 NEXT = """
+WITH first AS MATERIALIZED (
+  SELECT position FROM conversations_message
+  WHERE conversation_id = %(conversation)s AND active AND position >= %(position)s ORDER BY position LIMIT 1
+)
 SELECT id, position, role, state, is_tool_step, content, content_tokens, encoding, created_at
 FROM (
   SELECT *, tool_calls <> '[]' AS is_tool_step, sum(content_tokens) OVER (ORDER BY position) - content_tokens AS before
   FROM conversations_message
-  WHERE conversation_id = %(conversation)s AND active AND position >= %(position)s
-  ORDER BY position LIMIT %(most)s
+  WHERE conversation_id = %(conversation)s AND active
+    AND position >= (SELECT position FROM first) AND position < (SELECT position FROM first) + %(most)s
 ) AS next WHERE before < %(tokens)s ORDER BY position
 """
 

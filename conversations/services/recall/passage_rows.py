@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 from conversations.core.recall.first_person import count_first_person_words
@@ -38,8 +38,7 @@ class ReadMessage(NamedTuple):
         return self.role in ROLES and not self.is_tool_step and self.state != "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class SumsUntil:
+class SumsUntil(NamedTuple):
     """Running totals up to and including a passage: of its session, of the conversation, and of the two roles."""
 
     session_tokens: int = 0
@@ -52,16 +51,14 @@ class SumsUntil:
 
     def add(self, row: PassageDraft, place: SessionPlace, words: int, *, begins_session: bool) -> Self:
         begins = row.number == 0
-        sums = replace(
-            self,
+        sums = self._replace(
             session_tokens=place.tokens,
             session_words=words + (0 if begins_session else self.session_words),
             words=self.words + words,
         )
         if row.message.role == "user":
-            return replace(sums, user_messages=self.user_messages + begins, user_tokens=self.user_tokens + row.tokens)
-        return replace(
-            sums,
+            return sums._replace(user_messages=self.user_messages + begins, user_tokens=self.user_tokens + row.tokens)
+        return sums._replace(
             assistant_messages=self.assistant_messages + begins,
             assistant_tokens=self.assistant_tokens + row.tokens,
         )
@@ -108,7 +105,7 @@ class PassageRow:
             draft.number, draft.passages_in_message, self.place.session, self.place.place,
             draft.start, draft.end, draft.tokens, self.lexemes.words,
             draft.first_person_words, draft.is_question, self.lexemes.tsvector,
-            *astuple(self.sums),
+            *self.sums,
         )  # fmt: skip
 
 
