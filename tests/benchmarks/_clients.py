@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from websockets.asyncio.client import connect
 
+QUESTION = "Tell me about sorting, step by step."
+
 
 @dataclass(frozen=True, slots=True)
 class Received:
@@ -26,6 +28,7 @@ class SitePage:
     address: str
     cookie: str
     conversation: uuid.UUID
+    content: str = QUESTION
 
     async def ask(self) -> Received:
         """Post a message and follow the reply to its end. Raises `RuntimeError` if it does not arrive whole."""
@@ -52,7 +55,7 @@ class SitePage:
             "type": "message.post",
             "conversation": str(self.conversation),
             "client_id": str(uuid.uuid4()),
-            "content": "Tell me about sorting, step by step.",
+            "content": self.content,
         }
 
 
@@ -67,7 +70,7 @@ class RelayPage:
         """Send the request and follow the reply to its end."""
         body = {
             "model": self.language_model,
-            "messages": [{"role": "user", "content": "Tell me about sorting, step by step."}],
+            "messages": [{"role": "user", "content": QUESTION}],
             "stream": True,
             "stream_options": {"include_usage": True},
         }
