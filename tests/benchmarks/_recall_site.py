@@ -185,7 +185,8 @@ class StoredConversation:
         record = estimate.window.record
         if record.recall.is_looked_up:
             began = time.perf_counter()
-            find(conversation.pk, content, before_position=record.first_position, now=asked_at)
+            limit_tokens, first = record.recall.limit_tokens, record.first_position
+            find(conversation.pk, content, before_position=first, now=asked_at, limit_tokens=limit_tokens)
             self._site.look_up_seconds.append(time.perf_counter() - began)
         return record
 

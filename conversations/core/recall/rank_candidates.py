@@ -35,11 +35,17 @@ class MessageCandidate(NamedTuple):
 
 
 class RankedMessage(NamedTuple):
-    """A candidate with its *score*; *why* are the reasons that gave most of it, strongest first."""
+    """A candidate with its *score*."""
 
     message: int
     score: float
-    why: tuple[str, ...]
+    values: Sequence[float]
+    weights: Mapping[Term, float]
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Return the reasons that gave most of the score, strongest first."""
+        return _reasons(self.values, self.weights)
 
 
 def rank_candidates(
@@ -49,7 +55,7 @@ def rank_candidates(
     in_order = tuple(weights[term] for term in TERMS)
     scored = [(sum(map(mul, in_order, each.values)), each.message, each.values) for each in candidates]
     best = sorted(scored, key=itemgetter(0, 1), reverse=True)[:most]
-    return [RankedMessage(message, score, _reasons(values, weights)) for score, message, values in best]
+    return [RankedMessage(message, score, values, weights) for score, message, values in best]
 
 
 def _reasons(values: Sequence[float], weights: Mapping[Term, float]) -> tuple[str, ...]:

@@ -28,7 +28,8 @@ UNSPACED_CHARACTER = re.compile(rf"[{UNSPACED}]")
 # What a sentence or line that is too long is torn into.
 TORN = re.compile(rf"[{UNSPACED}]{{1,20}}\s{{0,200}}|[^\s{UNSPACED}]{{1,200}}\s{{0,200}}|\s{{1,200}}")
 # However long a row of dots or of white space is, it is not read twice.
-ENDS = re.compile(r"""\n+|[.!?…]["'”’»)\]]?[^\S\n]+|[。！？][”’」』）]*""")
+# It begins with the characters that may end one: so it is found several times faster than three alternatives are.
+ENDS = re.compile(r"""[\n.!?…。！？](?:(?<=\n)\n*|(?<=[.!?…])["'”’»)\]]?[^\S\n]+|(?<=[。！？])[”’」』）]*)""")
 
 
 class Span(NamedTuple):

@@ -83,7 +83,7 @@ class LexicalPassage(NamedTuple):
     @property
     def all_words(self) -> float:
         """Return about how many words it has, with stop words: the number of the last one that has a lexeme."""
-        return max((int(place) for place in LAST_PLACE.findall(self.tsvector)), default=1)
+        return max(map(int, LAST_PLACE.findall(self.tsvector)), default=1)
 
     def places(self, lexemes: re.Pattern[str]) -> list[tuple[int, str]]:
         """Return where the lexemes are that a pattern from `match_lexemes` has, in their order."""

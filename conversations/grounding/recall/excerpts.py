@@ -11,10 +11,9 @@ from conversations.core.recall.rank_candidates import RankedMessage
 from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.budget import CountText
 
+from .block_filling import GIANT_TOKENS, RankedRow, is_giant, is_long
 from .candidate_rows import CandidateRow, LexicalPassage, match_lexemes, read_passages, read_texts
 from .indexed_passages import IndexedPassages
-
-GIANT_TOKENS = 2_000
 
 
 @dataclass(slots=True)
@@ -29,7 +28,7 @@ class _Part:
 
 
 def read_excerpts(
-    ranked: Sequence[tuple[RankedMessage, CandidateRow]],
+    ranked: Sequence[RankedRow],
     *,
     index: IndexedPassages,
     weights: Mapping[str, float],
@@ -59,14 +58,6 @@ def read_excerpts(
         for part in parts
         if part.row.message in texts
     ]
-
-
-def is_long(row: CandidateRow) -> bool:
-    return row.passages > 1
-
-
-def is_giant(row: CandidateRow, giant_tokens: int = GIANT_TOKENS) -> bool:
-    return is_long(row) and row.tokens > giant_tokens
 
 
 def _part(ranked: RankedMessage, row: CandidateRow, passages: list[LexicalPassage]) -> _Part:

@@ -14,6 +14,7 @@ import datetime as dt
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -39,9 +40,10 @@ from conversations.core.recall.weights import (
 from conversations.models.message_postings import EVERY_PASSAGE
 from conversations.providers.tokens.tokenizer import count_text
 
+from .block_filling import GIANT_TOKENS, is_long, read_to_fill, sent_tokens
 from .candidate_rows import CandidateRow, passages_in_time, read_candidates, read_passages
 from .conversation_arrays import ConversationArrays, Floats, Integers, read_arrays, read_postings
-from .excerpts import GIANT_TOKENS, is_giant, is_long, read_excerpts
+from .excerpts import read_excerpts
 from .lexeme_counts import read_counts
 from .meaning import NOTHING_NEAR, Nearness, nearest_passages, with_passages
 from .question_terms import IndexedQuestion, count_passages, rarest
@@ -66,8 +68,11 @@ FEEDBACK_WEIGHT = 0.4
 WORDS_PER_TOKEN = 0.75
 
 
-def find_passages(asked: IndexedQuestion, *, most: int) -> list[RecalledPassage]:
-    """Return what of older messages *asked* needs, best first; nothing where nothing is likely to help."""
+def find_passages(asked: IndexedQuestion, *, most: int, limit_tokens: int | None = None) -> list[RecalledPassage]:
+    """Return what of older messages *asked* needs, best first; nothing where nothing is likely to help.
+
+    As much as fills *limit_tokens*, and a little more.
+    """
     terms, hints = _find_terms(asked), read_hints(asked.text, today=asked.now.date())
     if terms is None:
         return []
@@ -76,7 +81,7 @@ def find_passages(asked: IndexedQuestion, *, most: int) -> list[RecalledPassage]
         nearness = nearest_passages(asked.index, asked.vector, passages=asked.sought)
     if not (terms.is_worth_it or hints.times or nearness.nearest):
         return []
-    return _best_passages(asked, terms, hints, nearness, most=most, ranking=RECALL)
+    return _best_passages(asked, terms, hints, nearness, most=most, limit_tokens=limit_tokens, ranking=RECALL)
 
 
 def find_passages_with_words(asked: IndexedQuestion, *, most: int) -> list[RecalledPassage]:
@@ -87,7 +92,7 @@ def find_passages_with_words(asked: IndexedQuestion, *, most: int) -> list[Recal
     terms, hints = _find_terms(asked), read_hints(asked.text, today=asked.now.date())
     if terms is None:
         return []
-    return _best_passages(asked, terms, hints, NOTHING_NEAR, most=most, ranking=SEARCH)
+    return _best_passages(asked, terms, hints, NOTHING_NEAR, most=most, limit_tokens=None, ranking=SEARCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +109,30 @@ SEARCH = _Ranking(SEARCH_WEIGHTS, has_words=True, giant_tokens=0)
 
 
 def _best_passages(
-    asked: IndexedQuestion, terms: _Terms, hints: Hints, nearness: Nearness, *, most: int, ranking: _Ranking
+    asked: IndexedQuestion,
+    terms: _Terms,
+    hints: Hints,
+    nearness: Nearness,
+    *,
+    most: int,
+    limit_tokens: int | None,
+    ranking: _Ranking,
 ) -> list[RecalledPassage]:
     measured = _Measured.of(terms, nearness)
     rows = _candidates(asked, measured, hints, ranking)
     hints = read_hints(asked.text, today=asked.now.date(), names={row.name for row in rows})
     ranked = rank_candidates(_with_values(rows, asked, measured, hints), most=most, weights=ranking.weights)
     by_message = {row.message: row for row in rows}
-    return read_excerpts(
-        [(each, by_message[each.message]) for each in ranked],
+    read = partial(
+        read_excerpts,
         index=asked.index,
         weights=terms.idf_by_lexeme,
         best_passage=measured.best_passage,
         giant_tokens=ranking.giant_tokens,
         count_text=count_text(asked.encoding),
     )
+    found = [(each, by_message[each.message]) for each in ranked]
+    return read_to_fill(found, limit_tokens=limit_tokens, read=read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +301,7 @@ def _with_values(
             share_of_first_person(row.first_person_words, round(WORDS_PER_TOKEN * row.tokens)) for row in rows
         ],
         "opening": [1 / (1 + row.place / 2) for row in rows],
-        "size": [math.log(_sent_tokens(row) + 8) for row in rows],
+        "size": [math.log(sent_tokens(row) + 8) for row in rows],
         "question": [row.is_question for row in rows],
     }
     for row, values in zip(rows, zip(*(columns[term] for term in TERMS), strict=True), strict=True):
@@ -306,10 +320,3 @@ def _meaning(rows: Sequence[CandidateRow], asked: IndexedQuestion, measured: _Me
     best = [ordinals[0] for ordinals in by_message.values()]
     nearness = with_passages(nearness, asked.index, asked.vector, best)
     return [nearness.value(by_message[row.first]) for row in rows]
-
-
-def _sent_tokens(row: CandidateRow) -> float:
-    """Return about how many tokens of a message would be sent."""
-    if is_giant(row):
-        return row.tokens / row.passages
-    return row.tokens / 2 if is_long(row) else row.tokens

@@ -12,8 +12,6 @@ from .meaning import QuestionVector
 from .question_terms import read_question
 
 MOST_RECALLED = 240
-FEWEST_RECALLED = 24
-FEWEST_TOKENS = 16  # that a passage takes, with its head: most take three times as many
 
 
 def recall_passages(
@@ -31,8 +29,9 @@ def recall_passages(
 
     *now* is when it is asked, for days that it names; its time zone is the asker's. *asked_position* is where the
     question stands, if it is stored: all that was said until then says how rare a word is. *vector* is what it means;
-    without it words alone count. *others_of* is the user in whose other conversations is looked, too; then a
-    conversation that has not begun may be None. At most one passage of a message. Raises `LookUpTooCostly`.
+    without it words alone count. *limit_tokens* are those of the block that they are to fill; without it all that may
+    help are returned. *others_of* is the user in whose other conversations is looked, too; then a conversation that
+    has not begun may be None. At most one passage of a message. Raises `LookUpTooCostly`.
     """
     with time_limit():
         asked = read_question(
@@ -48,11 +47,4 @@ def recall_passages(
             return []
         from .find_passages import find_passages  # numpy, which a process that looks nothing up does without
 
-        return find_passages(asked, most=_most_that_fit(limit_tokens))
-
-
-def _most_that_fit(limit_tokens: int | None) -> int:
-    """Return how many passages are worth reading for a block of so many tokens: each costs time."""
-    if limit_tokens is None:
-        return MOST_RECALLED
-    return min(MOST_RECALLED, max(FEWEST_RECALLED, limit_tokens // FEWEST_TOKENS))
+        return find_passages(asked, most=MOST_RECALLED, limit_tokens=limit_tokens)
