@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from conversations.core.window.history import LeftOutReason
-from conversations.core.window.window_record import Part
+from conversations.core.window.window_record import Part, SummaryLeftOut
 
 MARK_LABELS: Mapping[str, Promise] = {
     "in": gettext_lazy("In view"),
@@ -27,6 +27,12 @@ LEFT_OUT_LABELS: Mapping[LeftOutReason, Promise] = {
     "without_tools": gettext_lazy("this request has no tools, so their calls are left out"),
     "policy": gettext_lazy("left out by the window policy"),
 }
+# Why a summary that is kept was not sent, of the panel of a request.
+SUMMARY_LEFT_OUT_LABELS: Mapping[SummaryLeftOut, Promise] = {
+    "above_cap": gettext_lazy("Not sent with this request: it is longer than the scenario's longest summary."),
+    "does_not_fit": gettext_lazy("Not sent with this request: the window has no room for it."),
+    "all_in_view": gettext_lazy("Not sent with this request: the whole conversation is in view."),
+}
 # In the order in which pages show them: what comes from the conversation stands together.
 PART_LABELS: Mapping[Part, Promise] = {
     "system": gettext_lazy("System prompt and format"),
@@ -43,7 +49,7 @@ PART_LABELS: Mapping[Part, Promise] = {
 # Why an older message was found, by the codes of `core.recall.rank_candidates`.
 RECALL_REASON_LABELS: Mapping[str, Promise] = {
     "words": gettext_lazy("same words as your question"),
-    "session": gettext_lazy("from a part of the conversation about this"),
+    "session": gettext_lazy("from a part of the conversation that fits your question"),
     "neighbour": gettext_lazy("next to a message that fits"),
     "feedback": gettext_lazy("same words as other matches"),
     "meaning": gettext_lazy("similar meaning"),

@@ -1,4 +1,4 @@
-"""Recall as people see it: the mark of a recalled message, the panel, the way from there to it, and “Not again”."""
+"""Recall as people see it: the mark of a recalled message, the panel, the way from there to it, and “Don't recall”."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_is_never_to_be_recalled_is_not(asked):
     page = asked
     row = row_of_secret(open_panel(page))
     page.evaluate(CLOSE_WHEN_PART_IS_REPLACED)
-    row.get_by_role("button", name="Not again").click()
+    row.get_by_role("button", name="Don't recall").click()
     wait_until(page, lambda: page.evaluate("window.opensAgain !== undefined"))
     assert not page.evaluate("window.opensAgain")
     expect(page.locator("#inspector button", has_text="Never recalled · undo")).to_be_attached()

@@ -37,7 +37,7 @@ def test_a_summary_is_offered_written_sent_edited_and_undone(page, site):
     say(page, "How are you?")
     page.reload()
     page.get_by_role("button", name="Summarise what is out of view").first.click()
-    expect(page.get_by_text("A summary of what is above is being written.")).to_be_visible()
+    expect(page.get_by_text("A summary of the messages above is being written.")).to_be_visible()
     wait_until(page, lambda: "1" in site.run(VERSIONS.format(public_id=public_id)))
     say(page, "And you?")
     panel = open_panel(page)

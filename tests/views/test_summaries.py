@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import get_args
+
 import pytest
 from django.urls import reverse
+from django.utils.html import escape
 
-from conversations.core.window.window_record import WindowRecord
-from conversations.models import Summary, SummaryState
+from conversations.core.window.window_record import SummaryLeftOut, WindowRecord
+from conversations.models import Completion, Summary, SummaryState
+from conversations.wording.window_labels import SUMMARY_LEFT_OUT_LABELS
 from tests.support.ledger import open_for
 from tests.support.people import begin, make_user
 from tests.support.summaries import keep_summary, say, slide
@@ -68,7 +73,7 @@ def test_the_panel_shows_what_was_sent_and_what_would_be(client, conversation):
     assert record.summary.tokens > 0
     assert "Summary, version 1" in panel
     assert panel.count("Ada goes to Bergen.") >= 2  # in the order it was sent, and in its own part
-    assert "Version 1, stands for 2 messages" in panel
+    assert "Version 1 stands for 2 messages" in panel
     assert 'class="part part-summary"' in panel
     assert "Undo: back" not in panel
 
@@ -78,11 +83,11 @@ def test_the_panel_says_which_version_is_sent_and_which_one_waits(client, conver
     reply, _ = ask(conversation)
     keep(conversation, "Ada stays.")
     panel = client.get(at("window", conversation, reply.pk)).text
-    assert "Version 1 is sent until the window's beginning moves; version 2 follows then." in panel
+    assert "Version 1 is sent until more messages leave the window, then version 2." in panel
     assert "was sent here" not in panel
     client.post(at("edit_summary", conversation), {"version": "2", "content": "Ada goes."})
     panel = client.get(at("window", conversation, reply.pk)).text
-    assert "follows then" not in panel
+    assert "is sent until" not in panel
     assert "Version 1 was sent here; version 3 is sent now." in panel
 
 
@@ -108,8 +113,23 @@ def test_what_went_wrong_is_said_quietly_and_the_version_before_is_shown(client,
     SummaryState.objects.update(error_code="written_summary_empty")
     reply, _ = ask(conversation)
     panel = client.get(at("window", conversation, reply.pk)).text
-    assert "It could not be brought up to date: The language model wrote an empty summary." in panel
-    assert "Version 1, stands for" in panel
+    assert "The summary could not be brought up to date: The language model wrote an empty summary." in panel
+    assert "Version 1 stands for" in panel
+
+
+def test_every_reason_why_it_was_not_sent_is_told_in_words():
+    assert {"", *SUMMARY_LEFT_OUT_LABELS} == set(get_args(SummaryLeftOut))
+
+
+@pytest.mark.parametrize(("reason", "label"), SUMMARY_LEFT_OUT_LABELS.items())
+def test_the_panel_says_why_it_was_not_sent(client, conversation, reason, label):
+    keep(conversation)
+    reply, record = ask(conversation)
+    sentence = escape(str(label))
+    assert sentence not in client.get(at("window", conversation, reply.pk)).text
+    not_sent = replace(record, summary=replace(record.summary, tokens=0, left_out=reason))
+    Completion.objects.filter(reply=reply).update(window=not_sent.to_json())
+    assert sentence in client.get(at("window", conversation, reply.pk)).text
 
 
 def test_a_version_that_is_deleted_is_not_shown_as_sent(client, conversation):

@@ -16,6 +16,7 @@ from conversations.wording.window_labels import (
     OTHER_RECALL_ERROR,
     RECALL_ERROR_LABELS,
     RECALL_REASON_LABELS,
+    SUMMARY_LEFT_OUT_LABELS,
 )
 
 from .policy_labels import window_rules
@@ -33,6 +34,7 @@ def window_context(window: WindowView) -> dict[str, Any]:
         "found_and_not_sent": _with_reasons(window.recalled.left_out),
         "looked_up_tokens": record.grounding.tokens + record.recall.tokens,
         "recall_error": _recall_error(record),
+        "summary_left_out": SUMMARY_LEFT_OUT_LABELS.get(record.summary.left_out) if record.summary else None,
         "segments": window_segments(record),
         "free_tokens": record.parts["free"],
         "rules": window_rules(record),
