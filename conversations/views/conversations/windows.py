@@ -35,7 +35,7 @@ def window(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpRes
         "sent": sent,
         "completion": sent.completion,
         "is_exact": sent_request(sent.completion).is_exact,
-        "summary": summarize_sources(sent.view.record.grounding, reader),
+        "sources_summary": summarize_sources(sent.view.record.grounding, reader),
         "kept_summary": summary_view(sent.reply.conversation, reader),
         **window_context(sent.view),
     }
@@ -61,8 +61,8 @@ def sources(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpRe
     """The passages that were looked up for a reply: those it was sent, what was cut of them, and those left out."""
     reply = find_reply(find_conversation(request.user, public_id), reply_id)
     found = sources_of_reply(reply)
-    summary = summarize_sources(found.record, request_reader(request))
-    context = {"public_id": public_id, "sources": found, "summary": summary}
+    sources_summary = summarize_sources(found.record, request_reader(request))
+    context = {"public_id": public_id, "sources": found, "sources_summary": sources_summary}
     return render(request, "conversations/_passages.html" if request.htmx else "conversations/sources.html", context)
 
 
