@@ -35,7 +35,7 @@ FLOORS_INSIDE = {
         conversations
         replies
         limits
-        grounding | windows | review | recall
+        grounding | windows | review | message_index
         summaries
         ledger
         counting

@@ -17,7 +17,7 @@ from conversations.live.database_threads import in_indexer_thread
 from conversations.live.fanout import MESSAGES, Subscriber, subscribe, unsubscribe
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel, embedding_model
 from conversations.services.grounding.embed_texts import embed_texts
-from conversations.services.recall.embed_messages import (
+from conversations.services.message_index.embed_messages import (
     MessageBatch,
     claim_message_batch,
     forget_other_models,
@@ -25,7 +25,7 @@ from conversations.services.recall.embed_messages import (
     release_messages,
     store_message_vectors,
 )
-from conversations.services.recall.index_messages import index_next_batch
+from conversations.services.message_index.index_messages import index_next_batch
 
 from .repeated_work import repeat_work
 

@@ -21,7 +21,7 @@ from chatsite.accounts.models import Limits
 from conversations.models import Completion, Conversation, Spending, SummaryState
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
-from conversations.services.recall.index_messages import index_conversation
+from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.summaries import store_summary
 from conversations.services.summaries.claim_summary import MOST_ATTEMPTS, claim_summary
 from conversations.services.summaries.write_next_summary import write_next_summary

@@ -26,10 +26,10 @@ from conversations.providers.clients.client_pool import close_clients
 from conversations.runs.message_indexer import embed_next_batch
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.recall import recall_for_draft
+from conversations.services.message_index.index_messages import index_batch
 from conversations.services.messages import estimate_draft as estimating
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.portability.chat_history import ChatHistory
-from conversations.services.recall.index_messages import index_batch
 from tests.benchmarks._recall_questions import MINUTE, AskedConversation, DatedMessage, EvidenceQuestion, holds_evidence
 
 DATE_MESSAGES = """

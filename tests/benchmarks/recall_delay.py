@@ -66,8 +66,8 @@ def import_conversation(email: str, name: str, *, seed: int) -> Any:
     """Store a conversation as its owner would import it, and index it. Returns its public id."""
     from chatsite.accounts.models import User
     from conversations.models import Scenario
+    from conversations.services.message_index.index_messages import index_conversation
     from conversations.services.portability.chat_history import ChatHistory
-    from conversations.services.recall.index_messages import index_conversation
 
     scenario, _ = Scenario.objects.get_or_create(name=name, offered=True)
     if name == WITHOUT and scenario.recall_share:

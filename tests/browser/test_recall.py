@@ -18,8 +18,8 @@ panel.addEventListener("htmx:afterSettle", () => { window.opensAgain = panel.ope
 """
 TALK_ON = """
 from conversations.models import Conversation
+from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.portability.chat_history import ChatHistory
-from conversations.services.recall.index_messages import index_conversation
 conversation = Conversation.objects.get(public_id="{public_id}")
 history = ChatHistory(conversation)
 for number in range({questions}):
@@ -29,7 +29,7 @@ index_conversation(conversation.pk)
 """
 INDEX = """
 from conversations.models import Conversation
-from conversations.services.recall.index_messages import index_conversation
+from conversations.services.message_index.index_messages import index_conversation
 index_conversation(Conversation.objects.get(public_id="{public_id}").pk)
 """
 

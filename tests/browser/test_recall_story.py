@@ -15,7 +15,7 @@ OTHER_THINGS = """
 import random
 from conversations.models import Conversation
 from conversations.services.portability.chat_history import ChatHistory
-from conversations.services.recall.index_messages import index_conversation
+from conversations.services.message_index.index_messages import index_conversation
 conversation = Conversation.objects.get(public_id="{public_id}")
 history, chosen = ChatHistory(conversation), random.Random(7)
 topics = "bread cheese gardens trains weather paint roofs bicycles chess films soup carpets lamps tax".split()

@@ -15,8 +15,8 @@ from conversations.grounding.recall.recall_passages import recall_passages
 from conversations.models import Message, MessageIndex, MessagePassage, MessageVector
 from conversations.services.grounding import recall as recalling
 from conversations.services.grounding.recall import recall
+from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.portability.chat_history import ChatHistory
-from conversations.services.recall.index_messages import index_conversation
 from tests.support.people import make_user, post
 from tests.support.waiting import in_thread
 

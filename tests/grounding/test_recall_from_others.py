@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from conversations.grounding.recall.other_conversations import MOST_CONVERSATIONS, choose_other_conversations
 from conversations.models import Conversation, MessagePassage
+from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.portability.chat_history import ChatHistory
-from conversations.services.recall.index_messages import index_conversation
 from tests.support.people import begin, make_user
 
 from .test_recall_passages import FILLER, SECRET, find

@@ -11,10 +11,10 @@ from django.utils import timezone
 from conversations.grounding.recall import find_passages
 from conversations.grounding.recall.recall_passages import recall_passages
 from conversations.models import Conversation, Message, MessagePassage
+from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.portability.chat_history import ChatHistory
-from conversations.services.recall.index_messages import index_conversation
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.support.cpu_time import cpu_time_under
 from tests.support.people import make_user

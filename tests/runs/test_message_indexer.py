@@ -7,7 +7,7 @@ from conversations.models import Completion, MessageIndex, PathChange
 from conversations.providers.clients.client_pool import close_clients
 from conversations.runs import repeated_work
 from conversations.runs.message_indexer import MessageIndexer
-from conversations.services.recall import index_messages
+from conversations.services.message_index import index_messages
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from tests.support.people import begin, make_user, post
 from tests.support.tiny_model import write_tiny_model

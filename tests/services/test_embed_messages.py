@@ -10,15 +10,15 @@ from conversations.models import Message, MessageIndex, MessagePassage, MessageV
 from conversations.providers.catalog.embedding_models import parse_embedding_model
 from conversations.providers.clients.embeddings import MOST_TEXTS
 from conversations.services.conversations.conversations import delete_conversation
-from conversations.services.messages.mark_message import exclude_message
-from conversations.services.portability.chat_history import ChatHistory
-from conversations.services.recall.embed_messages import (
+from conversations.services.message_index.embed_messages import (
     claim_message_batch,
     forget_other_models,
     postpone_messages,
     store_message_vectors,
 )
-from conversations.services.recall.index_messages import index_conversation, rebuild_index
+from conversations.services.message_index.index_messages import index_conversation, rebuild_index
+from conversations.services.messages.mark_message import exclude_message
+from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.windows.active_path import leave_path
 from tests.support.embeddings import embed_words
 from tests.support.people import make_user

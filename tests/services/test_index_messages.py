@@ -13,13 +13,13 @@ from django.db import connection, transaction
 
 from conversations.models import Message, MessageIndex, MessagePassage, MessagePostings, PathChange
 from conversations.services.conversations.conversations import delete_conversation, restore_conversation
+from conversations.services.message_index import index_messages
+from conversations.services.message_index.index_messages import index_conversation, index_next_batch, rebuild_index
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import exclude_message
 from conversations.services.messages.switch_version import switch_version
 from conversations.services.portability.chat_history import ChatHistory
 from conversations.services.portability.delete_account import delete_account
-from conversations.services.recall import index_messages
-from conversations.services.recall.index_messages import index_conversation, index_next_batch, rebuild_index
 from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, STOPPED, Ending, end_reply
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from tests.support.hypothesis_profile import count_cases

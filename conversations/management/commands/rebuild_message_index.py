@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from conversations.models import Conversation, MessageIndex
-from conversations.services.recall.index_messages import rebuild_index
+from conversations.services.message_index.index_messages import rebuild_index
 
 
 class Command(BaseCommand):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE
-from conversations.services.recall.index_messages import index_conversation
+from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.replies.tool_calls import LONGEST_RESULT_CHARACTERS
 from conversations.tools.registry import registry
 from tests.support.people import begin, make_user, post

@@ -13,7 +13,7 @@ from conversations.core.errors import ToolBusy, ToolTimedOut
 from conversations.core.prompt.grounding_text import CUT
 from conversations.grounding import bounded_query
 from conversations.models import Message, MessagePassage
-from conversations.services.recall.index_messages import index_conversation
+from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.tools.built_in import search_conversation as search_module
 from conversations.tools.built_in.search_conversation import BEHIND, MOST_MESSAGES, NOTHING, search_conversation

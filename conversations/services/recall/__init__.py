@@ -1,1 +1,0 @@
-"""Recall: keep the index of each conversation's messages. Begin with `index_messages`."""
