@@ -33,7 +33,7 @@ class SessionPlace:
 
 
 def next_place(before: SessionPlace | None, *, tokens: int, at: dt.datetime, is_greeting: bool = False) -> SessionPlace:
-    """Return the place of a message of so many *tokens*, said *at* a time, behind the one *before* it."""
+    """Return the place of a message of so many *tokens*, said *at* a time, after the one *before* it."""
     if before is None:
         return SessionPlace(0, 0, tokens, at)
     if at - before.at > LONGEST_PAUSE or before.tokens >= MOST_TOKENS:

@@ -277,15 +277,15 @@ def _choose_and_recall(
         return _choose_older(inputs, fixed, older, Room(room_tokens, inputs.anchor)), PackedRecall(grounding.text)
     older = Reread(older) if inputs.policy.always_refills else older
 
-    def recall_before(chosen: ChosenOlder) -> PackedRecall:
+    def recall_before(chosen: ChosenOlder, limit_tokens: int) -> PackedRecall:
         return _recall(inputs, fixed, chosen, grounding, min(limit_tokens, room_tokens - chosen.tokens))
 
     chosen = _choose_older(inputs, fixed, older, Room(room_tokens, inputs.anchor, recall_tokens))
     limit_tokens = recall_tokens + chosen.unusable_tokens
-    recall = recall_before(chosen)
+    recall = recall_before(chosen, limit_tokens)
     if inputs.policy.always_refills and recall.limit_tokens:
         chosen = _choose_older(inputs, fixed, older, Room(room_tokens - recall.tokens, inputs.anchor))
-        recall = recall_before(chosen)
+        recall = recall_before(chosen, limit_tokens)
     return chosen, recall
 
 

@@ -165,7 +165,7 @@ def _begin(
 def _index(
     conversation_id: int | None, begin: _Begin, others: Sequence[ChosenConversation], before_position: int
 ) -> IndexedPassages:
-    """Return the passages of the *others* and, behind them, those before the question in its own conversation."""
+    """Return the passages of the *others* and, after them, those before the question in its own conversation."""
     parts: list[IndexedPart] = []
     offset = 0
     for other in others:

@@ -59,7 +59,8 @@ async def recall(
     try:
         async with asyncio.timeout(RECALL_SECONDS):
             vector = await _question_vector(conversation, question.content, embed)
-            find = partial(find, **({"vector": vector} if vector else {}))
+            if vector:
+                find = partial(find, vector=vector)
             look = partial(recall_for, conversation, question.content, before_position, question.created_at, find=find)
             return await in_look_up_thread(look)()
     except (TimeoutError, LookUpTooCostly):
