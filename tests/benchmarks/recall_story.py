@@ -54,8 +54,8 @@ def measure(*, size: int, pictures: Path | None) -> Figures:
 def import_and_index(size: int) -> tuple[Figures, str, str]:
     """Return what storing took, the path of the conversation's page, and the session of its owner."""
     from chatsite.accounts.models import User
+    from conversations.services.message_index.index_messages import index_conversation
     from conversations.services.portability.chat_history import ChatHistory
-    from conversations.services.recall.index_messages import index_conversation
     from tests.support.sockets import sign_in
 
     user = User.objects.create_user("story@example.org")
@@ -85,11 +85,11 @@ def wire_messages(size: int) -> Iterator[dict[str, str]]:
 
 @contextmanager
 def chromium_page(address: str, cookie: str) -> Iterator[Page]:
-    session = {"name": "sessionid", "value": cookie, "domain": "127.0.0.1", "path": "/", "expires": -1}
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_tool("browser"), args=ARGUMENTS)
-        context = browser.new_context(base_url=address, storage_state={"cookies": [session], "origins": []})  # type: ignore[typeddict-item]
+        context = browser.new_context(base_url=address)
+        context.add_cookies([{"name": "sessionid", "value": cookie, "url": address}])
         context.set_default_timeout(PATIENCE_MS)
         yield context.new_page()
         browser.close()
@@ -123,6 +123,7 @@ def go_to_fact(page: Page, pictures: Path | None) -> float:
     panel = page.get_by_role("dialog", name="What the model saw")
     row = panel.locator(".row-recall").filter(has_text=FACT).filter(has_text="You ·").first
     row.scroll_into_view_if_needed()
+    expect(row.get_by_role("link", name="Go to")).to_be_in_viewport()
     take_picture(page, pictures, "seen-by-the-model")
     began = time.perf_counter()
     row.get_by_role("link", name="Go to").click()
@@ -152,7 +153,7 @@ def look_up_ms(path: str) -> Figures:
     from conversations.models import Completion, Conversation
 
     conversation = Conversation.objects.get(public_id=path.strip("/").rpartition("/")[2])
-    window = Completion.objects.filter(conversation=conversation, window__isnull=False).latest("pk").window
+    window = Completion.objects.filter(conversation=conversation, window__isnull=False).latest("pk").window or {}
     before, limit = window["first_position"], window["recall"]["limit_tokens"]
     taken, now = [], dt.datetime.now(dt.UTC)
     for _ in range(LOOK_UPS + 1):
