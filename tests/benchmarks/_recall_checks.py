@@ -57,7 +57,7 @@ class SentRecall:
         said = self.conversation.history[entry.position].message
         text, is_whole = said.content[entry.start : entry.end], not entry.is_cut
         return RecalledPiece(
-            entry.position, entry.start, entry.end, entry.day, said.role, text, is_whole=is_whole, name=said.name
+            entry.position, entry.start, entry.end, entry.at, said.role, text, is_whole=is_whole, name=said.name
         )
 
     def _is_sent_once(self) -> bool:
@@ -115,7 +115,7 @@ class SentRecall:
         blocks = self.sent.removesuffix(f"\n\n{QUESTION_HEADER}\n{self.turn.newest.message.content}")
         lines = blocks.rpartition("\n\n")[2].split("\n")[1:]
         firsts = {entry.position: entry for entry in reversed(included)}
-        days = [entry.day for entry in included]
+        days = [entry.at[:10] for entry in included]
         pairs = zip(["", *days], days, strict=False)
         changes = [day[5:] if before[:5] == day[:5] else day for before, day in pairs if before != day]
         heads = [head[2] for line in lines if (head := HEAD.fullmatch(line))]

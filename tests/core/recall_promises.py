@@ -97,7 +97,7 @@ def piece(case: Case, entry: RecallEntry) -> RecalledPiece:
         position=entry.position,
         start=entry.start,
         end=entry.end,
-        day=entry.day,
+        at=entry.at,
         role=case.stored[entry.position].message.role,
         text=text_of(case, entry),
         is_whole=not entry.is_cut,

@@ -64,6 +64,20 @@ def test_what_is_from_another_conversation_is_told_with_its_day_in_the_order_of_
     ]
 
 
+def test_within_a_day_the_newest_of_two_conversations_is_last():
+    pieces = [
+        piece(3, "The launch is on 14 March.", day="2026-11-04T09:00:00+01:00"),
+        of_other(50, "The launch is on 21 March.", day="2026-11-04T09:30:00.5+01:00"),
+        of_other(51, "Or on 1 April.", day="2026-11-04T09:30:00.6+01:00"),
+        piece(4, "No, on 28 March.", day="2026-11-04T10:45:00+02:00", role="assistant"),
+    ]
+    assert lines(*pieces) == [
+        *("2026-11-04", "U: The launch is on 14 March."),
+        *("11-04 in another conversation", "U: The launch is on 21 March.", "U: Or on 1 April."),
+        *("11-04", "A: No, on 28 March."),
+    ]
+
+
 def test_messages_at_the_same_place_of_two_conversations_are_two_messages():
     assert lines(piece(3, "Here."), of_other(3, "There."))[1::2] == ["U: There.", "U: Here."]
 

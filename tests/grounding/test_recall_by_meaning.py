@@ -12,12 +12,12 @@ from conversations.core.errors import ProviderUnavailable
 from conversations.grounding.recall.indexed_passages import IndexedPart, IndexedPassages
 from conversations.grounding.recall.meaning import MOST_NEAREST, QuestionVector, nearest_passages
 from conversations.grounding.recall.recall_passages import recall_passages
-from conversations.models import Message, MessageIndex, MessagePassage, MessageVector
+from conversations.models import Conversation, Message, MessageIndex, MessagePassage, MessageVector
 from conversations.services.grounding import recall as recalling
 from conversations.services.grounding.recall import recall
 from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.portability.chat_history import ChatHistory
-from tests.support.people import make_user, post
+from tests.support.people import begin, make_user, post
 from tests.support.waiting import in_thread
 
 pytestmark = pytest.mark.django_db
@@ -152,3 +152,28 @@ async def test_nothing_is_asked_for_where_there_is_no_vector_to_compare_with(set
     settings.OPENAI_EMBEDDING_MODEL = ""
     assert (await recall(reply, before_position=50, embed=embed)).passages == ()
     await in_thread(reply.refresh_from_db)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("change", [{"kept_out_of_recall": True}, {"deleted_at": timezone.now()}])
+async def test_nothing_is_asked_for_where_all_that_has_vectors_may_not_be_looked_in(settings, reply, change):
+    settings.OPENAI_EMBEDDING_BASE_URL, settings.OPENAI_EMBEDDING_MODEL = "http://127.0.0.1:9/v1", MODEL
+    asked = []
+
+    async def embed(texts, **_named):
+        asked.extend(texts)
+        return [[1.0, 0.0, 0.0]]
+
+    def ask_elsewhere():
+        owner = reply.conversation.owner
+        owner.recalls_other_conversations = True
+        posted = post(begin(owner), PARAPHRASE).reply
+        return Message.objects.select_related("conversation__owner", "parent").get(pk=posted.pk)
+
+    elsewhere = await in_thread(ask_elsewhere)
+    elsewhere.conversation.owner.recalls_other_conversations = True
+    await recall(elsewhere, before_position=0, embed=embed)
+    assert asked == [PARAPHRASE]
+    await in_thread(Conversation.objects.filter(pk=reply.conversation_id).update, **change)
+    await recall(elsewhere, before_position=0, embed=embed)
+    assert asked == [PARAPHRASE]

@@ -131,3 +131,13 @@ def test_those_with_most_of_the_words_are_chosen_and_the_last_active_comes_last(
     assert len(titles) == MOST_CONVERSATIONS
     assert {title for title in titles if "bergen" in title} == {"2: lighthouse ada bergen", "5: lighthouse ada bergen"}
     assert [int(title[0]) for title in titles] == sorted((int(title[0]) for title in titles), reverse=True)
+
+
+def test_a_long_question_chooses_by_its_rarest_words(alice):
+    common = [f"alpha{number}" for number in range(40)]
+    for number in range(MOST_CONVERSATIONS + 3):
+        talk(alice, " ".join(common), *filler(3), title=f"Common {number}")
+    meant = talk(alice, "zanzibar zebra zenith", *filler(3), title="Meant", days_ago=9)
+    lexemes = [*common, "zanzibar", "zebra", "zenith"]
+    chosen = choose_other_conversations(alice.pk, lexemes, besides=None, search_language="english")
+    assert meant.pk in {each.conversation for each in chosen}

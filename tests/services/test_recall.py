@@ -76,7 +76,7 @@ def test_what_is_recalled_stands_before_the_question_and_is_in_the_record(reply)
     assert newest.startswith(RECALL_HEADER)
     assert "\n2026-11-02\nU: My sister Ann lives in Porto. […]\n\nQuestion:\nWhere does Ann live?" in newest
     [entry] = window.record.recall.included
-    assert (entry.position, entry.start, entry.end, entry.is_cut, entry.day) == (0, 0, 29, True, "2026-11-02")
+    assert (entry.position, entry.start, entry.end, entry.is_cut, entry.at[:10]) == (0, 0, 29, True, "2026-11-02")
 
 
 def test_the_request_is_shown_exactly_as_it_was_sent(reply):

@@ -9,6 +9,7 @@ initials for who speaks. Of what is from another conversation of the same user t
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -28,6 +29,7 @@ CUT = "[…]"
 WIDEST_SEAM = 2  # characters between two pieces of a message that follow each other: a space, or the end of a line
 LONGEST_NAME_CHARACTERS = 40
 YEAR_CHARACTERS = len("2026-")
+DAY_CHARACTERS = len("2026-11-02")
 # A number in brackets, the words before the question or at the head, what did not fit, a day or an initial of what is
 # recalled: behind any signs and spaces.
 LIKE_OURS = re.compile(
@@ -58,14 +60,14 @@ class PromptPassage:
 class RecalledPiece(NamedTuple):
     """A piece of an older message, as it is shown: the characters *start* to *end* of it are *text*.
 
-    *day* is when it was said, as year-month-day; *name* is the speaker's, if the message has one. Those of one
-    *conversation*, where None is the one that is asked in, are in the order of time by their *position* and *start*.
+    *at* is when it was said, in ISO 8601: its day is shown. *name* is the speaker's, if the message has one. Those of
+    one *conversation*, where None is the one that is asked in, are in the order of time by *position* and *start*.
     """
 
     position: int
     start: int
     end: int
-    day: str
+    at: str
     role: str
     text: str
     is_whole: bool = True
@@ -76,6 +78,10 @@ class RecalledPiece(NamedTuple):
     def message(self) -> tuple[int, int]:
         """What it shares with the other pieces of its message only; ascending, with this conversation at the end."""
         return (0, self.position) if self.conversation is None else (-self.conversation, self.position)
+
+    @property
+    def day(self) -> str:
+        return self.at[:DAY_CHARACTERS]
 
     @property
     def heading(self) -> str:
@@ -130,11 +136,11 @@ def _without_year(heading: str, *, after: str) -> str:
 
 
 def _oldest_first(pieces: Iterable[RecalledPiece]) -> list[RecalledPiece]:
-    """Return *pieces* in the order of time; where there are several conversations, by the day."""
+    """Return *pieces* in the order of time: of one conversation by position, of several by when they were said."""
     in_order = sorted(pieces, key=lambda piece: (piece.message, piece.start))
     if all(piece.conversation is None for piece in in_order):
         return in_order
-    return sorted(in_order, key=lambda piece: piece.day)
+    return sorted(in_order, key=lambda piece: dt.datetime.fromisoformat(piece.at))
 
 
 def _initials(pieces: Iterable[RecalledPiece]) -> dict[tuple[bool, str], str]:

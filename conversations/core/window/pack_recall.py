@@ -42,7 +42,7 @@ def piece_of(passage: RecalledPassage) -> RecalledPiece:
         position=passage.position,
         start=passage.start,
         end=passage.end,
-        day=passage.at.date().isoformat(),
+        at=passage.at.isoformat(),
         role=passage.role,
         text=passage.text,
         is_whole=passage.is_whole,

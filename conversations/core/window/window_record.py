@@ -113,8 +113,8 @@ class GroundingRecord:
 class RecallEntry(NamedTuple):
     """A passage of an older message: the characters *start* to *end* of it, which are *tokens* without their head.
 
-    It *is_cut* where that is not all of the message. *day* is when it was said, as it is shown, *score* and *why* are
-    what it was found by. *conversation* is another one of the same user where it was said there.
+    It *is_cut* where that is not all of the message. *at* is when it was said (ISO 8601, in the time zone of its day),
+    *score* and *why* are what it was found by. *conversation* is another one of the same user where it was said there.
     """
 
     message: int
@@ -122,7 +122,7 @@ class RecallEntry(NamedTuple):
     start: int
     end: int
     is_cut: bool
-    day: str
+    at: str
     tokens: int
     score: float
     why: tuple[str, ...] = ()
@@ -381,7 +381,7 @@ def record_recall(
             start=passage.start,
             end=passage.end,
             is_cut=not passage.is_whole,
-            day=passage.at.date().isoformat(),
+            at=passage.at.isoformat(),
             tokens=tokens,
             score=passage.score,
             why=tuple(passage.why),

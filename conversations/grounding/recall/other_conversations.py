@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,6 +14,8 @@ from conversations.core.recall.weights import MOST_TERMS
 
 MOST_CONVERSATIONS = 5
 MOST_COMPARED = 1_000  # those last talked in
+MOST_PROBES = 40_000  # of an index, to find the rarest lexemes of a long question
+MOST_UNSEEN = MOST_TERMS // 2  # lexemes that are in none of the conversations of that
 MOST_PASSAGES = 100_000  # of all that are chosen
 K1 = 1.2
 B = 0.75
@@ -65,8 +67,10 @@ def choose_other_conversations(
 
     None of another user, and none that is deleted, kept out of recall, or indexed in another language.
     """
-    asked = {"owner": owner, "besides": besides, "lexemes": list(lexemes)[:MOST_TERMS], "language": search_language}
-    compared, total = _compare(asked)
+    asked = {"owner": owner, "besides": besides, "language": search_language}
+    if len(lexemes) > MOST_TERMS:
+        lexemes = _rarest_lexemes(lexemes, asked)
+    compared, total = _compare(lexemes, asked, most=MOST_COMPARED)
     if not compared:
         return []
     scores = _scores(compared, total)
@@ -80,14 +84,27 @@ def choose_other_conversations(
     return [ChosenConversation(each.conversation, each.passages, each.encoding) for each in chosen]
 
 
-def _compare(asked: Mapping[str, Any]) -> tuple[list[_Compared], int]:
-    """Return the conversations that have some of the lexemes, and among how many they were looked for."""
+def _rarest_lexemes(lexemes: Collection[str], asked: Mapping[str, Any]) -> list[str]:
+    """Return the rarest of *lexemes* in as many conversations as can be asked about all of them, those last talked in.
+
+    What is in none of these may be the rarest of all, or in no conversation: of these the longest, and only so many.
+    """
+    passages: Counter[str] = Counter()
+    for each in _compare(lexemes, asked, most=MOST_PROBES // len(lexemes))[0]:
+        passages.update(each.having)
+    unseen = sorted(set(lexemes) - passages.keys(), key=lambda lexeme: (-len(lexeme), lexeme))[:MOST_UNSEEN]
+    seen = sorted(passages, key=lambda lexeme: (passages[lexeme], lexeme))
+    return unseen + seen[: MOST_TERMS - len(unseen)]
+
+
+def _compare(lexemes: Collection[str], asked: Mapping[str, Any], *, most: int) -> tuple[list[_Compared], int]:
+    """Return the conversations that have some of *lexemes*, and among how many, at *most*, they were looked for."""
     found: dict[int, _Compared] = {}
     total = 0
     with connection.cursor() as cursor:
-        cursor.execute(HAVING, {**asked, "most": MOST_COMPARED})
+        cursor.execute(HAVING, {**asked, "lexemes": list(lexemes), "most": most})
         for pk, passages, encoding, last_active, compared, lexeme, having in cursor.fetchall():
-            total = min(int(compared), MOST_COMPARED)
+            total = min(int(compared), most)
             if pk not in found:
                 found[pk] = _Compared(pk, passages, encoding, last_active, {})
             found[pk].having[lexeme] = int(having)

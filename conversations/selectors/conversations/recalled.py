@@ -59,7 +59,7 @@ class RecalledRow:
 
     @property
     def day(self) -> dt.date:
-        return dt.date.fromisoformat(self.entry.day)
+        return dt.datetime.fromisoformat(self.entry.at).date()
 
     @property
     def page_before(self) -> int:

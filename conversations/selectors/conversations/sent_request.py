@@ -93,7 +93,7 @@ def _piece(entry: RecallEntry, message: Message) -> RecalledPiece:
         position=entry.position,
         start=entry.start,
         end=entry.end,
-        day=entry.day,
+        at=entry.at,
         role=message.role,
         text=message.content[entry.start : entry.end],
         is_whole=not entry.is_cut,

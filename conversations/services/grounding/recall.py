@@ -95,7 +95,8 @@ async def _question_vector(conversation: Conversation, text: str, embed: Embed) 
 def _has_vectors(conversation: Conversation, label: str) -> bool:
     there = MessageIndex.objects.filter(embedding_model=label, embedded_passages__gt=0)
     if conversation.owner.recalls_other_conversations:
-        return there.filter(conversation__owner=conversation.owner).exists()
+        others = Q(conversation__owner=conversation.owner, conversation__deleted_at=None)
+        return there.filter(Q(pk=conversation.pk) | others & Q(conversation__kept_out_of_recall=False)).exists()
     return there.filter(pk=conversation.pk).exists()
 
 
@@ -157,7 +158,7 @@ def recalled_before(reply_id: int) -> Recalled | None:
 
 
 def _as_it_was(entry: RecallEntry, message: Message) -> RecalledPassage:
-    """Return the passage again; the day of *entry* is that of the time zone it was shown in."""
+    """Return the passage again, with the day that was shown."""
     return RecalledPassage(
         message=message.pk,
         position=message.position,
@@ -169,7 +170,7 @@ def _as_it_was(entry: RecallEntry, message: Message) -> RecalledPassage:
         is_whole=not entry.is_cut,
         tokens=entry.tokens,
         session=0,
-        at=dt.datetime.fromisoformat(entry.day),
+        at=dt.datetime.fromisoformat(entry.at),
         score=entry.score,
         why=entry.why,
         conversation=entry.conversation,
