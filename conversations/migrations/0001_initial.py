@@ -841,6 +841,7 @@ class Migration(migrations.Migration):
                 ('language_model', models.CharField(blank=True, max_length=200)),
                 ('edited', models.BooleanField(default=False)),
                 ('stale', models.BooleanField(default=False)),
+                ('undone', models.BooleanField(db_default=False, default=False)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='summaries', to='conversations.conversation')),
                 ('last_message', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='conversations.message')),
@@ -860,7 +861,6 @@ class Migration(migrations.Migration):
                 ('lease_until', models.DateTimeField(null=True)),
                 ('error_code', models.CharField(blank=True, max_length=50)),
                 ('error_params', models.JSONField(default=dict)),
-                ('current', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='conversations.summary')),
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('due_at', None), _negated=True), fields=['due_at'], name='summary_due')],

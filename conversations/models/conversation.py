@@ -22,7 +22,7 @@ class Conversation(models.Model):
     """A stored conversation. *head* is the newest active message; *last_active_at* orders the list.
 
     *anchor_position* is where the last window began, so that the next one begins there too as long as it can, and with
-    the same version of the summary: *summary_version*, by its number, or None where the newest one is to be sent next.
+    the same version of the summary: *summary_version*, by its number, or None where the current one is to be sent next.
     *summarises* adds a summary of what is out of view to a sliding window policy. *has_pins* says whether any message
     is pinned, on any branch: a window without pins is read without asking for them.
     *notes* are the owner's, sent with each question in it. One that is *kept_out_of_recall* is never looked in for a

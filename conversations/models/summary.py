@@ -11,7 +11,8 @@ class Summary(models.Model):
     It stands for *messages* messages of the active path before position *covers_before*, the last of which is
     *last_message*: while that is on the path, so is all before it. *tokens* are those of its message in a prompt,
     beyond the chat format's overhead, in *encoding*. A *language_model* wrote it, or its owner, who *edited* the one
-    before. It is *stale*, and never sent, once a message that it stands for is excluded.
+    before. It is *stale* once a message that it stands for is excluded, and *undone* once its owner has gone back to
+    the one before: neither is ever sent or gone on from again.
     """
 
     conversation = models.ForeignKey("conversations.Conversation", on_delete=models.CASCADE, related_name="summaries")
@@ -25,6 +26,7 @@ class Summary(models.Model):
     language_model = models.CharField(max_length=200, blank=True)
     edited = models.BooleanField(default=False)
     stale = models.BooleanField(default=False)
+    undone = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 
 class SummaryState(models.Model):
-    """Which version of a conversation's summary is *current*, and whether another one is to be written.
+    """Whether another version of a conversation's summary is to be written, and how that goes.
 
     It is to be written from *due_at* on, and one *worker* does it, by a lease; each time is an *attempt*. *error_code*
     says why the last one failed, until one succeeds. *revision* counts what makes a version that is being written
@@ -15,7 +15,6 @@ class SummaryState(models.Model):
     conversation = models.OneToOneField(
         "conversations.Conversation", on_delete=models.CASCADE, primary_key=True, related_name="summary_state"
     )
-    current = models.ForeignKey("conversations.Summary", on_delete=models.SET_NULL, null=True, related_name="+")
     revision = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField(null=True)
     attempt = models.PositiveSmallIntegerField(default=0)
@@ -28,4 +27,4 @@ class SummaryState(models.Model):
         indexes = [models.Index(fields=["due_at"], condition=~Q(due_at=None), name="summary_due")]
 
     def __str__(self) -> str:
-        return f"{self.conversation_id}: {self.current_id}"
+        return f"{self.conversation_id}: {self.due_at}"

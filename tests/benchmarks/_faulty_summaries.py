@@ -15,12 +15,13 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from unittest import mock
 
-from django.db.models import F, Subquery, Sum
+from django.db.models import F, Sum
 
 from chatsite.accounts.models import Limits
 from conversations.models import Completion, Conversation, Spending, SummaryState
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
+from conversations.selectors.conversations.summary import valid_summaries
 from conversations.services.message_index.index_messages import index_conversation
 from conversations.services.summaries import store_summary
 from conversations.services.summaries.claim_summary import MOST_ATTEMPTS, claim_summary
@@ -210,10 +211,8 @@ class FaultySummaries:
 
 
 def versions(conversation: Conversation) -> list[tuple[int, str]]:
-    """Return number and text of all versions up to the current one, newest first."""
-    current = SummaryState.objects.filter(conversation=conversation).values("current__number")
-    stored_versions = conversation.summaries.filter(number__lte=Subquery(current))
-    return list(stored_versions.order_by("-number").values_list("number", "text"))
+    """Return number and text of all versions that hold, newest first."""
+    return list(valid_summaries(conversation.pk).values_list("number", "text"))
 
 
 def die() -> int:

@@ -37,9 +37,9 @@ def test_whatever_the_model_does_nothing_is_lost_delayed_or_paid_twice(play, cap
 def test_a_version_that_does_not_wait_for_the_window_is_seen(play, monkeypatch):
     from conversations.services.windows import build_window, window_summaries
 
-    def newest_at_once(conversation):
+    def current_at_once(conversation):
         found = window_summaries.window_summaries(conversation)
-        return found._replace(in_use=found.newest)
+        return found._replace(in_use=found.current)
 
-    monkeypatch.setattr(build_window, "window_summaries", newest_at_once)
+    monkeypatch.setattr(build_window, "window_summaries", current_at_once)
     assert missed(play(8)) == ["prefix_changes"]

@@ -13,7 +13,16 @@ from conversations.models import Completion
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
 from conversations.services.summaries.write_next_summary import write_next_summary
-from tests.support.summaries import begin_summarised, configure, first_position, say, slide, state_of, write_all
+from tests.support.summaries import (
+    begin_summarised,
+    configure,
+    current_of,
+    first_position,
+    say,
+    slide,
+    state_of,
+    write_all,
+)
 from tests.support.upstream import serve_upstream
 from tests.support.waiting import in_thread, wait_until
 
@@ -49,9 +58,10 @@ async def test_no_request_waits_for_a_summary(let_write, settings, upstream):
     upstream.release()
     await writing
     state = await in_thread(state_of, conversation)
-    assert state.current is not None
+    current = await in_thread(current_of, conversation)
+    assert current is not None
     assert state.due_at is not None  # the window has moved on meanwhile
-    assert state.current.covers_before < await in_thread(first_position, conversation)
+    assert current.covers_before < await in_thread(first_position, conversation)
     await in_thread(say, conversation, number)
     await client.aclose()
 
@@ -71,7 +81,7 @@ async def test_one_that_is_stopped_in_the_middle_is_written_again(let_write, set
     let_write("words-30")
     assert await write_all(settings) == 1
     state = await in_thread(state_of, conversation)
-    assert (state.error_code, state.current.number) == ("", 1)
+    assert (state.error_code, (await in_thread(current_of, conversation)).number) == ("", 1)
     await in_thread(no_row_is_open)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chatsite.accounts.models import User
 from conversations.core.errors import (
     AboutMeTooLong,
     NotesHaveTooManyCharacters,
@@ -12,7 +13,7 @@ from conversations.core.errors import (
     SystemPromptTooLong,
 )
 from conversations.core.prompt.system_text import SystemTexts
-from conversations.models import Completion, KeptText, Message, Scenario
+from conversations.models import Completion, Conversation, KeptText, Message, Scenario
 from conversations.selectors.conversations.sent_request import sent_request
 from conversations.selectors.conversations.window import sent_window
 from conversations.services.conversations.notes import MOST_CHARACTERS, save_about_me, save_notes
@@ -111,6 +112,15 @@ def test_what_is_too_long_is_refused_and_the_old_notes_stay(conversation, save, 
         save(target, text)
     target.refresh_from_db()
     assert (conversation.owner.about_me, conversation.notes) == (ABOUT, NOTES)
+
+
+def test_a_choice_about_recall_that_another_page_has_stored_meanwhile_stays(conversation):
+    Conversation.objects.update(kept_out_of_recall=True)
+    User.objects.update(recalls_other_conversations=True)
+    write(conversation)  # as it was read before
+    conversation.refresh_from_db()
+    assert conversation.kept_out_of_recall
+    assert User.objects.get(pk=conversation.owner_id).recalls_other_conversations
 
 
 def test_what_can_not_be_stored_is_taken_out(conversation):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import uuid
 from random import Random
 
 import pytest
 
-from conversations.models import Conversation, SummaryState
+from conversations.models import Conversation
 from conversations.selectors.conversations.summary import previous_summary, sendable_summaries
 from conversations.services.counting.model_context import model_context
 from conversations.services.grounding.recall import Recalled
+from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.estimate_draft import estimate_draft
 from conversations.services.messages.mark_message import exclude_message
+from conversations.services.messages.switch_version import switch_version
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
 from conversations.services.summaries.change_summary import edit_summary, undo_summary
+from conversations.services.summaries.claim_summary import claim_summary
 from conversations.services.summaries.store_summary import add_version
 from conversations.services.windows.build_window import begins_elsewhere, build_window, draft_message
 from tests.support.people import post
@@ -36,13 +40,20 @@ def fresh(conversation):
     return Conversation.objects.select_related("scenario", "owner", "head").get(pk=conversation.pk)
 
 
-def write(conversation, words=20):
-    """Store what a worker would have written by now."""
-    last = conversation.messages.get(position=first_position(conversation) - 1, active=True)
+def write(conversation, words=20, *, until=None):
+    """Store what a worker would have written by now, of the messages up to the position *until*."""
+    position = first_position(conversation) - 1 if until is None else until
+    last = conversation.messages.get(position=position, active=True)
     place = {"covers_before": last.position + 1, "last_message_id": last.pk, "messages": last.position + 1}
-    newest = add_version(conversation, "They spoke of trains. " * words, **place, language_model="letters")
-    SummaryState.objects.update_or_create(pk=conversation.pk, defaults={"current": newest})
-    return newest.number
+    return add_version(conversation, "They spoke of trains. " * words, **place, language_model="letters").number
+
+
+def edit_question(conversation, position):
+    """Take another path from *position* on, and have the question there answered."""
+    message = conversation.messages.get(position=position, active=True)
+    wanted = {"conversation": fresh(conversation), "message_id": message.pk, "client_id": uuid.uuid4()}
+    reply = edit_message(user=conversation.owner, content="Something else?", **wanted).reply
+    end_reply(reply.pk, COMPLETE, content="Yes.")
 
 
 def sent_version(window):
@@ -51,7 +62,7 @@ def sent_version(window):
 
 def versions(conversation):
     sendable = sendable_summaries(fresh(conversation))
-    return sendable and (sendable.in_use.number, sendable.newest.number)
+    return sendable and (sendable.in_use.number, sendable.current.number)
 
 
 class Talk:
@@ -103,8 +114,8 @@ class Talk:
 
     def undo(self):
         sendable = sendable_summaries(fresh(self.conversation))
-        if sendable and previous_summary(sendable.newest):
-            back = undo_summary(fresh(self.conversation), version=sendable.newest.number)
+        if sendable and previous_summary(sendable.current):
+            back = undo_summary(fresh(self.conversation), version=sendable.current.number)
             assert versions(self.conversation) == (back.number, back.number)
             self.is_exception = True
 
@@ -172,3 +183,45 @@ def test_an_edit_while_a_window_is_chosen_is_sent_with_the_next_one(conversation
         patch.setattr("conversations.services.replies.prepare_reply.build_window", edited_meanwhile)
         assert sent_version(say(conversation, number).window) == 1
     assert sent_version(say(conversation, number).window) == 2
+
+
+def test_after_an_edit_the_version_that_still_holds_is_sent_until_there_is_a_new_one(conversation):
+    number = slide(conversation)
+    number = slide(conversation, number)
+    write(conversation, until=1)
+    write(conversation, until=2)
+    edit_question(conversation, 2)
+    assert versions(conversation) == (1, 1)
+    assert claim_summary("test") == (True, None)  # too little has left the window since
+    assert versions(conversation) == (1, 1)
+    while not (summary := say(conversation, number).window.record.summary).tokens:
+        number += 1  # all is in view at first
+    assert summary.version == 1
+
+
+def test_a_version_that_was_undone_never_comes_back(conversation):
+    number = slide(conversation)
+    write(conversation, until=1)
+    write(conversation, until=1)
+    assert undo_summary(fresh(conversation), version=2).number == 1
+    edited = edit_summary(fresh(conversation), version=1, text="Ada goes to Bergen.")
+    assert undo_summary(fresh(conversation), version=edited.number).number == 1
+    write(conversation, until=2)
+    assert previous_summary(sendable_summaries(fresh(conversation)).current).number == 1
+    edit_question(conversation, 2)
+    assert versions(conversation) == (1, 1)
+    number = slide(conversation, number)  # back to the beginning first
+    slide(conversation, number)
+    _, held = claim_summary("test")
+    assert held.base.number == 1
+
+
+def test_on_the_path_of_before_its_own_version_holds_again(conversation):
+    slide(conversation)
+    write(conversation, until=1)
+    write(conversation, until=2)
+    left = conversation.messages.get(position=2, active=True)
+    edit_question(conversation, 2)
+    assert versions(conversation) == (1, 1)
+    switch_version(conversation=fresh(conversation), message_id=left.pk)
+    assert versions(conversation)[1] == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conversations.models import Conversation, Message, Summary, SummaryState
 from conversations.providers.clients.completions import CompletionClient
+from conversations.selectors.conversations.summary import valid_summaries
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import PreparedReply, prepare_reply
 from conversations.services.summaries.store_summary import add_version
@@ -52,7 +53,11 @@ def first_position(conversation: Conversation) -> int:
 
 
 def state_of(conversation: Conversation) -> SummaryState:
-    return SummaryState.objects.select_related("current").get(pk=conversation.pk)
+    return SummaryState.objects.get(pk=conversation.pk)
+
+
+def current_of(conversation: Conversation) -> Summary | None:
+    return valid_summaries(conversation.pk).first()
 
 
 async def write_all(settings) -> int:
@@ -70,5 +75,5 @@ def keep_summary(conversation: Conversation, text: str, last: Message, *, versio
     Conversation.objects.filter(pk=conversation.pk).update(summarises=True)
     place = {"covers_before": last.position + 1, "last_message_id": last.pk, "messages": last.position + 1}
     *_, newest = [add_version(conversation, text, **place, language_model="letters") for _ in range(versions)]
-    SummaryState.objects.update_or_create(pk=conversation.pk, defaults={"current": newest})
+    SummaryState.objects.get_or_create(pk=conversation.pk)
     return newest

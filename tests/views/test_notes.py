@@ -56,9 +56,14 @@ def test_about_me_is_saved_on_the_account_page_or_comes_back(client, alice):
 
 def test_recall_from_other_conversations_is_switched_with_it(client, alice):
     address = reverse("conversations:about_me")
-    for given, stored in (({"recalls_other_conversations": "on"}, True), ({}, False)):
+    for given, stored in (
+        ({"asks_recall": "true", "recalls_other_conversations": "on"}, True),
+        ({}, True),  # of a page from before there was such a question
+        ({"asks_recall": "true"}, False),
+    ):
         refused = client.post(address, {"about_me": TOO_LONG, **given})
         assert ('name="recalls_other_conversations" aria-describedby="recalls-hint" checked' in refused.text) == stored
+        assert 'name="asks_recall" value="true"' in refused.text
         client.post(address, {"about_me": "I am Ada.", **given})
         alice.refresh_from_db()
         assert alice.recalls_other_conversations == stored

@@ -17,6 +17,11 @@ def clean_content(raw: str) -> str:
     return content
 
 
+def clean_typed_text(raw: str) -> str:
+    """Return *raw*, of a form's field of several lines, as it is stored: may be empty."""
+    return UNSTORABLE.sub("", raw.replace("\r\n", "\n")).strip()
+
+
 class StorablePieces:
     """Makes the pieces of a streamed text fit to be stored, each as it comes.
 

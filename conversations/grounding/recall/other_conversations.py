@@ -12,6 +12,8 @@ from django.db import connection
 
 from conversations.core.recall.weights import MOST_TERMS
 
+from .stored_postings import COUNT_PASSAGES
+
 MOST_CONVERSATIONS = 5
 MOST_COMPARED = 1_000  # those last talked in
 MOST_PROBES = 40_000  # of an index, to find the rarest lexemes of a long question
@@ -21,7 +23,7 @@ K1 = 1.2
 B = 0.75
 
 # Of each conversation, in how many of its passages each lexeme is. What is in none is missing.
-HAVING = """
+HAVING = f"""
 WITH own AS (
   SELECT conversation.id, conversation.last_active_at, stored.passages, stored.encoding,
          count(*) OVER () AS compared
@@ -35,10 +37,10 @@ WITH own AS (
 SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.compared,
        found.lexeme, found.passages
 FROM own CROSS JOIN LATERAL (
-  SELECT lexeme, sum(length(entries)) / 4 AS passages FROM conversations_messagepostings
+  SELECT lexeme, {COUNT_PASSAGES} AS passages FROM conversations_messagepostings
   WHERE conversation_id = own.id AND lexeme = ANY(%(lexemes)s) GROUP BY lexeme
 ) AS found
-"""
+"""  # noqa: S608  # a constant of ours
 
 
 class ChosenConversation(NamedTuple):

@@ -16,6 +16,7 @@ from .indexed_passages import IndexedPart, IndexedPassages
 from .lexeme_counts import read_counts
 from .meaning import QuestionVector
 from .other_conversations import ChosenConversation, choose_other_conversations
+from .stored_postings import COUNT_PASSAGES
 
 MOST_CHARACTERS = 200_000
 MOST_WORDS = 400  # different ones: the first half and the last half of them
@@ -53,10 +54,10 @@ SELECT until_user_messages, until_user_tokens, until_assistant_messages, until_a
 FROM unnest(%(conversations)s::bigint[], %(lasts)s::int[]) AS whole (conversation_id, ordinal)
 JOIN conversations_messagepassage USING (conversation_id, ordinal)
 """
-COUNTS = """
-SELECT lexeme, sum(length(entries)) / 4 FROM conversations_messagepostings
+COUNTS = f"""
+SELECT lexeme, {COUNT_PASSAGES} FROM conversations_messagepostings
 WHERE conversation_id = ANY(%(conversations)s) AND lexeme = ANY(%(lexemes)s) GROUP BY lexeme
-"""
+"""  # noqa: S608  # a constant of ours
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from conversations.models.message_postings import BEGINS_MESSAGE, BEGINS_SESSION
 ENTRY = struct.Struct("<HBB")
 MOST_COUNTED = 255  # of a lexeme or of words in a passage
 
+COUNT_PASSAGES = f"sum(length(entries)) / {ENTRY.size}"  # SQL: in how many passages a lexeme is, grouped by it
 APPEND = """
 INSERT INTO conversations_messagepostings AS stored (conversation_id, lexeme, chunk, entries)
 SELECT %(conversation)s, lexeme, chunk, entries

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from chatsite.accounts.models import User
 from conversations.core.errors import NotesHaveTooManyCharacters, NotesHaveTooManyTokens
-from conversations.core.text.storable_text import UNSTORABLE
+from conversations.core.text.storable_text import clean_typed_text
 from conversations.models import Conversation
 from conversations.providers.tokens.tokenizer import DEFAULT_ENCODING, count_text
 
@@ -21,11 +21,10 @@ def save_about_me(user: User, text: str, *, recalls_other_conversations: bool | 
     *recalls_other_conversations* stays as it is where it is None.
     """
     user.about_me = clean_notes(text)
+    User.objects.filter(pk=user.pk).update(about_me=user.about_me)
     if recalls_other_conversations is not None:
         user.recalls_other_conversations = recalls_other_conversations
-    User.objects.filter(pk=user.pk).update(
-        about_me=user.about_me, recalls_other_conversations=user.recalls_other_conversations
-    )
+        User.objects.filter(pk=user.pk).update(recalls_other_conversations=recalls_other_conversations)
 
 
 def save_notes(conversation: Conversation, text: str, *, kept_out_of_recall: bool | None = None) -> None:
@@ -34,16 +33,15 @@ def save_notes(conversation: Conversation, text: str, *, kept_out_of_recall: boo
     *kept_out_of_recall* stays as it is where it is None.
     """
     conversation.notes = clean_notes(text)
+    Conversation.objects.filter(pk=conversation.pk).update(notes=conversation.notes)
     if kept_out_of_recall is not None:
         conversation.kept_out_of_recall = kept_out_of_recall
-    Conversation.objects.filter(pk=conversation.pk).update(
-        notes=conversation.notes, kept_out_of_recall=conversation.kept_out_of_recall
-    )
+        Conversation.objects.filter(pk=conversation.pk).update(kept_out_of_recall=kept_out_of_recall)
 
 
 def clean_notes(text: str) -> str:
     """Return *text* as it is stored. Raises `NotesHaveTooManyCharacters` or `NotesHaveTooManyTokens`."""
-    cleaned = UNSTORABLE.sub("", text.replace("\r\n", "\n")).strip()
+    cleaned = clean_typed_text(text)
     if len(cleaned) > MOST_CHARACTERS:
         raise NotesHaveTooManyCharacters(most=MOST_CHARACTERS, given=len(cleaned))
     tokens = count_text(DEFAULT_ENCODING)(cleaned)

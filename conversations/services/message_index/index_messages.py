@@ -16,7 +16,6 @@ from itertools import takewhile
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models.functions import Least
 
-from chatsite.accounts.models import User
 from conversations.grounding.lexemes import search_language
 from conversations.grounding.recall.stored_postings import append_postings, cut_postings
 from conversations.models import (
@@ -29,6 +28,7 @@ from conversations.models import (
     PathChange,
 )
 from conversations.providers.tokens.tokenizer import count_text
+from conversations.selectors.conversations.hold_conversation import HOLD_CONVERSATION
 from conversations.services.counting.model_context import model_context
 
 from .passage_rows import COLUMNS, PassageRow, ReadMessage, make_rows
@@ -49,13 +49,11 @@ GROUP BY change.conversation_id ORDER BY min(change.id) LIMIT %s
 """
 HOLD = f"""
 WITH held AS MATERIALIZED (
-  SELECT FROM conversations_conversation conversation
-  JOIN {User._meta.db_table} person ON person.id = conversation.owner_id
-  WHERE conversation.id = %(conversation)s AND conversation.deleted_at IS NULL FOR KEY SHARE SKIP LOCKED
+  {HOLD_CONVERSATION}
 )
 SELECT FROM held
 WHERE pg_try_advisory_xact_lock(hashtextextended('conversations.message_index', %(conversation)s))
-"""  # noqa: S608  # a name of ours
+"""
 COPY = f"COPY conversations_messagepassage (conversation_id, {', '.join(COLUMNS)}) FROM STDIN"
 # Bounded by positions, not by LIMIT: after a large import, before PostgreSQL has analyzed the table, each batch would
 # read and sort all that is left of the conversation.

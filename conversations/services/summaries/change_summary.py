@@ -7,7 +7,7 @@ from django.db.models import F
 
 from conversations.core.errors import SummaryChanged, SummaryEmpty, SummaryTooLong
 from conversations.core.prompt.summary_text import render_summary
-from conversations.core.text.storable_text import UNSTORABLE
+from conversations.core.text.storable_text import clean_typed_text
 from conversations.models import Conversation, Summary, SummaryState
 from conversations.selectors.conversations.summary import previous_summary, sendable_summaries
 from conversations.services.counting.model_context import conversation_policy, model_context
@@ -31,7 +31,7 @@ def edit_summary(conversation: Conversation, *, version: int, text: str) -> Summ
     What is written from now on goes on from it. Raises `SummaryChanged`, `SummaryEmpty` or `SummaryTooLong`.
     """
     state, current = _lock_current(conversation, version)
-    cleaned = UNSTORABLE.sub("", text.replace("\r\n", "\n")).strip()
+    cleaned = clean_typed_text(text)
     if not cleaned:
         raise SummaryEmpty
     _check_length(conversation, cleaned)
@@ -42,17 +42,22 @@ def edit_summary(conversation: Conversation, *, version: int, text: str) -> Summ
         last_message_id=current.last_message_id,
         messages=current.messages,
     )
-    _store(state, edited, conversation)
+    _send_at_once(state, edited, conversation)
     return edited
 
 
 @transaction.atomic
 def undo_summary(conversation: Conversation, *, version: int) -> Summary:
-    """Make the version before *version*, which was seen, current again. Raises `SummaryChanged` if there is none."""
+    """Make the version before *version*, which was seen, current again. Raises `SummaryChanged` if there is none.
+
+    What was undone is never sent nor gone on from again.
+    """
     state, current = _lock_current(conversation, version)
     if (previous := previous_summary(current)) is None:
         raise SummaryChanged
-    _store(state, previous, conversation)
+    current.undone = True
+    current.save(update_fields=["undone"])
+    _send_at_once(state, previous, conversation)
     return previous
 
 
@@ -61,20 +66,20 @@ def _lock_current(conversation: Conversation, version: int) -> tuple[SummaryStat
     Conversation.objects.select_for_update(no_key=True).filter(pk=conversation.pk).first()
     state = SummaryState.objects.select_for_update(no_key=True).filter(pk=conversation.pk).first()
     sendable = sendable_summaries(conversation)
-    if state is None or sendable is None or sendable.newest.number != version:
+    if state is None or sendable is None or sendable.current.number != version:
         raise SummaryChanged
-    return state, sendable.newest
+    return state, sendable.current
 
 
-def _store(state: SummaryState, current: Summary, conversation: Conversation) -> None:
-    """Store which version is current, and sent from the next request on.
+def _send_at_once(state: SummaryState, current: Summary, conversation: Conversation) -> None:
+    """Have *current* sent from the next request on, also if the window's beginning stays where it is.
 
     What a worker writes meanwhile of the version before is of no use, nor does a window that is being chosen keep it.
     """
     conversation.summary_version = current.number
     conversation.save(update_fields=["summary_version"])
-    state.current, state.revision, state.error_code, state.error_params = current, F("revision") + 1, "", {}
-    state.save(update_fields=["current", "revision", "error_code", "error_params"])
+    state.revision, state.error_code, state.error_params = F("revision") + 1, "", {}
+    state.save(update_fields=["revision", "error_code", "error_params"])
 
 
 def _check_length(conversation: Conversation, text: str) -> None:

@@ -1,6 +1,6 @@
 """Claim a conversation whose summary is due, with what has to be added to it.
 
-    due ─▶ claimed, for as long as a lease ─▶ the newest version that still holds + what has left the window since
+    due ─▶ claimed, for as long as a lease ─▶ the current version + what has left the window since
 
 Each claim counts as an attempt, so that one that a crash ended counts too. What cannot be written at all, or has been
 tried often enough, is not due any more: it is again when the window's beginning moves.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import NamedTuple
 
 from django.conf import settings
@@ -42,7 +43,7 @@ WITH next AS (
 UPDATE conversations_summarystate AS state
 SET worker = %s, lease_until = statement_timestamp() + make_interval(secs => %s), attempt = attempt + 1
 FROM next WHERE state.conversation_id = next.conversation_id
-RETURNING state.conversation_id, state.revision, state.due_at, state.attempt, state.current_id
+RETURNING state.conversation_id, state.revision, state.due_at, state.attempt
 """
 RENEW = """
 UPDATE conversations_summarystate SET lease_until = statement_timestamp() + make_interval(secs => %s)
@@ -72,7 +73,7 @@ class SourceMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HeldSummary:
-    """A conversation whose summary *worker* writes: *base*, the version to go on from, and the *messages* to add.
+    """A conversation whose summary *worker* writes: *base*, the current version, and the *messages* to add.
 
     *limit_tokens* is the most that its text may have, in the encoding of *context*, the conversation's own.
     """
@@ -88,6 +89,15 @@ class HeldSummary:
     messages: Sequence[SourceMessage]
 
 
+class NotWritten(Enum):
+    """Why nothing is written of a conversation that was due: the versions that there are stay."""
+
+    TRIED_TOO_OFTEN = auto()
+    NO_ROOM = auto()  # in the window, or its policy keeps none
+    OWNER_NOT_ADMITTED = auto()  # the gate shuts out the owner, whose pages tell why
+    TOO_LITTLE_LEFT = auto()  # hardly anything has left the window: it waits for more
+
+
 def lease_seconds() -> float:
     """Return how long a claim holds: longer than one request takes, and what is done before and after it."""
     return settings.SUMMARY_SECONDS + 60
@@ -101,36 +111,36 @@ def claim_summary(worker: str) -> tuple[bool, HeldSummary | None]:
     if row is None:
         return False, None
     held = _held(worker, *row)  # what goes wrong in here has been an attempt
-    if held is None:
-        _let_go(row[0], error_code=SummaryAbandoned.code if row[3] > MOST_ATTEMPTS else None)
+    if isinstance(held, NotWritten):
+        _let_go(row[0], held)
+        return True, None
     return True, held
 
 
-def _let_go(conversation_id: int, *, error_code: str | None) -> None:
+def _let_go(conversation_id: int, why: NotWritten) -> None:
     state = SummaryState.objects.filter(pk=conversation_id)
     state.update(due_at=None, worker="", lease_until=None, attempt=0)
-    if error_code:
-        state.update(error_code=error_code, error_params={})
+    if why is NotWritten.TRIED_TOO_OFTEN:
+        state.update(error_code=SummaryAbandoned.code, error_params={})
 
 
 def _held(
-    worker: str, conversation_id: int, revision: int, due_at: dt.datetime, attempt: int, current_id: int | None
-) -> HeldSummary | None:
+    worker: str, conversation_id: int, revision: int, due_at: dt.datetime, attempt: int
+) -> HeldSummary | NotWritten:
+    if attempt > MOST_ATTEMPTS:
+        return NotWritten.TRIED_TOO_OFTEN
     conversation = Conversation.objects.select_related("scenario", "owner").get(pk=conversation_id)
     context = model_context(conversation.scenario)
     limit_tokens = _limit_tokens(conversation, context)
-    if attempt > MOST_ATTEMPTS or limit_tokens < 1 or not _is_owner_admitted(conversation):
-        return None
-    base = _base(conversation_id, current_id)
+    if limit_tokens < 1:
+        return NotWritten.NO_ROOM
+    if find_admission(conversation.owner_id) is not Admission.ADMITTED:
+        return NotWritten.OWNER_NOT_ADMITTED
+    base = valid_summaries(conversation_id).first()
     messages = _messages(conversation, context, first=base.covers_before if base else 0)
     if sum(context.count_text(message.said.text) for message in messages) < limit_tokens:
-        return None  # hardly anything has left the window: it waits for more
+        return NotWritten.TOO_LITTLE_LEFT
     return HeldSummary(conversation, context, worker, revision, due_at, attempt, limit_tokens, base, messages)
-
-
-def _is_owner_admitted(conversation: Conversation) -> bool:
-    """Tell whether the gate lets the owner in: for those it shuts out nothing is written, and their pages tell why."""
-    return find_admission(conversation.owner_id) is Admission.ADMITTED
 
 
 def _limit_tokens(conversation: Conversation, context: ModelContext) -> int:
@@ -139,13 +149,6 @@ def _limit_tokens(conversation: Conversation, context: ModelContext) -> int:
     head_tokens = context.language_model.chat_format.overhead_tokens + context.content_tokens(render_summary(""))
     budget_tokens = policy.budget_tokens(context.language_model, calibration=context.calibration)
     return min(settings.SUMMARY_TOKENS, policy.summary_limit_tokens - head_tokens, budget_tokens // BUDGET_SHARE)
-
-
-def _base(conversation_id: int, current_id: int | None) -> Summary | None:
-    """Return the current version; if it does not hold any more, the newest one before it that does."""
-    if current_id is None or (current := Summary.objects.filter(pk=current_id).first()) is None:
-        return None
-    return valid_summaries(conversation_id).filter(number__lte=current.number).order_by("-number").first()
 
 
 def _messages(conversation: Conversation, context: ModelContext, *, first: int) -> list[SourceMessage]:

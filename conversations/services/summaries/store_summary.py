@@ -7,10 +7,10 @@ import datetime as dt
 from django.db import connection, transaction
 from django.db.models import Max
 
-from chatsite.accounts.models import User
 from conversations.core.errors import CompletionError
 from conversations.core.prompt.summary_text import render_summary
 from conversations.models import Conversation, Summary, SummaryState
+from conversations.selectors.conversations.hold_conversation import HOLD_CONVERSATION
 from conversations.services.counting.model_context import model_context
 
 from .claim_summary import MOST_ATTEMPTS, HeldSummary
@@ -18,12 +18,6 @@ from .write_summary import WrittenSummary
 
 MOST_VERSIONS = 20
 PAUSES_SECONDS = (15.0, 60.0)  # before the second attempt, and before the third
-# Deleting an account locks the owner's row, sweeping a conversation locks that: neither is waited for.
-HOLD = f"""
-SELECT FROM conversations_conversation AS conversation
-JOIN {User._meta.db_table} AS person ON person.id = conversation.owner_id
-WHERE conversation.id = %s AND conversation.deleted_at IS NULL FOR KEY SHARE SKIP LOCKED
-"""  # a name of ours
 
 
 @transaction.atomic
@@ -31,15 +25,14 @@ def store_written(held: HeldSummary, written: WrittenSummary) -> bool:
     """Store *written* as the current version, if it stands for more than the one before, and let the conversation go.
 
     Returns False, and adds no version, if it is of no use any more: its owner has edited the one before meanwhile, or a
-    message that it stands for has left the path or was excluded. Then it is due at once. The
-    lease ends all the same.
+    message that it stands for has left the path or was excluded. Then it is due at once. The lease ends all the same.
     """
     state = _hold(held)
     if state is None:
         return False
     is_of_use = state.revision == held.revision
     if is_of_use and written.messages:
-        state.current = _add_written(held, written)
+        _add_written(held, written)
     if is_of_use:
         state.error_code = written.error.code if written.error else ""
         state.error_params = written.error.params if written.error else {}
@@ -60,7 +53,7 @@ def release_summary(held: HeldSummary) -> None:
 def _hold(held: HeldSummary) -> SummaryState | None:
     """Return the state, locked until the transaction ends; None if it is another worker's, or is being deleted."""
     with connection.cursor() as cursor:
-        cursor.execute(HOLD, [held.conversation.pk])
+        cursor.execute(HOLD_CONVERSATION, {"conversation": held.conversation.pk})
         if cursor.fetchone() is None:
             return None
     states = SummaryState.objects.select_for_update(no_key=True)
@@ -78,9 +71,9 @@ def _due_again(held: HeldSummary, written: WrittenSummary) -> dt.datetime | None
     return due_at
 
 
-def _add_written(held: HeldSummary, written: WrittenSummary) -> Summary:
+def _add_written(held: HeldSummary, written: WrittenSummary) -> None:
     last = written.messages[-1]
-    return add_version(
+    add_version(
         held.conversation,
         written.text,
         covers_before=last.position + 1,
@@ -99,7 +92,10 @@ def add_version(
     messages: int,
     language_model: str = "",
 ) -> Summary:
-    """Store *text* as the next version, and delete the oldest of too many. Without a model its owner wrote it."""
+    """Store *text* as the next version, current from now on, and delete the oldest of too many.
+
+    Without a model its owner wrote it.
+    """
     versions = Summary.objects.filter(conversation=conversation)
     number = 1 + (versions.aggregate(last=Max("number"))["last"] or 0)
     context = model_context(conversation.scenario)

@@ -18,7 +18,10 @@ WHERE conversation_id = %(conversation)s AND (
   lease_until IS NOT NULL AND EXISTS (
     SELECT FROM conversations_conversation WHERE id = state.conversation_id AND anchor_position > %(position)s
   )
-  OR EXISTS (SELECT FROM conversations_summary WHERE id = state.current_id AND covers_before > %(position)s)
+  OR EXISTS (
+    SELECT FROM conversations_summary
+    WHERE conversation_id = state.conversation_id AND covers_before > %(position)s AND NOT undone
+  )
 )
 """
 MAKE_STALE = "UPDATE conversations_summary SET stale = true WHERE conversation_id = %s AND covers_before > %s"

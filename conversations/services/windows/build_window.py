@@ -64,8 +64,8 @@ def build_window(
     they were not looked up. *steps* are the tool calls made for it so far, with their results. *toolbox* holds the
     tools whose schemas are sent; without it they are the scenario's. *policy* stands for the scenario's own;
     *tightening* ≥ 1 divides the budget once more, after a provider has found the prompt too long. *same_as* is a window
-    of the same request whose version of the summary this one has to have; else a newer version is sent from the first
-    window on that begins elsewhere than the last one, so that the prompt's beginning changes once for both.
+    of the same request whose version of the summary this one has to have; else the current version is sent from the
+    first window on that begins elsewhere than the last one, so that the prompt's beginning changes once for both.
     Raises `PromptError` or `PolicyFailed`.
     """
     turn = _turn(conversation, newest, toolbox)
@@ -75,9 +75,9 @@ def build_window(
     summaries = _summaries(conversation, policy, same_as)
     compute = partial(_window, conversation, policy=policy, tightening=tightening)
     window = compute(replace(turn, summary=summaries.in_use), _history(conversation, newest))
-    if summaries.newest == summaries.in_use or not begins_elsewhere(window, conversation):
+    if summaries.current == summaries.in_use or not begins_elsewhere(window, conversation):
         return window
-    return compute(replace(turn, summary=summaries.newest), _history(conversation, newest))
+    return compute(replace(turn, summary=summaries.current), _history(conversation, newest))
 
 
 def begins_elsewhere(window: Window, conversation: Conversation) -> bool:

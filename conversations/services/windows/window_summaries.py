@@ -12,10 +12,10 @@ from conversations.services.counting.model_context import model_context
 
 
 class WindowSummaries(NamedTuple):
-    """The version to send with a window that begins where the last one did, and the *newest*, for one that does not."""
+    """The version to send with a window that begins where the last one did, and the *current* one, for any other."""
 
     in_use: WindowSummary | None = None
-    newest: WindowSummary | None = None
+    current: WindowSummary | None = None
 
 
 def window_summaries(conversation: Conversation) -> WindowSummaries:
@@ -23,7 +23,7 @@ def window_summaries(conversation: Conversation) -> WindowSummaries:
     sendable = sendable_summaries(conversation)
     if sendable is None:
         return WindowSummaries()
-    return WindowSummaries(_counted(sendable.in_use, conversation), _counted(sendable.newest, conversation))
+    return WindowSummaries(_counted(sendable.in_use, conversation), _counted(sendable.current, conversation))
 
 
 def same_summary(conversation: Conversation, sent: SummaryRecord | None) -> WindowSummaries:

@@ -25,9 +25,11 @@ def about_me(request: HtmxRequest) -> HttpResponse:
     text, error = request.user.about_me, ""
     recalls = request.user.recalls_other_conversations
     if request.method == "POST":
-        text, recalls = request.POST.get("about_me", ""), "recalls_other_conversations" in request.POST
+        text = request.POST.get("about_me", "")
+        if asks_recall := "asks_recall" in request.POST:  # else the form is of a page from before the question
+            recalls = "recalls_other_conversations" in request.POST
         try:
-            save_about_me(request.user, text, recalls_other_conversations=recalls)
+            save_about_me(request.user, text, recalls_other_conversations=recalls if asks_recall else None)
         except InputError as refusal:
             error = error_sentence(refusal, request_reader(request))
         else:

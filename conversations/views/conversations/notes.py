@@ -29,10 +29,10 @@ def notes(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     kept_out = conversation.kept_out_of_recall
     if request.method == "POST":
         text = request.POST.get("notes", "")
-        if "asks_recall" in request.POST:  # else the form was shown without the question
+        if asks_recall := "asks_recall" in request.POST:  # else the form was shown without the question
             kept_out = "kept_out_of_recall" in request.POST
         try:
-            save_notes(conversation, text, kept_out_of_recall=kept_out)
+            save_notes(conversation, text, kept_out_of_recall=kept_out if asks_recall else None)
         except InputError as refusal:
             error = error_sentence(refusal, request_reader(request))
         else:

@@ -17,9 +17,9 @@ class SummaryView:
     """The summary of a conversation, as its panel shows it.
 
     *is_kept* where its window policy sends one; *may_be_switched* where that is the conversation's own choice.
-    *current* is the newest version, if one has been written, *previous* the one that undoing leads to. *in_use* is sent
-    as long as the window begins where it does; if that is another version, *current* follows it then. *problem* is why
-    it could not be brought up to date, as a sentence; *is_due* tells that it is being written.
+    *current* is the newest version that holds, if there is one, *previous* the one that undoing leads to. *in_use* is
+    sent as long as the window begins where it does; if that is another version, *current* follows it then. *problem* is
+    why it could not be brought up to date, as a sentence; *is_due* tells that it is being written.
     """
 
     is_kept: bool
@@ -44,9 +44,9 @@ def summary_view(conversation: Conversation, reader: ReaderLocale) -> SummaryVie
     return SummaryView(
         is_kept,
         may_be_switched,
-        sendable.newest if sendable else None,
+        sendable.current if sendable else None,
         sendable.in_use if sendable else None,
-        previous_summary(sendable.newest) if sendable else None,
+        previous_summary(sendable.current) if sendable else None,
         stored_error_sentence(state.error_code, state.error_params, reader) if state else "",
         is_due=bool(state and state.due_at),
     )
