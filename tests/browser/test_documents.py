@@ -60,6 +60,7 @@ def test_what_was_asked_before_its_document_was_read_is_asked_again_by_one_press
     records = json.dumps([{"title": f"Signal {number}", "about": text} for number, text in enumerate(about)])
     with held_reading(site.database):
         add(page, ("signals.json", records))
+        expect(row(page, "signals.json")).to_contain_text("Reading")
         reply = say(page, "How long does signal 150 of the lighthouse burn?")
         expect(reply.locator(".sources")).to_contain_text("One document was still being read")
     wait_until_read(page, "signals.json")

@@ -36,9 +36,11 @@ def read_to_fill(
     left_tokens = room_tokens
     while left_tokens >= MARGIN_TOKENS / 2:
         taken = _fitting(rest, patience * left_tokens, limit_tokens)
+        if not found:  # without the margin others may fit
+            taken |= _fitting(rest, limit_tokens, limit_tokens)
         if not taken:
             break
-        found += read([rest[index] for index in taken])
+        found += read([rest[index] for index in sorted(taken)])
         rest = [each for index, each in enumerate(rest) if index not in taken]
         left_tokens = room_tokens - _tokens_of_different(found)
         patience *= 2  # where the same is said again and again: a few statements, whatever is stored
