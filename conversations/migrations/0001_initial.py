@@ -592,6 +592,7 @@ class Migration(migrations.Migration):
                 ('lexeme', models.CharField(db_collation='C', max_length=400)),
                 ('chunk', models.PositiveIntegerField()),
                 ('entries', models.BinaryField()),
+                ('earlier', models.PositiveIntegerField()),
             ],
         ),
         migrations.CreateModel(

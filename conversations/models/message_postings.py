@@ -15,6 +15,8 @@ class MessagePostings(models.Model):
 
     All passages have the lexeme `EVERY_PASSAGE`; their entries there hold, in place of how often, whether they are the
     first of a message or of a session. So a look-up knows the shape of the whole conversation from a few rows.
+
+    *earlier* counts the entries of the lexeme in the chunks before, so its last row says how many passages have it.
     """
 
     pk = models.CompositePrimaryKey("conversation", "lexeme", "chunk")
@@ -24,6 +26,7 @@ class MessagePostings(models.Model):
     lexeme = models.CharField(max_length=400, db_collation="C")
     chunk = models.PositiveIntegerField()
     entries = models.BinaryField()
+    earlier = models.PositiveIntegerField()
 
     def __str__(self) -> str:
         return f"{self.conversation_id}: {self.lexeme} ({self.chunk})"

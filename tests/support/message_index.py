@@ -61,6 +61,7 @@ def stored(conversation: Conversation) -> tuple[list[tuple[Any, ...]], Entries]:
     assert list(rows.values_list("ordinal", flat=True)) == list(range(len(passages)))
     postings: Entries = defaultdict(list)
     for each in MessagePostings.objects.filter(conversation=conversation).order_by("lexeme", "chunk"):
+        assert each.earlier == len(postings[each.lexeme])
         for place, count, words in struct.iter_unpack("<HBB", bytes(each.entries)):
             postings[each.lexeme].append((2_048 * each.chunk + place, count, words))
     index = MessageIndex.objects.filter(conversation=conversation).first()

@@ -103,7 +103,7 @@ def read_candidates(index: IndexedPassages, firsts: Collection[int]) -> list[Can
         parameters = {"conversation": part.conversation_id, "firsts": ordinals, "position": part.before_position}
         other = part.conversation_id if part.is_other else None
         for first, *columns in _fetch(CANDIDATES, parameters):
-            found.append(CandidateRow._make((part.offset + first, *columns, other)))
+            found.append(CandidateRow._make((part.in_look_up(first), *columns, other)))
     return found
 
 
@@ -122,7 +122,8 @@ def read_passages(index: IndexedPassages, ordinals: Collection[int]) -> dict[int
     found = {}
     for part, inside in index.split(ordinals):
         for ordinal, *columns in _fetch(PASSAGES, {"conversation": part.conversation_id, "ordinals": inside}):
-            found[part.offset + ordinal] = LexicalPassage(part.offset + ordinal, *columns)
+            if (place := part.in_look_up(ordinal)) is not None:
+                found[place] = LexicalPassage(place, *columns)
     return found
 
 
@@ -136,7 +137,8 @@ def passages_in_time(
     found: list[int] = []
     for part, inside in index.first(passages):
         span = {"first": first, "stop": stop, "passages": inside, "most": most}
-        found += [part.offset + row[0] for row in _fetch(IN_TIME, {"conversation": part.conversation_id, **span})]
+        rows = _fetch(IN_TIME, {"conversation": part.conversation_id, **span})
+        found += [ordinal for (inside,) in rows if (ordinal := part.in_look_up(inside)) is not None]
     return found
 
 

@@ -27,8 +27,10 @@ ENTRIES = np.dtype([("place", "<u2"), ("count", "u1"), ("words", "u1")])
 
 POSTINGS = """
 SELECT lexeme, chunk, entries FROM conversations_messagepostings
-WHERE conversation_id = %(conversation)s AND lexeme = ANY(%(lexemes)s) AND chunk <= %(chunk)s ORDER BY lexeme, chunk
+WHERE conversation_id = %(conversation)s AND lexeme = ANY(%(lexemes)s) AND {chunks} ORDER BY lexeme, chunk
 """
+FIRST_CHUNKS = POSTINGS.format(chunks="chunk <= %(last)s")
+SOME_CHUNKS = POSTINGS.format(chunks="chunk = ANY(%(chunks)s)")
 EXCLUDED = """
 SELECT message.conversation_id, passage.ordinal FROM conversations_message message
 JOIN conversations_messagepassage passage ON passage.message_id = message.id
@@ -109,12 +111,14 @@ def read_postings(index: IndexedPassages, lexemes: Collection[str]) -> Mapping[s
     """Return the stored rows of each of *lexemes*, in the order of their ordinals."""
     found: dict[str, StoredPostings] = defaultdict(list)
     for part in index.parts:
-        last_chunk = (part.passages - 1) // CHUNK_PASSAGES
-        wanted: dict[str, Any] = {"lexemes": list(lexemes), "chunk": last_chunk}
+        wanted: dict[str, Any] = {"conversation": part.conversation_id, "lexemes": list(lexemes)}
         with connection.cursor() as cursor:
-            cursor.execute(POSTINGS, {"conversation": part.conversation_id, **wanted})
+            if part.chunks is None:
+                cursor.execute(FIRST_CHUNKS, {**wanted, "last": (part.passages - 1) // CHUNK_PASSAGES})
+            else:
+                cursor.execute(SOME_CHUNKS, {**wanted, "chunks": list(part.chunks)})
             for lexeme, chunk, entries in cursor.fetchall():
-                first = part.offset + chunk * CHUNK_PASSAGES
+                first = part.offset + CHUNK_PASSAGES * (part.rank_of_chunk(chunk) or 0)
                 found[lexeme].append(PostingsRow(first, part.stop, bytes(entries)))
     return found
 
@@ -130,6 +134,9 @@ def read_arrays(index: IndexedPassages, rows: Mapping[str, StoredPostings]) -> C
     flags = np.full(index.passages, BEGINS_MESSAGE | BEGINS_SESSION, dtype=np.uint8)
     excluded[ordinals], words[ordinals], flags[ordinals] = False, entries["words"], entries["count"]
     excluded[_read_excluded(index)] = True
+    starts_again, is_cut = _cut_by_gaps(index, flags)
+    flags[starts_again] |= BEGINS_MESSAGE | BEGINS_SESSION
+    excluded[is_cut] = True
     words[excluded] = 0.0
     return ConversationArrays(
         index,
@@ -140,14 +147,37 @@ def read_arrays(index: IndexedPassages, rows: Mapping[str, StoredPostings]) -> C
     )
 
 
+def _cut_by_gaps(index: IndexedPassages, flags: npt.NDArray[np.uint8]) -> tuple[list[int], list[int]]:
+    """Return the ordinals that follow on a gap between chunks, and those of the messages that a gap may cut.
+
+    These are not found: their other passages are not looked in.
+    """
+    starts: list[int] = []
+    cut: list[int] = []
+    begins = np.flatnonzero(flags & BEGINS_MESSAGE)
+    for part in index.parts:
+        chunks = part.chunks or ()
+        for rank, chunk in enumerate(chunks):
+            start = part.offset + rank * CHUNK_PASSAGES
+            stop = min(start + CHUNK_PASSAGES, part.stop)
+            if chunk != (chunks[rank - 1] + 1 if rank else 0):
+                starts.append(start)
+                after = begins[np.searchsorted(begins, start) :]
+                cut += range(start, min(int(after[0]), stop) if len(after) else stop)
+            if rank + 1 < len(chunks) and chunks[rank + 1] != chunk + 1:
+                before = begins[: np.searchsorted(begins, stop)]
+                cut += range(max(int(before[-1]), start) if len(before) else start, stop)
+    return starts, cut
+
+
 def _read_excluded(index: IndexedPassages) -> Integers:
     """Return the ordinals of the passages of excluded messages."""
     parts = {part.conversation_id: part for part in index.parts}
     with connection.cursor() as cursor:
         cursor.execute(EXCLUDED, {"conversations": list(parts)})
         rows = cursor.fetchall()
-    found = [parts[pk].offset + ordinal for pk, ordinal in rows if ordinal < parts[pk].passages]
-    return np.array(found, dtype=np.int64)
+    found = (parts[pk].in_look_up(ordinal) for pk, ordinal in rows)
+    return np.array([ordinal for ordinal in found if ordinal is not None], dtype=np.int64)
 
 
 def _unpack(rows: StoredPostings) -> tuple[Integers, npt.NDArray[Any]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -45,6 +45,7 @@ from .candidate_rows import CandidateRow, passages_in_time, read_candidates, rea
 from .conversation_arrays import ConversationArrays, Floats, Integers, read_arrays, read_postings
 from .excerpts import read_excerpts
 from .lexeme_counts import read_counts
+from .likely_chunks import LARGE_PASSAGES, ask_likely_chunks, move_ordinals
 from .meaning import NOTHING_NEAR, Nearness, nearest_passages, with_passages
 from .question_terms import IndexedQuestion, count_passages, rarest
 from .term_scores import (
@@ -60,8 +61,6 @@ from .term_scores import (
 
 MOST_CANDIDATES = 300
 MOST_OF_A_DAY = 200
-MOST_POSTINGS = 600_000  # of all terms of a question together
-LARGE_CONVERSATION = 100_000  # passages, from which common words are left out of a question
 FEEDBACK_PASSAGES = 6
 FEEDBACK_TERMS = 15
 FEEDBACK_WEIGHT = 0.4
@@ -73,12 +72,13 @@ def find_passages(asked: IndexedQuestion, *, most: int, limit_tokens: int | None
 
     As much as fills *limit_tokens*, and a little more.
     """
-    terms, hints = _find_terms(asked), read_hints(asked.text, today=asked.now.date())
-    if terms is None:
-        return []
-    nearness = NOTHING_NEAR
+    hints, nearness = read_hints(asked.text, today=asked.now.date()), NOTHING_NEAR
     if asked.vector and not asked.is_polite_alone:
         nearness = nearest_passages(asked.index, asked.vector, passages=asked.sought)
+    asked, nearness = _narrow(asked, hints, nearness)
+    terms = _find_terms(asked)
+    if terms is None:
+        return []
     if not (terms.is_worth_it or hints.times or nearness.nearest):
         return []
     return _best_passages(asked, terms, hints, nearness, most=most, limit_tokens=limit_tokens, ranking=RECALL)
@@ -89,10 +89,21 @@ def find_passages_with_words(asked: IndexedQuestion, *, most: int) -> list[Recal
 
     However little the words say: they were searched for.
     """
-    terms, hints = _find_terms(asked), read_hints(asked.text, today=asked.now.date())
+    hints = read_hints(asked.text, today=asked.now.date())
+    asked, _ = _narrow(asked, hints, NOTHING_NEAR)
+    terms = _find_terms(asked)
     if terms is None:
         return []
     return _best_passages(asked, terms, hints, NOTHING_NEAR, most=most, limit_tokens=None, ranking=SEARCH)
+
+
+def _narrow(asked: IndexedQuestion, hints: Hints, nearness: Nearness) -> tuple[IndexedQuestion, Nearness]:
+    """Return the question to a very large conversation as it is put to some chunks of it alone; else as it is."""
+    if asked.passages <= LARGE_PASSAGES:
+        return asked, nearness
+    narrowed = ask_likely_chunks(asked, [*nearness.nearest, *_of_named_days(asked, hints)])
+    similarities = move_ordinals(nearness.similarities, asked.index, narrowed.index)
+    return narrowed, replace(nearness, similarities=similarities, nearest=tuple(similarities))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +148,14 @@ def _best_passages(
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """The question's terms that were said before; what idf they have and all have, without those of politeness."""
+    """The question's terms that were said before; what idf they have and all have, without those of politeness.
+
+    *passages* are those among which words are counted.
+    """
 
     arrays: ConversationArrays
     query: Query
+    passages: int
     matched_idf: float
     counted_idf: float
     total_idf: float
@@ -148,7 +163,7 @@ class _Terms:
 
     @property
     def idf_by_lexeme(self) -> dict[str, float]:
-        return {lexeme: idf(self.arrays.passages, len(term.postings.passages)) for lexeme, term in self.query.items()}
+        return {lexeme: term.idf for lexeme, term in self.query.items()}
 
     @property
     def is_worth_it(self) -> bool:
@@ -158,17 +173,23 @@ class _Terms:
 def _find_terms(asked: IndexedQuestion) -> _Terms | None:
     """Read the postings of the question's terms, and the shape of the conversation in the same statement."""
     lexemes: Collection[str] = asked.lexemes
-    counts: Mapping[str, int] = {}
-    if len(lexemes) > MOST_TERMS or asked.passages > LARGE_CONVERSATION:
-        counts = count_passages(asked.index, lexemes)
-        lexemes = rarest(counts, most_passages=MOST_POSTINGS)
+    counts: Mapping[str, int] = asked.counts.by_lexeme if asked.counts else {}
+    if len(lexemes) > MOST_TERMS:
+        counts = counts or count_passages(asked.index, lexemes)
+        lexemes = rarest(counts)
     rows = read_postings(asked.index, [EVERY_PASSAGE, *lexemes])
     arrays = read_arrays(asked.index, rows)
     if arrays is None or not arrays.passages:
         return None
-    query = {lexeme: WeighedPostings(1.0, arrays.postings(rows.get(lexeme, []))) for lexeme in lexemes}
+    postings = {lexeme: arrays.postings(rows.get(lexeme, [])) for lexeme in lexemes}
+    found = dict(counts) | {lexeme: len(each.passages) for lexeme, each in postings.items()}
     total = arrays.passages
-    found = dict(counts) | {lexeme: len(term.postings.passages) for lexeme, term in query.items()}
+    if asked.counts:
+        found, total = dict(counts), asked.counts.total
+    query = {
+        lexeme: WeighedPostings(1.0, each, idf(total, min(total, found.get(lexeme, 0))))
+        for lexeme, each in postings.items()
+    }
     weights = {lexeme: idf(total, min(total, found.get(lexeme, 0))) for lexeme in asked.lexemes}
     # For the floor alone: in a few short conversations every word is common, and the question means them all the same.
     enough = max(total, ENOUGH_PASSAGES)
@@ -176,7 +197,7 @@ def _find_terms(asked: IndexedQuestion) -> _Terms | None:
         lexeme: idf(enough, min(total, found.get(lexeme, 0))) for lexeme in asked.lexemes if lexeme not in asked.polite
     }
     matched = sum(weight for lexeme, weight in counted.items() if found.get(lexeme))
-    return _Terms(arrays, query, matched, sum(counted.values()), sum(weights.values()), len(weights))
+    return _Terms(arrays, query, total, matched, sum(counted.values()), sum(weights.values()), len(weights))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,12 +280,15 @@ def _feedback(terms: _Terms, scores: Floats) -> Query:
             if lexeme not in terms.query and len(lexeme) > 1:
                 sums[lexeme] = sums.get(lexeme, 0.0) + float(scores[ordinal]) * count / (count + K1)
     counts = count_passages(arrays.index, sums)
-    total = arrays.passages
-    gains = {lexeme: value * idf(total, min(total, counts.get(lexeme, 0))) for lexeme, value in sums.items()}
+    total = terms.passages
+    rarity = {lexeme: idf(total, min(total, counts.get(lexeme, 0))) for lexeme in sums}
+    gains = {lexeme: value * rarity[lexeme] for lexeme, value in sums.items()}
     chosen = sorted(gains, key=lambda lexeme: (-gains[lexeme], lexeme))[:FEEDBACK_TERMS]
     rows = read_postings(arrays.index, chosen)
     return {
-        lexeme: WeighedPostings(FEEDBACK_WEIGHT * gains[lexeme] / gains[chosen[0]], arrays.postings(rows[lexeme]))
+        lexeme: WeighedPostings(
+            FEEDBACK_WEIGHT * gains[lexeme] / gains[chosen[0]], arrays.postings(rows[lexeme]), rarity[lexeme]
+        )
         for lexeme in chosen
         if lexeme in rows
     }
@@ -273,14 +297,20 @@ def _feedback(terms: _Terms, scores: Floats) -> Query:
 def _candidates(asked: IndexedQuestion, measured: _Measured, hints: Hints, ranking: _Ranking) -> list[CandidateRow]:
     arrays = measured.arrays
     messages = set(measured.best_messages(MOST_CANDIDATES, sought=asked.sought, ranking=ranking).tolist())
-    for time in hints.times:
-        first = dt.datetime.combine(time.first, dt.time.min, asked.now.tzinfo)
-        stop = dt.datetime.combine(time.last, dt.time.max, asked.now.tzinfo)
-        ordinals = passages_in_time(asked.index, first=first, stop=stop, passages=asked.sought, most=MOST_OF_A_DAY)
-        messages |= {int(arrays.message_of[ordinal]) for ordinal in ordinals}
+    messages |= {int(arrays.message_of[ordinal]) for ordinal in _of_named_days(asked, hints)}
     messages |= {int(arrays.message_of[ordinal]) for ordinal in measured.nearness.nearest}
     firsts = [int(arrays.message_starts[message]) for message in messages]
     return read_candidates(asked.index, firsts)
+
+
+def _of_named_days(asked: IndexedQuestion, hints: Hints) -> list[int]:
+    """Return the ordinals of what was said on days that the question names, the newest of each."""
+    found: list[int] = []
+    for time in hints.times:
+        first = dt.datetime.combine(time.first, dt.time.min, asked.now.tzinfo)
+        stop = dt.datetime.combine(time.last, dt.time.max, asked.now.tzinfo)
+        found += passages_in_time(asked.index, first=first, stop=stop, passages=asked.sought, most=MOST_OF_A_DAY)
+    return found
 
 
 def _with_values(

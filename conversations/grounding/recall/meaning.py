@@ -111,4 +111,5 @@ def _fetch(statement: str, part: IndexedPart, asked: QuestionVector, parameters:
     }
     with connection.cursor() as cursor:
         cursor.execute(statement, {"conversation": part.conversation_id, **vector, **parameters})
-        return {part.offset + ordinal: similarity for ordinal, similarity in cursor.fetchall()}
+        found = ((part.in_look_up(ordinal), similarity) for ordinal, similarity in cursor.fetchall())
+        return {ordinal: similarity for ordinal, similarity in found if ordinal is not None}

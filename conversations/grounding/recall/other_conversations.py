@@ -12,7 +12,7 @@ from django.db import connection
 
 from conversations.core.recall.weights import MOST_TERMS
 
-from .stored_postings import COUNT_PASSAGES
+from .stored_postings import PASSAGES_BY_LEXEME
 
 MOST_CONVERSATIONS = 5
 MOST_COMPARED = 1_000  # those last talked in
@@ -36,10 +36,7 @@ WITH own AS (
 )
 SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.compared,
        found.lexeme, found.passages
-FROM own CROSS JOIN LATERAL (
-  SELECT lexeme, {COUNT_PASSAGES} AS passages FROM conversations_messagepostings
-  WHERE conversation_id = own.id AND lexeme = ANY(%(lexemes)s) GROUP BY lexeme
-) AS found
+FROM own CROSS JOIN LATERAL ({PASSAGES_BY_LEXEME.format(conversation="own.id")}) AS found
 """  # noqa: S608  # a constant of ours
 
 

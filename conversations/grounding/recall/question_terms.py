@@ -16,7 +16,7 @@ from .indexed_passages import IndexedPart, IndexedPassages
 from .lexeme_counts import read_counts
 from .meaning import QuestionVector
 from .other_conversations import ChosenConversation, choose_other_conversations
-from .stored_postings import COUNT_PASSAGES
+from .stored_postings import PASSAGES_BY_LEXEME
 
 MOST_CHARACTERS = 200_000
 MOST_WORDS = 400  # different ones: the first half and the last half of them
@@ -55,9 +55,16 @@ FROM unnest(%(conversations)s::bigint[], %(lasts)s::int[]) AS whole (conversatio
 JOIN conversations_messagepassage USING (conversation_id, ordinal)
 """
 COUNTS = f"""
-SELECT lexeme, {COUNT_PASSAGES} FROM conversations_messagepostings
-WHERE conversation_id = ANY(%(conversations)s) AND lexeme = ANY(%(lexemes)s) GROUP BY lexeme
+SELECT lexeme, sum(passages) FROM unnest(%(conversations)s::bigint[]) AS asked_in (id)
+CROSS JOIN LATERAL ({PASSAGES_BY_LEXEME.format(conversation="asked_in.id")}) AS found GROUP BY lexeme
 """  # noqa: S608  # a constant of ours
+
+
+class PassageCounts(NamedTuple):
+    """Of *total* passages, how many have each lexeme: where only some chunks are looked in, those of all."""
+
+    total: int
+    by_lexeme: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,8 @@ class IndexedQuestion:
     """A question to indexed passages, those of *index*: its *lexemes*, of which some are *polite*.
 
     Of the passages, all of which are before it, the first, *sought*, may be recalled.
-    *said* is role, messages and tokens until the question. *vector* is what it means, where that is known.
+    *said* is role, messages and tokens until the question. *vector* is what it means, where that is known. *counts* are
+    given where *index* is not all that words are counted in.
     """
 
     index: IndexedPassages
@@ -77,6 +85,7 @@ class IndexedQuestion:
     sought: int
     said: tuple[tuple[str, int, int], ...]
     vector: QuestionVector | None = None
+    counts: PassageCounts | None = None
 
     @property
     def passages(self) -> int:

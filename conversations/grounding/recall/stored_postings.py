@@ -19,13 +19,26 @@ from conversations.models.message_postings import BEGINS_MESSAGE, BEGINS_SESSION
 ENTRY = struct.Struct("<HBB")
 MOST_COUNTED = 255  # of a lexeme or of words in a passage
 
-COUNT_PASSAGES = f"sum(length(entries)) / {ENTRY.size}"  # SQL: in how many passages a lexeme is, grouped by it
-APPEND = """
-INSERT INTO conversations_messagepostings AS stored (conversation_id, lexeme, chunk, entries)
-SELECT %(conversation)s, lexeme, chunk, entries
-FROM unnest(%(lexemes)s::text[], %(chunks)s::int[], %(entries)s::bytea[]) AS fresh (lexeme, chunk, entries)
+COUNT_PASSAGES = f"earlier + length(entries) / {ENTRY.size}"  # SQL, of a row: how many passages until its end have it
+# SQL: each of *lexemes* that is in *conversation*, and in how many of its passages, by one row of each.
+PASSAGES_BY_LEXEME = f"""
+SELECT asked.lexeme, newest.passages FROM unnest(%(lexemes)s::text[]) AS asked (lexeme)
+CROSS JOIN LATERAL (
+  SELECT {COUNT_PASSAGES} AS passages FROM conversations_messagepostings
+  WHERE conversation_id = {{conversation}} AND lexeme = asked.lexeme ORDER BY chunk DESC LIMIT 1
+) AS newest
+"""  # noqa: S608  # a constant of ours
+# Entries of one chunk, which is the last one or comes after it.
+APPEND = f"""
+INSERT INTO conversations_messagepostings AS stored (conversation_id, lexeme, chunk, entries, earlier)
+SELECT %(conversation)s, lexeme, %(chunk)s, entries, coalesce((
+  SELECT {COUNT_PASSAGES} FROM conversations_messagepostings AS before
+  WHERE before.conversation_id = %(conversation)s AND before.lexeme = fresh.lexeme AND before.chunk < %(chunk)s
+  ORDER BY before.chunk DESC LIMIT 1
+), 0)
+FROM unnest(%(lexemes)s::text[], %(entries)s::bytea[]) AS fresh (lexeme, entries)
 ON CONFLICT (conversation_id, lexeme, chunk) DO UPDATE SET entries = stored.entries || EXCLUDED.entries
-"""
+"""  # noqa: S608  # a constant of ours
 # Those whose last entry is at or behind the cut.
 REACHING = """
 SELECT lexeme, entries FROM conversations_messagepostings
@@ -55,23 +68,20 @@ class IndexedPassage(NamedTuple):
 
 def append_postings(conversation_id: int, passages: Iterable[IndexedPassage]) -> None:
     """Post *passages*, in the order of their ordinals, which are all behind those that are posted."""
-    entries: dict[tuple[str, int], bytearray] = defaultdict(bytearray)
+    entries: dict[int, dict[str, bytearray]] = defaultdict(lambda: defaultdict(bytearray))
     for passage in passages:
         chunk, place = divmod(passage.ordinal, CHUNK_PASSAGES)
         words = min(passage.words, MOST_COUNTED)
-        entries[EVERY_PASSAGE, chunk] += ENTRY.pack(place, passage.flags, words)
+        entries[chunk][EVERY_PASSAGE] += ENTRY.pack(place, passage.flags, words)
         for lexeme, count in passage.counts.items():
-            entries[lexeme, chunk] += ENTRY.pack(place, min(count, MOST_COUNTED), words)
-    if not entries:
-        return
-    columns: dict[str, Any] = {
-        "conversation": conversation_id,
-        "lexemes": [lexeme for lexeme, _ in entries],
-        "chunks": [chunk for _, chunk in entries],
-        "entries": [bytes(each) for each in entries.values()],
-    }
+            entries[chunk][lexeme] += ENTRY.pack(place, min(count, MOST_COUNTED), words)
     with connection.cursor() as cursor:
-        cursor.execute(APPEND, columns)
+        for chunk, by_lexeme in sorted(entries.items()):
+            fresh: dict[str, Any] = {
+                "lexemes": list(by_lexeme),
+                "entries": [bytes(each) for each in by_lexeme.values()],
+            }
+            cursor.execute(APPEND, {"conversation": conversation_id, "chunk": chunk, **fresh})
 
 
 def cut_postings(conversation_id: int, ordinal: int) -> None:

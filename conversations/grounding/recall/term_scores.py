@@ -29,10 +29,11 @@ def idf(total: int, having: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class WeighedPostings:
-    """A lexeme of a query with its *weight*."""
+    """A lexeme of a query with its *weight*, and its *idf* among passages."""
 
     weight: float
     postings: Postings
+    idf: float
 
 
 Query = Mapping[str, WeighedPostings]
@@ -46,7 +47,7 @@ def passage_scores(arrays: ConversationArrays, query: Query) -> Floats:
         passages, counts = term.postings
         if not len(passages):
             continue
-        weight = term.weight * idf(arrays.passages, len(passages)) * (K1 + 1)
+        weight = term.weight * term.idf * (K1 + 1)
         length = K1 * (1 - PASSAGE_B + PASSAGE_B / average * arrays.words[passages])
         scores[passages] += weight * counts / (counts + length)
     return scores
@@ -88,5 +89,5 @@ def coverage(arrays: ConversationArrays, query: Query, *, total_idf: float, term
         is_near = has.copy()
         is_near[1:] |= has[:-1] & arrays.is_joined
         is_near[:-1] |= has[1:] & arrays.is_joined
-        covered[is_near] += idf(arrays.passages, len(passages))
+        covered[is_near] += term.idf
     return covered / max(total_idf, 1e-9) * min(1.0, ENOUGH_TERMS / max(terms, 1))
