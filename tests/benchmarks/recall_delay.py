@@ -116,11 +116,13 @@ def verify_recalled(*, replies: int) -> None:
     from conversations.core.window.window_record import RecallRecord
     from conversations.models import Completion
 
-    counts = {WITH: 0, WITHOUT: 0}
+    as_wanted: dict[str, set[int]] = {WITH: set(), WITHOUT: set()}  # a reply may have taken several requests
     sent = Completion.objects.filter(window__isnull=False)
-    for name, stored in sent.values_list("conversation__scenario__name", "window__recall"):
+    for name, reply, stored in sent.values_list("conversation__scenario__name", "reply", "window__recall"):
         record = RecallRecord.from_json(stored)
-        counts[name] += bool(record.included) if name == WITH else not record.is_looked_up
+        if record.included if name == WITH else not record.is_looked_up:
+            as_wanted[name].add(reply)
+    counts = {name: len(of_name) for name, of_name in as_wanted.items()}
     if counts != {WITH: replies, WITHOUT: replies}:
         raise RuntimeError(f"not what was to be compared: {counts}, of {replies} each")
 
