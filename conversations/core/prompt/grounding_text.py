@@ -12,7 +12,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -116,20 +116,29 @@ def as_read(line: str) -> str:
 def render_recalled(pieces: Iterable[RecalledPiece]) -> str:
     """Return the block of what is recalled: oldest first, pieces of one message together, marked where they are cut."""
     in_order = _oldest_first(pieces)
-    initials = _initials(in_order)
-    speakers = ", ".join(f"{initial}: {called}" for (_, called), initial in initials.items())
-    lines, heading = [f"{RECALL_HEADER} {speakers}." if speakers else RECALL_HEADER], ""
+    initials = find_initials(in_order)
+    lines, heading = [render_speakers(initials)], ""
     for _, of_message in groupby(in_order, key=lambda piece: piece.message):
         same_message = list(of_message)
         if same_message[0].heading != heading:
-            lines.append(_without_year(same_message[0].heading, after=heading))
+            lines.append(without_year(same_message[0].heading, after=heading))
             heading = same_message[0].heading
-        first, *others = _recalled_lines(same_message)
-        lines += [f"{initials[same_message[0].speaker]}: {first}", *others]
+        lines.append(render_message(same_message, initials[same_message[0].speaker]))
     return "\n".join(lines)
 
 
-def _without_year(heading: str, *, after: str) -> str:
+def render_speakers(initials: Mapping[tuple[bool, str], str]) -> str:
+    """Return the first line of the block, which says who speaks."""
+    speakers = ", ".join(f"{initial}: {called}" for (_, called), initial in initials.items())
+    return f"{RECALL_HEADER} {speakers}." if speakers else RECALL_HEADER
+
+
+def render_message(pieces: Sequence[RecalledPiece], initial: str) -> str:
+    """Return the lines of the *pieces* of one message, in their order, behind the *initial* of who said it."""
+    return f"{initial}: " + "\n".join(_recalled_lines(pieces))
+
+
+def without_year(heading: str, *, after: str) -> str:
     """Return the *heading* without its year where the one before it is of the same: that saves three tokens a day."""
     year = heading[:YEAR_CHARACTERS]
     return heading.removeprefix(year) if after.startswith(year) else heading
@@ -143,7 +152,7 @@ def _oldest_first(pieces: Iterable[RecalledPiece]) -> list[RecalledPiece]:
     return sorted(in_order, key=lambda piece: dt.datetime.fromisoformat(piece.at))
 
 
-def _initials(pieces: Iterable[RecalledPiece]) -> dict[tuple[bool, str], str]:
+def find_initials(pieces: Iterable[RecalledPiece]) -> dict[tuple[bool, str], str]:
     """Return an initial for each speaker, with a number where two would have the same: those without a name first."""
     speakers = dict.fromkeys(piece.speaker for piece in sorted(pieces, key=lambda piece: bool(piece.name)))
     initials: dict[tuple[bool, str], str] = {}

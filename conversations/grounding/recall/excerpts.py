@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -35,11 +36,12 @@ def read_excerpts(
     best_passage: Callable[[CandidateRow], int],
     giant_tokens: int = GIANT_TOKENS,
     count_text: CountText,
+    zone: dt.tzinfo | None,
 ) -> list[RecalledPassage]:
     """Return what is recalled of the *ranked* messages, in their order; none of a message that is gone.
 
     *weights* are those of the question's lexemes. *best_passage* tells the ordinal of a message's best passage, which
-    is all that is read of a message of several passages above *giant_tokens*.
+    is all that is read of a message of several passages above *giant_tokens*. Times are in *zone*.
     """
     wanted = {
         row.message: [best_passage(row)] if is_giant(row, giant_tokens) else range(row.first, row.first + row.passages)
@@ -54,7 +56,7 @@ def read_excerpts(
     texts = read_texts([(part.row.message, part.start, part.end) for part in parts])
     lexemes = match_lexemes(weights)
     return [
-        _recalled(part, texts[part.row.message], lexemes, weights, count_text)
+        _recalled(part, texts[part.row.message], lexemes, weights, count_text, zone)
         for part in parts
         if part.row.message in texts
     ]
@@ -68,7 +70,12 @@ def _part(ranked: RankedMessage, row: CandidateRow, passages: list[LexicalPassag
 
 
 def _recalled(
-    part: _Part, text: str, lexemes: re.Pattern[str], weights: Mapping[str, float], count_text: CountText
+    part: _Part,
+    text: str,
+    lexemes: re.Pattern[str],
+    weights: Mapping[str, float],
+    count_text: CountText,
+    zone: dt.tzinfo | None,
 ) -> RecalledPassage:
     start, end = 0, len(text)
     if part.passages:
@@ -85,7 +92,7 @@ def _recalled(
         is_whole=is_whole,
         tokens=row.tokens if is_whole and not is_long(row) else count_text(text[start:end]),
         session=row.session,
-        at=row.at,
+        at=row.at.astimezone(zone),
         score=part.ranked.score,
         why=part.ranked.why,
         conversation=row.conversation,

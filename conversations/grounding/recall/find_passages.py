@@ -141,6 +141,7 @@ def _best_passages(
         best_passage=measured.best_passage,
         giant_tokens=ranking.giant_tokens,
         count_text=count_text(asked.encoding),
+        zone=asked.now.tzinfo,
     )
     found = [(each, by_message[each.message]) for each in ranked]
     return read_to_fill(found, limit_tokens=limit_tokens, read=read)

@@ -6,10 +6,11 @@ import asyncio
 import datetime as dt
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from zoneinfo import ZoneInfo
 
+from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
@@ -31,6 +32,13 @@ RECALL_SECONDS = 3.0  # with its wait for a thread; a reply without recall is be
 VECTOR_SECONDS = 1.5  # of these, for what the question means; words alone are better than nothing
 FAILED = "recall_failed"
 Find = Callable[..., list[RecalledPassage]]
+STILL_THERE = """
+SELECT message.id, message.position FROM conversations_message message
+JOIN conversations_conversation conversation ON conversation.id = message.conversation_id
+WHERE message.id = ANY(%(messages)s) AND message.active AND NOT message.excluded AND NOT message.never_recalled
+  AND (conversation.id = %(conversation)s OR %(others)s AND conversation.owner_id = %(owner)s
+       AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +122,7 @@ def recall_for(
     now = asked_at.astimezone(zone)
     if conversation.owner.recalls_other_conversations:
         find = partial(find, others_of=conversation.owner_id)
-    found = find(conversation.pk, question, before_position=before_position, now=now)
-    return Recalled(tuple(replace(passage, at=passage.at.astimezone(zone)) for passage in found))
+    return Recalled(tuple(find(conversation.pk, question, before_position=before_position, now=now)))
 
 
 def recall_for_draft(
@@ -184,16 +191,12 @@ def still_sendable(passages: Sequence[RecalledPassage], conversation: Conversati
     """
     if not passages:
         return []
-    found = Message.objects.filter(pk__in={passage.message for passage in passages}, active=True)
-    allowed = found.filter(excluded=False, never_recalled=False).filter(_may_be_looked_in(conversation))
-    there = set(allowed.values_list("pk", "position"))
+    asked_in = {
+        "conversation": conversation.pk,
+        "owner": conversation.owner_id,
+        "others": conversation.owner.recalls_other_conversations,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(STILL_THERE, {"messages": list({passage.message for passage in passages}), **asked_in})
+        there = set(cursor.fetchall())
     return [passage for passage in passages if (passage.message, passage.position) in there]
-
-
-def _may_be_looked_in(conversation: Conversation) -> Q:
-    """Return the condition on a message that recall for a question in *conversation* may look at it."""
-    own = Q(conversation=conversation)
-    if not conversation.owner.recalls_other_conversations:
-        return own
-    others = Q(conversation__owner=conversation.owner_id, conversation__deleted_at=None)
-    return own | others & Q(conversation__kept_out_of_recall=False)
