@@ -7,6 +7,7 @@ import datetime as dt
 import pytest
 from django.utils import timezone
 
+from conversations.core.recall.weights import MOST_TERMS
 from conversations.grounding.recall.other_conversations import MOST_CONVERSATIONS, choose_other_conversations
 from conversations.models import Conversation, MessagePassage
 from conversations.services.message_index.index_messages import index_conversation
@@ -139,5 +140,16 @@ def test_a_long_question_chooses_by_its_rarest_words(alice):
         talk(alice, " ".join(common), *filler(3), title=f"Common {number}")
     meant = talk(alice, "zanzibar zebra zenith", *filler(3), title="Meant", days_ago=9)
     lexemes = [*common, "zanzibar", "zebra", "zenith"]
+    chosen = choose_other_conversations(alice.pk, lexemes, besides=None, search_language="english")
+    assert meant.pk in {each.conversation for each in chosen}
+
+
+def test_words_that_were_never_said_take_no_places_of_a_long_question(alice):
+    half = range(MOST_TERMS // 2)
+    rare, rarer = [f"rare{number}" for number in half], [f"rarer{number}" for number in half]
+    for number in range(2):
+        talk(alice, " ".join(rarer), *filler(3), title=f"Other {number}")
+    meant = talk(alice, *[" ".join(rare)] * 3, title="Meant", days_ago=9)
+    lexemes = [*rare, *rarer, *(f"never-said-{number:0>20}" for number in half)]
     chosen = choose_other_conversations(alice.pk, lexemes, besides=None, search_language="english")
     assert meant.pk in {each.conversation for each in chosen}

@@ -60,6 +60,8 @@ from .term_scores import (
 )
 
 MOST_CANDIDATES = 300
+FEWEST_CANDIDATES = 60
+CANDIDATE_TOKENS = 8  # of the block that they are to fill, for each further one
 MOST_OF_A_DAY = 200
 FEEDBACK_PASSAGES = 6
 FEEDBACK_TERMS = 15
@@ -130,7 +132,7 @@ def _best_passages(
     ranking: _Ranking,
 ) -> list[RecalledPassage]:
     measured = _Measured.of(terms, nearness)
-    rows = _candidates(asked, measured, hints, ranking)
+    rows = _candidates(asked, measured, hints, ranking, most=_most_candidates(limit_tokens))
     hints = read_hints(asked.text, today=asked.now.date(), names={row.name for row in rows})
     ranked = rank_candidates(_with_values(rows, asked, measured, hints), most=most, weights=ranking.weights)
     by_message = {row.message: row for row in rows}
@@ -295,9 +297,18 @@ def _feedback(terms: _Terms, scores: Floats) -> Query:
     }
 
 
-def _candidates(asked: IndexedQuestion, measured: _Measured, hints: Hints, ranking: _Ranking) -> list[CandidateRow]:
+def _most_candidates(limit_tokens: int | None) -> int:
+    """Return among how many messages it is worth while to choose: each takes time, and a small block holds few."""
+    if limit_tokens is None:
+        return MOST_CANDIDATES
+    return min(MOST_CANDIDATES, FEWEST_CANDIDATES + limit_tokens // CANDIDATE_TOKENS)
+
+
+def _candidates(
+    asked: IndexedQuestion, measured: _Measured, hints: Hints, ranking: _Ranking, *, most: int
+) -> list[CandidateRow]:
     arrays = measured.arrays
-    messages = set(measured.best_messages(MOST_CANDIDATES, sought=asked.sought, ranking=ranking).tolist())
+    messages = set(measured.best_messages(most, sought=asked.sought, ranking=ranking).tolist())
     messages |= {int(arrays.message_of[ordinal]) for ordinal in _of_named_days(asked, hints)}
     messages |= {int(arrays.message_of[ordinal]) for ordinal in measured.nearness.nearest}
     firsts = [int(arrays.message_starts[message]) for message in messages]

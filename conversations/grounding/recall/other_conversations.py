@@ -25,16 +25,16 @@ B = 0.75
 # Of each conversation, in how many of its passages each lexeme is. What is in none is missing.
 HAVING = f"""
 WITH own AS (
-  SELECT conversation.id, conversation.last_active_at, stored.passages, stored.encoding,
-         count(*) OVER () AS compared
+  SELECT conversation.id, conversation.last_active_at, index.passages, index.encoding,
+         count(*) OVER () AS stored
   FROM conversations_conversation conversation
-  JOIN conversations_messageindex stored ON stored.conversation_id = conversation.id
+  JOIN conversations_messageindex index ON index.conversation_id = conversation.id
   WHERE conversation.owner_id = %(owner)s AND conversation.id IS DISTINCT FROM %(besides)s
     AND conversation.deleted_at IS NULL AND NOT conversation.kept_out_of_recall
-    AND stored.passages > 0 AND stored.search_language = %(language)s
+    AND index.passages > 0 AND index.search_language = %(language)s
   ORDER BY conversation.last_active_at DESC LIMIT %(most)s
 )
-SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.compared,
+SELECT own.id, own.passages, own.encoding, extract(epoch FROM own.last_active_at)::float8, own.stored,
        found.lexeme, found.passages
 FROM own CROSS JOIN LATERAL ({PASSAGES_BY_LEXEME.format(conversation="own.id")}) AS found
 """  # noqa: S608  # a constant of ours
@@ -69,10 +69,10 @@ def choose_other_conversations(
     asked = {"owner": owner, "besides": besides, "language": search_language}
     if len(lexemes) > MOST_TERMS:
         lexemes = _rarest_lexemes(lexemes, asked)
-    compared, total = _compare(lexemes, asked, most=MOST_COMPARED)
+    compared, stored = _compare(lexemes, asked, most=MOST_COMPARED)
     if not compared:
         return []
-    scores = _scores(compared, total)
+    scores = _scores(compared, min(stored, MOST_COMPARED))
     chosen: list[_Compared] = []
     passages = 0
     for each in sorted(compared, key=lambda each: (-scores[each.conversation], -each.last_active)):
@@ -86,28 +86,31 @@ def choose_other_conversations(
 def _rarest_lexemes(lexemes: Collection[str], asked: Mapping[str, Any]) -> list[str]:
     """Return the rarest of *lexemes* in as many conversations as can be asked about all of them, those last talked in.
 
-    What is in none of these may be the rarest of all, or in no conversation: of these the longest, and only so many.
+    Where there are more, what is in none of these may be the rarest of all, or in none: the longest, and only so many.
     """
     passages: Counter[str] = Counter()
-    for each in _compare(lexemes, asked, most=MOST_PROBES // len(lexemes))[0]:
+    most = MOST_PROBES // len(lexemes)
+    compared, stored = _compare(lexemes, asked, most=most)
+    for each in compared:
         passages.update(each.having)
-    unseen = sorted(set(lexemes) - passages.keys(), key=lambda lexeme: (-len(lexeme), lexeme))[:MOST_UNSEEN]
+    unseen: list[str] = []
+    if stored > most or not compared:
+        unseen = sorted(set(lexemes) - passages.keys(), key=lambda lexeme: (-len(lexeme), lexeme))[:MOST_UNSEEN]
     seen = sorted(passages, key=lambda lexeme: (passages[lexeme], lexeme))
     return unseen + seen[: MOST_TERMS - len(unseen)]
 
 
 def _compare(lexemes: Collection[str], asked: Mapping[str, Any], *, most: int) -> tuple[list[_Compared], int]:
-    """Return the conversations that have some of *lexemes*, and among how many, at *most*, they were looked for."""
+    """Return those of *most* conversations that have some of *lexemes*, and how many are stored; 0 where none has."""
     found: dict[int, _Compared] = {}
-    total = 0
+    stored = 0
     with connection.cursor() as cursor:
         cursor.execute(HAVING, {**asked, "lexemes": list(lexemes), "most": most})
-        for pk, passages, encoding, last_active, compared, lexeme, having in cursor.fetchall():
-            total = min(int(compared), most)
+        for pk, passages, encoding, last_active, stored, lexeme, having in cursor.fetchall():  # noqa: B007
             if pk not in found:
                 found[pk] = _Compared(pk, passages, encoding, last_active, {})
             found[pk].having[lexeme] = int(having)
-    return list(found.values()), total
+    return list(found.values()), stored
 
 
 def _scores(compared: Collection[_Compared], total: int) -> dict[int, float]:
