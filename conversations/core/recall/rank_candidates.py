@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter, mul
 from typing import NamedTuple
 
 from .weights import WEIGHTS, Term
@@ -27,15 +26,8 @@ REASONS: Mapping[Term, str] = {
 }
 
 
-class MessageCandidate(NamedTuple):
-    """An older message with the value of each of `TERMS`, in their order."""
-
-    message: int
-    values: Sequence[float]
-
-
 class RankedMessage(NamedTuple):
-    """A candidate with its *score*."""
+    """An older message with its *score*, and the value of each of `TERMS`, in their order."""
 
     message: int
     score: float
@@ -49,13 +41,25 @@ class RankedMessage(NamedTuple):
 
 
 def rank_candidates(
-    candidates: Iterable[MessageCandidate], *, most: int, weights: Mapping[Term, float] = WEIGHTS
+    messages: Sequence[int],
+    values: Mapping[Term, Sequence[float]],
+    *,
+    most: int,
+    weights: Mapping[Term, float] = WEIGHTS,
 ) -> list[RankedMessage]:
-    """Return the candidates best first, so many; of equals the newer, which has the larger id."""
-    in_order = tuple(weights[term] for term in TERMS)
-    scored = [(sum(map(mul, in_order, each.values)), each.message, each.values) for each in candidates]
-    best = sorted(scored, key=itemgetter(0, 1), reverse=True)[:most]
-    return [RankedMessage(message, score, values, weights) for score, message, values in best]
+    """Return the messages best first, so many; of equals the newer, which has the larger id.
+
+    *values* has for each of `TERMS` that of each message, in their order.
+    """
+    scores = [0.0] * len(messages)
+    for term in TERMS:  # a term at a time: message by message takes five times as long
+        weight = weights[term]
+        scores = [score + weight * value for score, value in zip(scores, values[term], strict=True)]
+    best = sorted(range(len(messages)), key=lambda place: (scores[place], messages[place]), reverse=True)[:most]
+    columns = [values[term] for term in TERMS]
+    return [
+        RankedMessage(messages[place], scores[place], [column[place] for column in columns], weights) for place in best
+    ]
 
 
 def _reasons(values: Sequence[float], weights: Mapping[Term, float]) -> tuple[str, ...]:

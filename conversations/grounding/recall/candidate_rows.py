@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -21,7 +21,7 @@ SELECT passage.ordinal, message.id, message.position, message.role, message.name
        passage.first_person_words, passage.is_question
 FROM conversations_messagepassage passage
 CROSS JOIN LATERAL (SELECT * FROM conversations_message WHERE id = passage.message_id LIMIT 1) AS message
-WHERE passage.conversation_id = %(conversation)s AND passage.ordinal = ANY(%(firsts)s)
+WHERE passage.conversation_id = %(conversation)s AND passage.ordinal = ANY(%(firsts)s::int[])
   AND message.active AND NOT message.excluded AND NOT message.never_recalled AND message.position < %(position)s
 """
 TEXTS = """
@@ -31,7 +31,7 @@ JOIN conversations_message message USING (id)
 """
 PASSAGES = """
 SELECT ordinal, start, "end", tokens, search::text FROM conversations_messagepassage
-WHERE conversation_id = %(conversation)s AND ordinal = ANY(%(ordinals)s)
+WHERE conversation_id = %(conversation)s AND ordinal = ANY(%(ordinals)s::int[])
 """
 IN_TIME = """
 SELECT ordinal FROM conversations_messagepassage
@@ -96,11 +96,15 @@ def match_lexemes(lexemes: Collection[str]) -> re.Pattern[str]:
     return re.compile(rf"'({'|'.join(map(re.escape, lexemes))})':([0-9,]+)")
 
 
-def read_candidates(index: IndexedPassages, firsts: Collection[int]) -> list[CandidateRow]:
-    """Return the messages whose first passages have the ordinals *firsts*, if they may be found and sent."""
+def read_candidates(index: IndexedPassages, ordinals: Collection[int]) -> list[CandidateRow]:
+    """Return the messages whose first passages have these *ordinals*, if they may be found and sent."""
     found = []
-    for part, ordinals in index.split(firsts):
-        parameters = {"conversation": part.conversation_id, "firsts": ordinals, "position": part.before_position}
+    for part, inside in index.split(ordinals):
+        parameters = {
+            "conversation": part.conversation_id,
+            "firsts": _array(inside),
+            "position": part.before_position,
+        }
         other = part.conversation_id if part.is_other else None
         for first, *columns in _fetch(CANDIDATES, parameters):
             found.append(CandidateRow._make((part.in_look_up(first), *columns, other)))
@@ -110,9 +114,9 @@ def read_candidates(index: IndexedPassages, firsts: Collection[int]) -> list[Can
 def read_texts(wanted: Collection[tuple[int, int, int]]) -> dict[int, str]:
     """Return by message the characters from a start to an end; *wanted* are (message, start, end)."""
     parameters = {
-        "messages": [message for message, _, _ in wanted],
-        "starts": [start for _, start, _ in wanted],
-        "sizes": [end - start for _, start, end in wanted],
+        "messages": _array(message for message, _, _ in wanted),
+        "starts": _array(start for _, start, _ in wanted),
+        "sizes": _array(end - start for _, start, end in wanted),
     }
     return dict(_fetch(TEXTS, parameters))
 
@@ -121,7 +125,7 @@ def read_passages(index: IndexedPassages, ordinals: Collection[int]) -> dict[int
     """Return the passages with these ordinals."""
     found = {}
     for part, inside in index.split(ordinals):
-        for ordinal, *columns in _fetch(PASSAGES, {"conversation": part.conversation_id, "ordinals": inside}):
+        for ordinal, *columns in _fetch(PASSAGES, {"conversation": part.conversation_id, "ordinals": _array(inside)}):
             if (place := part.in_look_up(ordinal)) is not None:
                 found[place] = LexicalPassage(place, *columns)
     return found
@@ -140,6 +144,11 @@ def passages_in_time(
         rows = _fetch(IN_TIME, {"conversation": part.conversation_id, **span})
         found += [ordinal for (inside,) in rows if (ordinal := part.in_look_up(inside)) is not None]
     return found
+
+
+def _array(numbers: Iterable[int]) -> str:
+    """Return *numbers* as PostgreSQL writes an array: psycopg adapts each of hundreds by itself."""
+    return f"{{{','.join(map(str, numbers))}}}"
 
 
 def _fetch(statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,8 +20,6 @@ import numpy as np
 
 from conversations.core.recall.question_hints import Hints, read_hints
 from conversations.core.recall.rank_candidates import (
-    TERMS,
-    MessageCandidate,
     mean_tokens_by_role,
     rank_candidates,
     share_of_first_person,
@@ -134,7 +132,8 @@ def _best_passages(
     measured = _Measured.of(terms, nearness)
     rows = _candidates(asked, measured, hints, ranking, most=_most_candidates(limit_tokens))
     hints = read_hints(asked.text, today=asked.now.date(), names={row.name for row in rows})
-    ranked = rank_candidates(_with_values(rows, asked, measured, hints), most=most, weights=ranking.weights)
+    values = _values(rows, asked, measured, hints)
+    ranked = rank_candidates([row.message for row in rows], values, most=most, weights=ranking.weights)
     by_message = {row.message: row for row in rows}
     read = partial(
         read_excerpts,
@@ -325,16 +324,16 @@ def _of_named_days(asked: IndexedQuestion, hints: Hints) -> list[int]:
     return found
 
 
-def _with_values(
+def _values(
     rows: Sequence[CandidateRow], asked: IndexedQuestion, measured: _Measured, hints: Hints
-) -> Iterator[MessageCandidate]:
-    """Yield the candidates with the values of all terms: those from the index, and those from their rows."""
+) -> dict[Term, Sequence[float]]:
+    """Return the values of all terms for the candidates: those from the index, and those from their rows."""
     messages = measured.arrays.message_of[np.array([row.first for row in rows], dtype=np.int64)]
     from_index = {term: values[messages].tolist() for term, values in measured.values.items()}
     means = mean_tokens_by_role(asked.said)
     most_mean = max(means.values(), default=0.0)
     terse = {role: terseness(mean, most_mean) for role, mean in means.items()}
-    columns: dict[Term, Sequence[float]] = from_index | {
+    return from_index | {
         "meaning": _meaning(rows, asked, measured),
         "speaker": [hints.names(row.role, row.name) for row in rows],
         "date": [hints.nearness(row.at.astimezone(asked.now.tzinfo).date()) if hints.times else 0.0 for row in rows],
@@ -346,8 +345,6 @@ def _with_values(
         "size": [math.log(sent_tokens(row) + 8) for row in rows],
         "question": [row.is_question for row in rows],
     }
-    for row, values in zip(rows, zip(*(columns[term] for term in TERMS), strict=True), strict=True):
-        yield MessageCandidate(row.message, values)
 
 
 def _meaning(rows: Sequence[CandidateRow], asked: IndexedQuestion, measured: _Measured) -> list[float]:
