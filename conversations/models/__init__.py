@@ -14,6 +14,7 @@ from .message_postings import MessagePostings
 from .message_vector import MessageVector
 from .passage import Passage
 from .path_change import PathChange
+from .picture import Picture, PictureFile
 from .price import Price
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .run import Run
@@ -43,6 +44,8 @@ __all__ = [
     "MessageVector",
     "Passage",
     "PathChange",
+    "Picture",
+    "PictureFile",
     "Price",
     "ReadWhat",
     "Reading",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
@@ -35,6 +36,8 @@ class Message(models.Model):
     taken out of it, and their places stay. *content_tokens* is what the message adds to the chat format's overhead,
     counted in *encoding* when the row was written. Only a streaming reply's content ever changes.
 
+    *picture_ids* are the `Picture`s of a user's message, in their order; they are of the same conversation.
+
     *name* says who speaks, where an imported history has several people; prompts leave it out.
 
     What tools were asked for while a reply was made stands before it on the path: for each step an assistant's message
@@ -57,6 +60,7 @@ class Message(models.Model):
     content = models.TextField(_("content"), blank=True)
     name = models.CharField(_("name"), max_length=100, blank=True, default="", db_default="")
     grounding = models.JSONField(default=list)
+    picture_ids = ArrayField(models.BigIntegerField(), default=list, db_default=[], blank=True)
     tool_calls = models.JSONField(default=list)
     tool_call_id = models.CharField(max_length=100, blank=True)
     content_tokens = models.PositiveIntegerField(_("content tokens"), default=0)

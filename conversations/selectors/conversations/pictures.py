@@ -1,0 +1,112 @@
+"""The pictures of messages: as prompts name them, as pages show them, and their bytes."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Collection
+from typing import NamedTuple
+
+from django.db import connection
+
+from conversations.models import Picture, PictureFile
+
+# In the order of each message. A picture that is gone is left out.
+OF_MESSAGES = """
+SELECT message.id, picture.id, picture.digest, picture.media_type, picture.width, picture.height,
+       picture.alt_text, picture.file_name
+FROM conversations_message AS message
+CROSS JOIN LATERAL unnest(message.picture_ids) WITH ORDINALITY AS held (picture_id, place)
+JOIN conversations_picture AS picture
+  ON picture.id = held.picture_id AND picture.conversation_id = message.conversation_id
+WHERE message.id = ANY(%s) ORDER BY message.id, held.place
+"""
+BYTES_OF_DIGESTS = """
+SELECT DISTINCT ON (picture.digest) picture.digest, picture.media_type, file.content
+FROM conversations_picture AS picture JOIN conversations_picturefile AS file ON file.picture_id = picture.id
+WHERE picture.digest = ANY(%s) ORDER BY picture.digest
+"""
+
+
+class SentPicture(NamedTuple):
+    """A picture as a prompt names it. *digest* is the SHA-256 of its bytes; *width* and *height* are pixels."""
+
+    id: int
+    digest: str
+    media_type: str
+    width: int
+    height: int
+    alt_text: str = ""
+
+
+class ShownPicture(NamedTuple):
+    """A picture as a page shows it. *alt_text* is what the user says is to be seen, blank where nothing was said."""
+
+    id: int
+    width: int
+    height: int
+    alt_text: str
+    file_name: str
+
+
+class _Row(NamedTuple):
+    message_id: int
+    id: int
+    digest: str
+    media_type: str
+    width: int
+    height: int
+    alt_text: str
+    file_name: str
+
+
+def sent_pictures(message_ids: Collection[int]) -> dict[int, tuple[SentPicture, ...]]:
+    """Return the pictures of each message that has some, in their order."""
+    found: dict[int, tuple[SentPicture, ...]] = {}
+    for row in _rows_of_messages(message_ids):
+        picture = SentPicture(row.id, row.digest, row.media_type, row.width, row.height, row.alt_text)
+        found[row.message_id] = (*found.get(row.message_id, ()), picture)
+    return found
+
+
+def shown_pictures(message_ids: Collection[int]) -> dict[int, tuple[ShownPicture, ...]]:
+    """Return the pictures of each message that has some, in their order."""
+    found: dict[int, tuple[ShownPicture, ...]] = {}
+    for row in _rows_of_messages(message_ids):
+        picture = ShownPicture(row.id, row.width, row.height, row.alt_text, row.file_name)
+        found[row.message_id] = (*found.get(row.message_id, ()), picture)
+    return found
+
+
+def _rows_of_messages(message_ids: Collection[int]) -> list[_Row]:
+    if not message_ids:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(OF_MESSAGES, [list(message_ids)])
+        return [_Row(*row) for row in cursor.fetchall()]
+
+
+def pictures_by_id(picture_ids: Collection[int]) -> tuple[SentPicture, ...]:
+    """Return pictures that no message has yet, as a prompt would name them, in the order of *picture_ids*."""
+    columns = ("id", "digest", "media_type", "width", "height", "alt_text")
+    found = {row[0]: SentPicture(*row) for row in Picture.objects.filter(pk__in=picture_ids).values_list(*columns)}
+    return tuple(found[picture_id] for picture_id in picture_ids if picture_id in found)
+
+
+def data_urls(digests: Collection[str]) -> dict[str, str]:
+    """Return the pictures with these digests as `data:` URLs, read in one statement. One that is gone is left out."""
+    if not digests:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(BYTES_OF_DIGESTS, [list(digests)])
+        return {digest: data_url(media_type, bytes(content)) for digest, media_type, content in cursor.fetchall()}
+
+
+def data_url(media_type: str, content: bytes) -> str:
+    """Return *content* as a `data:` URL."""
+    return f"data:{media_type};base64,{base64.b64encode(content).decode('ascii')}"
+
+
+def read_picture_bytes(picture_id: int) -> bytes | None:
+    """Return the bytes of a picture; None if it is gone."""
+    content = PictureFile.objects.filter(pk=picture_id).values_list("content", flat=True).first()
+    return None if content is None else bytes(content)
