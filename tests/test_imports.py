@@ -91,6 +91,8 @@ HIDDEN_IN = {
     "pypdf": "conversations/parsing/formats/*.py",
     "docx": "conversations/parsing/formats/*.py",
     "lxml": "conversations/parsing/formats/*.py",
+    "PIL": "conversations/parsing/picture_process.py",
+    "pillow_heif": "conversations/parsing/picture_process.py",
     "charset_normalizer": "conversations/parsing/decoding.py",
     "griffe": "conversations/tools/docstrings.py",
     "jsonschema": "conversations/tools/schema_checks.py",

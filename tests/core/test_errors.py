@@ -36,12 +36,16 @@ def example(error):
         return error(reason="the second message is empty")
     if issubclass(error, errors.UploadTooLarge):
         return error(kilobytes=2_048)
-    if issubclass(error, (errors.DocumentTooLarge, errors.DocumentStorageFull, errors.FilesTooLarge)):
+    if issubclass(
+        error, (errors.DocumentTooLarge, errors.DocumentStorageFull, errors.FilesTooLarge, errors.PictureTooLarge)
+    ):
         return error(megabytes=20)
-    if issubclass(error, (errors.TooManyDocuments, errors.TooManyFiles)):
+    if issubclass(error, (errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures)):
         return error(most=100)
     if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens)):
         return error(most=1_000, given=1_234)
+    if issubclass(error, errors.PictureTooManyPixels):
+        return error(width=30_000, height=30_000, megapixels=120)
     if issubclass(error, errors.SummaryTooLong):
         return error(tokens_over=17)
     return error()
@@ -91,8 +95,8 @@ def test_the_tokens_over_are_in_the_sentence_and_beside_it():
 @pytest.mark.parametrize("error", [error for error in CLASSES if error.counted])
 def test_one_is_said_as_one(error):
     one, two = (str(error(**{error.counted: number})) for number in (1, 2))
-    assert re.search(r"\b1 (token|document|file)\b", one)
-    assert re.search(r"\b2 (tokens|documents|files)\b", two)
+    assert re.search(r"\b1 (token|document|file|picture)\b", one)
+    assert re.search(r"\b2 (tokens|documents|files|pictures)\b", two)
 
 
 def test_a_message_too_long_beside_the_scenario_is_still_a_message_too_long():

@@ -79,7 +79,7 @@ def test_pythons_own_ways_are_refused():
 
 
 def test_code_that_parsing_is_made_of_can_still_be_loaded():
-    done = run_confined("import pypdf, docx, lxml.html, charset_normalizer; print('loaded')")
+    done = run_confined("import pypdf, docx, lxml.html, charset_normalizer, PIL.Image; print('loaded')")
     assert done.stdout == "loaded\n", done.stderr
 
 
@@ -127,6 +127,34 @@ MACHINE_CODES_WAYS = [
     "libc.prlimit(os.getppid(), 7, None, None)",
     "libc.syscall(425, 1, bytes(120))",  # io_uring, which would make calls by itself
 ]
+WITH_THREADS = CONFINED.replace("memory_megabytes=300)", "memory_megabytes=300), allow_threads=True")
+
+
+@needs_seccomp
+def test_a_decoder_may_make_threads_and_still_no_process():
+    """A thread is made; processes, also such as share its memory (vfork), and namespaces are not."""
+    clone = ARCHITECTURES[platform.machine()].clone
+    ways = [
+        "libc.fork()",
+        f"libc.syscall({clone}, 0x4111, 0, 0, 0, 0)",
+        "libc.unshare(0x10000000)",
+        "libc.socket(2, 1, 0)",
+    ]
+    calls = ", ".join(f"({call}, ctypes.get_errno())" for call in ways)
+    program = f"""
+import threading
+seen = []
+thread = threading.Thread(target=lambda: seen.append({ways[0]}))
+thread.start(); thread.join()
+print([{calls}], seen)
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-B", "-c", WITH_THREADS + program],
+        env=ENVIRONMENT, capture_output=True, text=True, cwd="/",
+    )  # fmt: skip
+    assert done.stdout == f"{[(-1, 1)] * len(ways)} [-1]\n", done.stderr
+
+
 FILES = ["/etc/passwd", "/proc/self/environ", str(PROJECT / "pyproject.toml"), "/dev/null"]
 
 

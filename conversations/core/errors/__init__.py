@@ -6,7 +6,8 @@
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged
-    │ └ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
+    │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
+    │ └ PictureTooLarge, TooManyPictures, PicturesGone
     ├ FrameError                      the page sent what is not a frame
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
@@ -19,6 +20,8 @@
     ├ DocumentError                   a document can't be parsed; the others can
     │ ├ DocumentEmpty, DocumentEncrypted, DocumentScanned, DocumentDamaged, DocumentKindUnknown
     │ └ DocumentTooLong, DocumentTooCostly, DocumentParsingInterrupted
+    ├ PictureError                    a picture can't be read
+    │ └ PictureEmpty, PictureDamaged, PictureKindUnknown, PictureTooManyPixels, PictureTooCostly
     ├ LookUpTooCostly                 too many passages; the reply is made without them
     ├ CompletionError                 the provider failed
     │ ├ ProviderUnavailable           retryable
@@ -54,7 +57,8 @@
       │ └ SiteMoneyReserved
       ├ ReadingRefused                the content of others' conversations
       │ └ ReadingDisabled, ReasonRequired
-      └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound    also someone else's
+      └ ConversationNotFound, MessageNotFound, CallNotFound, ScenarioNotFound, DocumentNotFound, PictureNotFound
+                                      also someone else's
 
 A class states its sentence as a template, so that the edge can translate it: `error.template % error.params`.
 """
@@ -160,6 +164,18 @@ from .inputs import (
     SummaryTooLong,
     UploadTooLarge,
 )
+from .pictures import (
+    PictureDamaged,
+    PictureEmpty,
+    PictureError,
+    PictureKindUnknown,
+    PictureNotFound,
+    PicturesGone,
+    PictureTooCostly,
+    PictureTooLarge,
+    PictureTooManyPixels,
+    TooManyPictures,
+)
 from .prompts import (
     AboutMeTooLong,
     ConversationTooLong,
@@ -246,6 +262,15 @@ __all__ = [
     "NotesHaveTooManyTokens",
     "NotesTooLong",
     "NothingToRegenerate",
+    "PictureDamaged",
+    "PictureEmpty",
+    "PictureError",
+    "PictureKindUnknown",
+    "PictureNotFound",
+    "PictureTooCostly",
+    "PictureTooLarge",
+    "PictureTooManyPixels",
+    "PicturesGone",
     "PinsTooLong",
     "PolicyFailed",
     "PriceUnknown",
@@ -281,6 +306,7 @@ __all__ = [
     "TooManyCalls",
     "TooManyDocuments",
     "TooManyFiles",
+    "TooManyPictures",
     "TooManyRepliesAtOnce",
     "ToolBusy",
     "ToolChanged",

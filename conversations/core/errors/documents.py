@@ -90,10 +90,10 @@ class TooManyDocuments(InputError):
 
 
 class DocumentStorageFull(InputError):
-    """*megabytes*: of all documents of one user."""
+    """*megabytes*: of all documents and pictures of one user."""
 
     code = "document_storage_full"
-    template = "Your documents would take more than %(megabytes)s MB together. Delete some first."
+    template = "Your documents and pictures would take more than %(megabytes)s MB together. Delete some first."
 
     def __init__(self, *, megabytes: int) -> None:
         super().__init__(megabytes=f"{megabytes:,}")

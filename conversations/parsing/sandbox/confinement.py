@@ -62,8 +62,11 @@ class SandboxRefusal(PermissionError):
     """A parser tried something that parsing a document does not need."""
 
 
-def confine(limits: ParsingLimits) -> None:
-    """Give up all rights that parsing one document does not need. There is no way back."""
+def confine(limits: ParsingLimits, *, allow_threads: bool = False) -> None:
+    """Give up all rights that parsing one file does not need. There is no way back.
+
+    *allow_threads* lets a decoder make threads of this process, where the filter of system calls can tell them.
+    """
     with contextlib.suppress(OSError):
         os.nice(NICENESS)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -71,9 +74,12 @@ def confine(limits: ParsingLimits) -> None:
     if is_linux:
         _give_up_on_linux(libc)
     _limit_resources(limits)
+    is_filtered = False
     if is_linux:
         allow_reading_beneath(libc, {*READABLE, *map(Path, LIBRARIES)})
-        filter_system_calls(libc)
+        is_filtered = filter_system_calls(libc, allow_threads=allow_threads)
+    if not (allow_threads and is_filtered):
+        resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))  # no other process, no thread; root is exempt
     sys.addaudithook(_refuse)
 
 
@@ -85,7 +91,6 @@ def _limit_resources(limits: ParsingLimits) -> None:
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NOFILE, MOST_OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NPROC, 0),  # no other process, no thread; root is exempt
     ):
         resource.setrlimit(kind, (most, most))
 

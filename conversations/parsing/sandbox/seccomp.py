@@ -18,6 +18,9 @@ from dataclasses import dataclass
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
 LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06  # instructions of classic BPF
 ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050001, 0x80000000  # refused with EPERM
+UNKNOWN = 0x00050026  # refused with ENOSYS, so that a library takes the older call
+CLONE3 = 435  # the same on every architecture; its flags are in memory, where a filter can't look
+THREAD_FLAGS = (0x3D0F00, 0x7D0F00)  # of `clone`, as glibc and musl make a thread: no process, and no namespace
 NUMBER_AT, ARCHITECTURE_AT, ARGUMENTS_AT = 0, 4, 16  # in `struct seccomp_data`
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 DUPLICATE, GET_FLAGS, SET_FLAGS, GET_STATUS, DUPLICATE_CLOSED = 0, 1, 2, 3, 1030  # of `fcntl`
@@ -35,6 +38,7 @@ class Architecture:
     signalling: Collection[int]  # their first argument is the target
     fcntl: int
     prlimit: int
+    clone: int
 
 
 # read write close fstat lseek mmap mprotect munmap brk rt_sigaction rt_sigprocmask rt_sigreturn pread64 readv writev
@@ -54,6 +58,7 @@ X86_64 = Architecture(
     signalling=(62, 234),
     fcntl=72,
     prlimit=302,
+    clone=56,
 )
 AARCH64 = Architecture(
     audit=0xC00000B7,
@@ -66,11 +71,12 @@ AARCH64 = Architecture(
     signalling=(129, 131),
     fcntl=25,
     prlimit=261,
+    clone=220,
 )
 ARCHITECTURES = {"x86_64": X86_64, "aarch64": AARCH64}
 
 
-def filter_system_calls(libc: ctypes.CDLL) -> bool:
+def filter_system_calls(libc: ctypes.CDLL, *, allow_threads: bool = False) -> bool:
     """Refuse all system calls but those that parsing needs. Return whether the kernel enforces it.
 
     The process must not be able to gain rights (`PR_SET_NO_NEW_PRIVS`).
@@ -78,7 +84,7 @@ def filter_system_calls(libc: ctypes.CDLL) -> bool:
     architecture = ARCHITECTURES.get(platform.machine())
     if architecture is None or sys.maxsize < 2**32:
         return False
-    instructions = list(_filter(architecture, own_pid=os.getpid()))
+    instructions = list(_filter(architecture, own_pid=os.getpid(), allow_threads=allow_threads))
     program = b"".join(struct.pack("HBBI", *instruction) for instruction in instructions)
     held = ctypes.create_string_buffer(program, len(program))
     described = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(instructions), ctypes.addressof(held)))
@@ -86,7 +92,7 @@ def filter_system_calls(libc: ctypes.CDLL) -> bool:
     return refused == 0
 
 
-def _filter(architecture: Architecture, *, own_pid: int) -> Iterator[Instruction]:
+def _filter(architecture: Architecture, *, own_pid: int, allow_threads: bool) -> Iterator[Instruction]:
     yield LOAD, 0, 0, ARCHITECTURE_AT
     yield EQUAL, 1, 0, architecture.audit
     yield RETURN, 0, 0, KILL
@@ -104,6 +110,10 @@ def _filter(architecture: Architecture, *, own_pid: int) -> Iterator[Instruction
         yield from _allowed_with(number, 0, (own_pid,))
     yield from _allowed_with(architecture.prlimit, 0, (0, own_pid))
     yield from _allowed_with(architecture.fcntl, 1, (DUPLICATE, GET_FLAGS, SET_FLAGS, GET_STATUS, DUPLICATE_CLOSED))
+    if allow_threads:
+        yield from _allowed_with(architecture.clone, 0, THREAD_FLAGS)
+        yield EQUAL, 0, 1, CLONE3
+        yield RETURN, 0, 0, UNKNOWN
     yield RETURN, 0, 0, REFUSE
 
 

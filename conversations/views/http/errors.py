@@ -36,6 +36,11 @@ from conversations.core.errors import (
     MessageNotEditable,
     MessageNotFound,
     NothingToRegenerate,
+    PictureError,
+    PictureNotFound,
+    PicturesGone,
+    PictureTooLarge,
+    PictureTooManyPixels,
     PromptError,
     ReplyInProgress,
     RequestTooLarge,
@@ -45,6 +50,7 @@ from conversations.core.errors import (
     SummaryChanged,
     SummaryTooLong,
     TooManyFiles,
+    TooManyPictures,
     UploadTooLarge,
 )
 from conversations.wording.error_sentences import error_sentence, request_reader
@@ -56,12 +62,14 @@ STATUSES: dict[type[ConversationError], int] = {
     MessageNotFound: 404,
     ScenarioNotFound: 404,
     DocumentNotFound: 404,
+    PictureNotFound: 404,
     CallNotFound: 404,
     CallNotAwaitingApproval: 409,
     ReplyInProgress: 409,
     NothingToRegenerate: 409,
     MessageExcluded: 409,
     MessageNotEditable: 409,
+    PicturesGone: 409,
     SummaryChanged: 409,
     SummaryTooLong: 413,
     LimitReached: 429,
@@ -74,7 +82,11 @@ STATUSES: dict[type[ConversationError], int] = {
     DocumentStorageFull: 413,
     FilesTooLarge: 413,
     TooManyFiles: 413,
+    PictureTooLarge: 413,
+    PictureTooManyPixels: 413,
+    TooManyPictures: 413,
     DocumentError: 400,
+    PictureError: 400,
     InputError: 400,
     FrameError: 400,
     CompletionError: 502,
@@ -136,7 +148,7 @@ def _refusal(request: HttpRequest, error: ConversationError, refuse: Refuse, kwa
         return JsonResponse(_for_scripts(request, error), status=status)
     if isinstance(error, (SignInRequired, GateClosed)):
         return _to_the_door(request, error, kwargs)
-    if isinstance(error, (ConversationNotFound, MessageNotFound, DocumentNotFound, CallNotFound)):
+    if isinstance(error, (ConversationNotFound, MessageNotFound, DocumentNotFound, PictureNotFound, CallNotFound)):
         raise Http404 from error
     response = refuse(request, error, **kwargs)
     response.status_code = status
