@@ -7,6 +7,7 @@ import django.contrib.postgres.search
 import django.core.validators
 import django.db.models.deletion
 import django.db.models.expressions
+import django.db.models.functions.comparison
 import django.db.models.functions.datetime
 import pgvector.django
 import pgvector.django.halfvec
@@ -99,6 +100,7 @@ class Migration(migrations.Migration):
                 ('stopped', models.PositiveIntegerField(default=0)),
                 ('input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('cached_input_tokens', models.PositiveBigIntegerField(default=0)),
+                ('cache_reported_input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('cache_write_tokens', models.PositiveBigIntegerField(default=0)),
                 ('output_tokens', models.PositiveBigIntegerField(default=0)),
                 ('reasoning_tokens', models.PositiveBigIntegerField(default=0)),
@@ -341,6 +343,7 @@ class Migration(migrations.Migration):
                 ('stopped', models.PositiveIntegerField(default=0)),
                 ('input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('cached_input_tokens', models.PositiveBigIntegerField(default=0)),
+                ('cache_reported_input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('cache_write_tokens', models.PositiveBigIntegerField(default=0)),
                 ('output_tokens', models.PositiveBigIntegerField(default=0)),
                 ('reasoning_tokens', models.PositiveBigIntegerField(default=0)),
@@ -369,6 +372,7 @@ class Migration(migrations.Migration):
                 ('stopped', models.PositiveIntegerField(default=0)),
                 ('input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('cached_input_tokens', models.PositiveBigIntegerField(default=0)),
+                ('cache_reported_input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('cache_write_tokens', models.PositiveBigIntegerField(default=0)),
                 ('output_tokens', models.PositiveBigIntegerField(default=0)),
                 ('reasoning_tokens', models.PositiveBigIntegerField(default=0)),
@@ -454,6 +458,7 @@ class Migration(migrations.Migration):
                 ('stopped', models.PositiveIntegerField(default=0)),
                 ('input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('cached_input_tokens', models.PositiveBigIntegerField(default=0)),
+                ('cache_reported_input_tokens', models.PositiveBigIntegerField(default=0)),
                 ('cache_write_tokens', models.PositiveBigIntegerField(default=0)),
                 ('output_tokens', models.PositiveBigIntegerField(default=0)),
                 ('reasoning_tokens', models.PositiveBigIntegerField(default=0)),
@@ -519,6 +524,7 @@ class Migration(migrations.Migration):
                 ('price_list', models.JSONField(null=True)),
                 ('cost_usd', models.DecimalField(decimal_places=10, max_digits=20, null=True, verbose_name='cost usd')),
                 ('cost_without_history_usd', models.DecimalField(decimal_places=10, max_digits=20, null=True)),
+                ('reported_cost_usd', models.DecimalField(decimal_places=10, max_digits=20, null=True)),
                 ('reserved_usd', models.DecimalField(decimal_places=10, max_digits=20, null=True)),
                 ('time_to_first_token_seconds', models.FloatField(null=True)),
                 ('duration_seconds', models.FloatField(null=True)),
@@ -817,6 +823,10 @@ class Migration(migrations.Migration):
             model_name='completion',
             index=models.Index(condition=models.Q(('usage_estimated', False)), fields=['language_model', '-id'], name='completion_reported'),
         ),
+        migrations.AddIndex(
+            model_name='completion',
+            index=models.Index(condition=models.Q(('reported_cost_usd__isnull', False)), fields=['created_at'], include=('language_model', 'cost_usd', 'reported_cost_usd'), name='completion_cost_reported'),
+        ),
         migrations.AddConstraint(
             model_name='completion',
             constraint=models.CheckConstraint(condition=models.Q(('ended_at', None), models.Q(('input_tokens__isnull', False), ('output_tokens__isnull', False)), _connector='OR'), name='completion_settled_has_usage'),
@@ -827,7 +837,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='completion',
-            constraint=models.CheckConstraint(condition=models.Q(('cache_write_tokens', None), ('cache_write_tokens__lte', django.db.models.expressions.CombinedExpression(models.F('input_tokens'), '-', models.F('cached_input_tokens'))), _connector='OR'), name='completion_cache_write_is_part_of_input'),
+            constraint=models.CheckConstraint(condition=models.Q(('cache_write_tokens', None), ('cache_write_tokens__lte', django.db.models.expressions.CombinedExpression(models.F('input_tokens'), '-', django.db.models.functions.comparison.Coalesce('cached_input_tokens', 0))), _connector='OR'), name='completion_cache_write_is_part_of_input'),
         ),
         migrations.AddIndex(
             model_name='toolcall',

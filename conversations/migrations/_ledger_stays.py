@@ -11,7 +11,8 @@ KEPT = (
     "estimated_input_tokens", "input_tokens", "cached_input_tokens", "cache_write_tokens", "output_tokens",
     "reasoning_tokens", "usage_estimated",
     "input_price_usd", "cached_input_price_usd", "cache_write_price_usd", "output_price_usd", "price_source",
-    "price_list", "cost_usd", "cost_without_history_usd", "reserved_usd",
+    "price_list", "cost_usd", "cost_without_history_usd", "reported_cost_usd",
+    "reserved_usd",
     "time_to_first_token_seconds", "duration_seconds", "finish_reason", "error_code", "provider_request_id",
     "created_at", "ended_at",
 )  # fmt: skip

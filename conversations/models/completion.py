@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Now
+from django.db.models.functions import Coalesce, Now
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -32,7 +32,9 @@ class Completion(models.Model):
     unknown price is NULL and so is the cost then. *cost_without_history_usd* is what the same question would have cost
     without pins, summary and older messages; NULL where there was no question. *reserved_usd* is the worst case that
     was held back for it while it was running. Without reported usage *usage_estimated* is true and the used tokens are
-    our own count. Deleting a conversation or a user leaves the amounts.
+    our own count; *cached_input_tokens* is NULL where the provider does not report them, and 0 where it says so.
+    *reported_cost_usd* is what the provider says that it costs; NULL where it says nothing. Deleting a conversation or
+    a user leaves the amounts.
     """
 
     user = models.ForeignKey(
@@ -89,6 +91,7 @@ class Completion(models.Model):
     price_list = models.JSONField(null=True)
     cost_usd = models.DecimalField(_("cost usd"), max_digits=20, decimal_places=10, null=True)
     cost_without_history_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
+    reported_cost_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
     reserved_usd = models.DecimalField(max_digits=20, decimal_places=10, null=True)
 
     time_to_first_token_seconds = models.FloatField(null=True)
@@ -114,6 +117,12 @@ class Completion(models.Model):
             models.Index(
                 fields=["language_model", "-id"], condition=Q(usage_estimated=False), name="completion_reported"
             ),
+            models.Index(
+                fields=["created_at"],
+                include=["language_model", "cost_usd", "reported_cost_usd"],
+                condition=Q(reported_cost_usd__isnull=False),
+                name="completion_cost_reported",
+            ),
         ]
         constraints = [
             models.CheckConstraint(
@@ -126,7 +135,7 @@ class Completion(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(cache_write_tokens=None)
-                | Q(cache_write_tokens__lte=models.F("input_tokens") - models.F("cached_input_tokens")),
+                | Q(cache_write_tokens__lte=models.F("input_tokens") - Coalesce("cached_input_tokens", 0)),
                 name="completion_cache_write_is_part_of_input",
             ),
         ]

@@ -21,9 +21,10 @@ class Sums(models.Model):
     """The sums over completions, which are the columns of every table of sums.
 
     *cost_usd* adds up the known costs, *unknown_costs* counts the others. *cost_with_history_usd* is the cost of those
-    completions for which *cost_without_history_usd* is known too. Of those whose usage the provider reported
-    *reported_input_tokens* is its count, *estimated_input_tokens* ours, and *estimate_error_tokens* the sum of the
-    differences without their signs.
+    completions for which *cost_without_history_usd* is known too. *cache_reported_input_tokens* is the input of those
+    whose provider reports what was cached, and so what *cached_input_tokens* is a part of. Of those whose usage the
+    provider reported *reported_input_tokens* is its count, *estimated_input_tokens* ours, and *estimate_error_tokens*
+    the sum of the differences without their signs.
     """
 
     completions = models.PositiveIntegerField(default=0)
@@ -32,6 +33,7 @@ class Sums(models.Model):
     stopped = models.PositiveIntegerField(default=0)
     input_tokens = models.PositiveBigIntegerField(default=0)
     cached_input_tokens = models.PositiveBigIntegerField(default=0)
+    cache_reported_input_tokens = models.PositiveBigIntegerField(default=0)
     cache_write_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
     reasoning_tokens = models.PositiveBigIntegerField(default=0)

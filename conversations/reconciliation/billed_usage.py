@@ -16,6 +16,7 @@ from django.db.models import Count, Q, Sum
 from django.db.models.functions import TruncDate
 
 from conversations.models import Completion
+from conversations.models.completion import Purpose
 from conversations.reconciliation.comparison import Amounts, DayAndModel, Measure, add_up, plain_name
 
 HAS_ENDED = Q(ended_at__isnull=False)
@@ -30,7 +31,11 @@ FIGURES: dict[str, Any] = {
     "running": Count("pk", filter=~HAS_ENDED),
     "without_price": Count("pk", filter=HAS_ENDED & Q(cost_usd=None)),
     "counted_by_us": Count("pk", filter=USED_SOMETHING & Q(usage_estimated=True)),
+    "cache_not_reported": Count(
+        "pk", filter=USED_SOMETHING & Q(usage_estimated=False, cached_input_tokens=None) & ~Q(purpose=Purpose.EMBEDDING)
+    ),
 }
+NOTES = ("unbilled", "running", "without_price", "counted_by_us", "cache_not_reported")
 MEASURES = {
     Measure.REQUESTS: "billed_requests",
     Measure.INPUT: "billed_input",
@@ -45,7 +50,7 @@ class BilledUsage:
     """*amounts* by day and plain name, and how many requests make them uncertain.
 
     *unbilled* were refused, *running* have not ended, *without_price* have no known cost, and of those *counted_by_us*
-    the provider reported no usage.
+    the provider reported no usage. Of *cache_not_reported* it reported usage, but not what was cached.
     """
 
     amounts: Mapping[DayAndModel, Amounts]
@@ -53,6 +58,7 @@ class BilledUsage:
     running: int
     without_price: int
     counted_by_us: int
+    cache_not_reported: int
 
 
 def billed_usage(
@@ -60,7 +66,7 @@ def billed_usage(
 ) -> BilledUsage:
     """Return what was used from *first* to *last*, but for the models *without*, by their plain names: one query."""
     amounts: dict[DayAndModel, Amounts] = {}
-    notes = dict.fromkeys(("unbilled", "running", "without_price", "counted_by_us"), 0)
+    notes = dict.fromkeys(NOTES, 0)
     for row in _rows(first, last):
         place = DayAndModel(row["day"], plain_name(row["language_model"], same_as))
         if place.model in without:

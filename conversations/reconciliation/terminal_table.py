@@ -75,6 +75,7 @@ def _notes(ours: BilledUsage) -> Iterator[str]:
         "have no known price: what they cost is missing in our US dollars": ours.without_price,
         "were refused by the provider, which bills nothing for them: they are not counted": ours.unbilled,
         "ended without usage from the provider: their tokens are our own count": ours.counted_by_us,
+        "ended without a report of what was cached: none of that is in our cached tokens": ours.cache_not_reported,
     }
     for words, count in notes.items():
         if count:

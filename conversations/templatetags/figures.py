@@ -12,6 +12,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
+from conversations.selectors.figures.totals import Totals
+from conversations.wording.cache_shares import cache_share_sentence
 from conversations.wording.money_amounts import rounded_usd, split_usd
 from conversations.wording.price_sources import price_source_label
 
@@ -23,6 +25,12 @@ NOTHING = "–"
 def count(value: int | None) -> str:
     """Return *value* with thousands apart, or a dash."""
     return NOTHING if value is None else f"{value:,}"
+
+
+@register.filter
+def reported(value: int | None) -> str:
+    """Return a number of tokens that a provider reports, which may be 0, or that it reports none."""
+    return gettext("not reported") if value is None else count(value)
 
 
 def others(number: int) -> str:
@@ -94,6 +102,12 @@ def percent(value: Decimal) -> str:
 def share(value: float | None) -> str:
     """Return a part of one as per cent, or a dash where there is nothing to be a part of."""
     return NOTHING if value is None else f"{100 * value:,.1f} %"
+
+
+@register.filter
+def cache_sentence(totals: Totals) -> str:
+    """Return which part of the input came from the cache."""
+    return cache_share_sentence(totals)
 
 
 @register.filter

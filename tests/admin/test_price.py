@@ -52,6 +52,23 @@ def page_of(browser, url=LIST):
     return browser.get(url).content.decode()
 
 
+def test_our_costs_stand_beside_those_that_the_provider_reports(admin_browser):
+    alice = make_person("alice")
+    for cost_usd, reported_cost_usd in (("1", "1"), ("1", "1.25"), (None, "7"), ("5", None)):
+        make_completion(alice, cost_usd=cost_usd, reported_cost_usd=reported_cost_usd)
+    [row] = admin_browser.get(LIST).context["reported"]
+    assert (row.requests, row.differing, row.unpriced) == (2, 1, 1)
+    assert (row.cost_usd, row.reported_cost_usd, row.difference_percent) == (2, Decimal("2.25"), Decimal("12.5"))
+    page = page_of(admin_browser)
+    for words in ("Ours beside what providers report", "+12.5 %", "1 further request without a price of ours"):
+        assert words in page
+
+
+def test_without_reported_costs_nothing_is_compared(admin_browser):
+    make_completion(make_person("alice"))
+    assert "Ours beside what providers report" not in page_of(admin_browser)
+
+
 def test_every_configured_model_is_listed_with_its_price_and_where_it_comes_from(admin_browser):
     page = page_of(admin_browser)
     for words in ("gpt-4o-mini", "$0.15", "openai/gpt-4o-mini on", "house", "$0.25", "LANGUAGE_MODELS"):

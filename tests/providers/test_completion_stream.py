@@ -74,6 +74,13 @@ def test_usage_without_output_is_believed_only_where_nothing_was_written(content
     assert reader.end().usage == usage
 
 
+def test_what_llama_cpp_had_in_its_cache_stands_beside_its_usage():
+    reader = CompletionReader()
+    usage = {"prompt_tokens": 237, "completion_tokens": 35, "total_tokens": 272}
+    list(reader.read({"choices": [], "usage": usage, "timings": {"cache_n": 236, "prompt_n": 1, "predicted_n": 35}}))
+    assert reader.end().usage == Usage(237, 35, cached_input_tokens=236)
+
+
 def test_text_comes_as_it_is():
     assert read(chunk({"content": "Hel"}), chunk({"content": "lo "})) == [TextDelta("Hel"), TextDelta("lo ")]
 

@@ -1,5 +1,7 @@
 """Each row is a shape that a provider sends, with where it is described; all were looked at on 2026-11-21."""
 
+from decimal import Decimal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,13 +35,13 @@ AS_PROVIDERS_SAY_IT = {
     "DeepSeek, twice": (usage(100, 20, 120, prompt_cache_hit_tokens=64, **cached(64)), Usage(100, 20, 64)),
     # https://docs.x.ai/docs/key-information/consumption-and-rate-limits: reasoning is only in the total
     "xAI": (usage(10120, 1499, 14428, **cached(128), **reasoned(2809)), Usage(10120, 4308, 128, 2809)),
-    "xAI, without a total": (usage(32, 9, **reasoned(94)), Usage(32, 103, 0, 94)),
+    "xAI, without a total": (usage(32, 9, **reasoned(94)), Usage(32, 103, reasoning_tokens=94)),
     # https://docs.x.ai/developers/advanced-api-usage/prompt-caching/usage-and-pricing
     "xAI, no reasoning": (usage(125, 48, 173, **cached(98, text_tokens=125), **reasoned(0)), Usage(125, 48, 98)),
     # https://github.com/mozilla-ai/any-llm/issues/1290: thoughts are only in the total, and not named
     "Gemini": (usage(20, 198, 623), Usage(20, 603)),
     # https://github.com/router-for-me/CLIProxyAPI/issues/5733
-    "Gemini, nothing but thoughts": (usage(21, 0, 81, **reasoned(60)), Usage(21, 60, 0, 60)),
+    "Gemini, nothing but thoughts": (usage(21, 0, 81, **reasoned(60)), Usage(21, 60, reasoning_tokens=60)),
     # https://github.com/pydantic/genai-prices, prices/providers/anthropic.yml, flavor "chat"
     "Anthropic's OpenAI endpoint": (usage(100, 20, 120, cached_tokens=64), Usage(100, 20, 64)),
     # https://github.com/BerriAI/litellm/issues/39505: Anthropic's counts beside the same in OpenAI's words
@@ -53,17 +55,17 @@ AS_PROVIDERS_SAY_IT = {
         Usage(4420, 20, 4000, cache_write_tokens=409),
     ),
     "such a gateway with a total of its own": (usage(11, 20, 31, cache_read_input_tokens=4000), Usage(4011, 20, 4000)),
-    # https://openrouter.ai/docs/use-cases/usage-accounting: with a cost in credits, which is not used
+    # https://openrouter.ai/docs/use-cases/usage-accounting: with a cost in credits
     "OpenRouter": (
-        usage(
-            194, 2, 196, cost=0.95, cost_details={"upstream_inference_cost": 19}, **cached(0, cache_write_tokens=100)
-        ),
-        Usage(194, 2, cache_write_tokens=100),
+        usage(194, 2, 196, cost=0.95, **cached(0, cache_write_tokens=100)),
+        Usage(194, 2, 0, cache_write_tokens=100, reported_cost_usd=Decimal("0.95")),
     ),
-    # https://docs.ollama.com/api/openai-compatibility: no details
+    # https://docs.ollama.com/api/openai-compatibility: no details, so that none were cached is not reported
     "Ollama": ({"prompt_tokens": 26, "completion_tokens": 298, "total_tokens": 324}, Usage(26, 298)),
     # https://docs.vllm.ai/en/latest/serving/openai_compatible_server: details are null unless asked for
     "vLLM": (usage(26, 298, 324, prompt_tokens_details=None, completion_tokens_details=None), Usage(26, 298)),
+    "vLLM with --enable-prompt-tokens-details": (usage(26, 298, 324, **cached(0)), Usage(26, 298, 0)),
+    "DeepSeek, nothing was cached": (usage(5, 2, 7, prompt_cache_hit_tokens=0), Usage(5, 2, 0)),
     "details without numbers": (usage(5, 2, 7, **cached(None), **reasoned(None)), Usage(5, 2)),
     "no total": (usage(5, 2), Usage(5, 2)),
     "a total of 0, not filled in": (usage(5, 2, 0), Usage(5, 2)),
@@ -112,6 +114,21 @@ def test_details_that_are_no_numbers_are_no_usage(value):
     assert parse_usage(usage(5, 2, 7, **reasoned(value))) is None
 
 
+# https://github.com/ggml-org/llama.cpp/pull/15827
+@pytest.mark.parametrize(("timings", "cached_tokens"), [({"cache_n": 236, "prompt_n": 1}, 236), ({"cache_n": 0}, 0)])
+def test_the_timings_of_a_chunk_say_what_was_cached(timings, cached_tokens):
+    assert parse_usage(usage(237, 35, 272), timings) == Usage(237, 35, cached_tokens)
+
+
+def test_what_the_usage_says_is_cached_goes_before_the_timings():
+    assert parse_usage(usage(237, 35, 272, **cached(200)), {"cache_n": 236}) == Usage(237, 35, 200)
+
+
+@pytest.mark.parametrize("timings", [None, [], {}, *({"cache_n": value} for value in [*NO_NUMBERS, 238])], ids=repr)
+def test_timings_without_such_a_number_report_nothing_and_leave_the_usage(timings):
+    assert parse_usage(usage(237, 35, 272), timings) == Usage(237, 35)
+
+
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.lists(st.integers())
 NAMES = st.sampled_from(
     [
@@ -130,10 +147,10 @@ DETAILS = st.fixed_dictionaries(
 )
 
 
-@given(st.dictionaries(NAMES, FEW | ANYTHING), DETAILS)
-def test_whatever_is_reported_the_parts_are_parts(plain, details):
-    read = parse_usage(plain | details)
+@given(st.dictionaries(NAMES, FEW | ANYTHING), DETAILS, st.dictionaries(st.just("cache_n"), FEW | ANYTHING))
+def test_whatever_is_reported_the_parts_are_parts(plain, details, timings):
+    read = parse_usage(plain | details, timings)
     if read is not None:
         assert 0 < read.input_tokens <= MOST_TOKENS
-        assert 0 <= read.cached_input_tokens + read.cache_write_tokens <= read.input_tokens
+        assert 0 <= read.known_cached_tokens + read.cache_write_tokens <= read.input_tokens
         assert 0 <= read.reasoning_tokens <= read.output_tokens <= MOST_TOKENS

@@ -89,6 +89,14 @@ def test_two_that_agree_end_well(letters, file):
     assert "agree in 1 day and model." in printed
 
 
+def test_requests_without_a_report_of_what_was_cached_are_counted(letters, file):
+    used(letters, usage=Usage(1_000_000, 200_000))
+    usage = row(day_of(letters), cost="3").replace("400000", "0")
+    printed, end = run(file(usage))
+    assert end == 0, printed
+    assert "Requests that ended without a report of what was cached: none of that is in our cached tokens: 1" in printed
+
+
 def test_each_step_of_a_reply_that_calls_tools_is_a_request_that_the_provider_bills(file):
     steps = [open_request(purpose=Purpose.REPLY, step=step) for step in (1, 2, 3)]
     for step in steps:

@@ -175,6 +175,7 @@ def add_up(rows: Iterable[Completion]) -> Totals:
         unknown_costs=sum(row.cost_usd is None for row in rows),
         cost_with_history_usd=_money(row.cost_usd for row in compared),
         cost_without_history_usd=_money(row.cost_without_history_usd for row in compared),
+        cache_reported_input_tokens=sum(row.input_tokens for row in rows if row.cached_input_tokens is not None),
         reported_input_tokens=sum(row.input_tokens for row in reported),
         estimated_input_tokens=sum(row.estimated_input_tokens for row in reported),
         estimate_error_tokens=sum(abs(row.input_tokens - row.estimated_input_tokens) for row in reported),

@@ -223,8 +223,9 @@ def test_the_number_of_queries_does_not_depend_on_what_is_there():
 
 def test_shares_and_factors_are_of_what_they_say():
     totals = Totals(
-        input_tokens=400,
+        input_tokens=900,
         cached_input_tokens=100,
+        cache_reported_input_tokens=400,
         cost_with_history_usd=Decimal(3),
         cost_without_history_usd=Decimal(2),
         reported_input_tokens=200,

@@ -56,6 +56,25 @@ def test_the_header_and_the_snapshot_tell_what_the_conversation_has_cost(client,
     assert cost in snapshot_of(client, conversation)["costs"]
 
 
+@pytest.mark.parametrize(
+    ("cached", "said"),
+    [
+        ([40, 0], "19.4 % of the input came from the cache."),
+        ([0, 0], "0.0 % of the input came from the cache."),
+        ([40, None], "38.8 % of the input came from the cache, of the requests that report it (103 of 206 tokens)."),
+        ([None, None], "The provider does not report what came from its cache."),
+    ],
+)
+def test_the_costs_tell_which_part_of_the_input_came_from_the_cache(client, alice, cached, said):
+    conversation = make_conversation(alice, turns=0)
+    say(conversation, "user", "And?")
+    reply = say(conversation, "assistant", "So.")
+    for tokens in cached:
+        make_completion(alice, reply=reply, window=make_record().to_json(), cached_input_tokens=tokens)
+    assert said in page_of(client, conversation)
+    assert said in snapshot_of(client, conversation)["costs"]
+
+
 def test_a_narrow_header_never_says_that_something_cost_nothing(client, alice):
     conversation = make_conversation(alice, turns=0)
     say(conversation, "user", "And?")

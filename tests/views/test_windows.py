@@ -134,6 +134,14 @@ def test_a_cost_that_is_not_settled_yet_says_so(client, conversation):
     assert get(client, "window", reply).text.count("not settled yet") == 2
 
 
+@pytest.mark.parametrize(("cached", "said"), [(None, "not reported"), (0, "0"), (3, "3")])
+def test_the_account_tells_tokens_that_are_not_reported_from_none(client, conversation, cached, said):
+    reply, _ = reply_to(conversation, "one")
+    settled = {"usage_estimated": False, "ended_at": timezone.now()}
+    Completion.objects.update(**TOKENS | {"cached_input_tokens": cached, **settled})
+    assert f"<dt>Of that, from the provider’s cache</dt><dd>{said}</dd>" in get(client, "window", reply).text
+
+
 def test_what_was_written_to_the_cache_is_in_the_account(client, conversation):
     reply, _ = reply_to(conversation, "one")
     Completion.objects.update(

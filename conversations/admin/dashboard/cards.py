@@ -30,12 +30,12 @@ def cards(total: Totals, previous: Totals, *, running: int) -> list[Card]:
         _tokens(total, previous),
         _counted(gettext("Replies"), total.replies, previous.replies, note=_requests(total)),
         _counted(gettext("Active users"), total.users, previous.users),
-        _part(gettext("Cached input"), total.cache_share, previous.cache_share, note=_cached(total)),
+        _part(gettext("Input from the cache"), total.cache_share, previous.cache_share, note=_cached(total)),
         _part(
             gettext("Estimation error"),
             total.estimate_error_share,
             previous.estimate_error_share,
-            note=gettext("of input tokens reported by providers"),
+            note="" if total.estimate_error_share is None else gettext("of input tokens reported by providers"),
         ),
         _counted(gettext("Failures"), total.failures, previous.failures, note=_stopped(total)),
         Card(gettext("Running now"), count(running), note=gettext("counted when finished")),
@@ -67,8 +67,15 @@ def _requests(total: Totals) -> str:
 
 
 def _cached(total: Totals) -> str:
-    note = ngettext("%(count)s token", "%(count)s tokens", total.cached_input_tokens)
-    return note % {"count": count(total.cached_input_tokens)}
+    if total.cache_share is None:
+        return gettext("not reported by the provider") if total.input_tokens else ""
+    note = gettext("%(cached)s of %(reported)s input tokens") % {
+        "cached": count(total.cached_input_tokens),
+        "reported": count(total.cache_reported_input_tokens),
+    }
+    if not (others := total.input_tokens - total.cache_reported_input_tokens):
+        return note
+    return gettext("%(note)s; not reported of %(others)s others") % {"note": note, "others": count(others)}
 
 
 def _stopped(total: Totals) -> str:
@@ -81,7 +88,7 @@ def _counted(label: str, now: int, previous: int, *, note: str = "") -> Card:
 
 
 def _part(label: str, now: float | None, previous: float | None, *, note: str) -> Card:
-    return Card(label, share(now), _points(now, previous), share(previous), note if now is not None else "")
+    return Card(label, share(now), _points(now, previous), share(previous), note)
 
 
 def growth(now: Decimal | int, previous: Decimal | int) -> str:

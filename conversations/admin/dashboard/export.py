@@ -35,6 +35,7 @@ SUMS: dict[str, Any] = {
     "stopped": gettext_lazy("stopped"),
     "input_tokens": gettext_lazy("input tokens"),
     "cached_input_tokens": gettext_lazy("cached input tokens"),
+    "cache_reported_input_tokens": gettext_lazy("input tokens of requests that report what was cached"),
     "cache_write_tokens": gettext_lazy("cache write tokens"),
     "output_tokens": gettext_lazy("output tokens"),
     "reasoning_tokens": gettext_lazy("reasoning tokens"),

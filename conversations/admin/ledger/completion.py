@@ -80,7 +80,8 @@ class CompletionAdmin(ReadOnlyAdmin):
             return f"≈ {figures.count(completion.estimated_input_tokens)}"
         estimated = "≈ " if completion.usage_estimated else ""
         cached = completion.cached_input_tokens
-        return estimated + figures.count(completion.input_tokens) + (f" ({figures.count(cached)})" if cached else "")
+        in_brackets = "" if cached is None else f" ({figures.count(cached)})"
+        return estimated + figures.count(completion.input_tokens) + in_brackets
 
     @display(description=_("cost"), ordering=BY_COST)
     def cost(self, completion: Completion) -> str:

@@ -26,8 +26,11 @@ from conversations.core.money.unit_prices import UnitPrices
 from conversations.models import Price
 from conversations.models.price import today
 from conversations.providers.catalog.language_models import ConfiguredModel, language_models
+from conversations.selectors.figures.reported_costs import reported_costs
 from conversations.services.counting.prices import all_unit_prices
 from conversations.templatetags import figures
+
+REPORTED_DAYS = 30  # for so long ours and theirs are compared
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -132,7 +135,13 @@ class PriceAdmin(EditConflictAdmin, LargeListAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         now = timezone.now()
-        context = {"in_force": prices_in_force(now), "now": now, "may_add": self.has_add_permission(request)}
+        context = {
+            "in_force": prices_in_force(now),
+            "now": now,
+            "may_add": self.has_add_permission(request),
+            "reported": reported_costs(begin=now - dt.timedelta(days=REPORTED_DAYS), end=now),
+            "reported_days": REPORTED_DAYS,
+        }
         response: HttpResponse = super().changelist_view(request, context | (extra_context or {}))
         return response
 

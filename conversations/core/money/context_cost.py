@@ -51,12 +51,12 @@ def usage_without_history(record: WindowRecord, usage: Usage) -> Usage:
         """Return how many of the first *tokens* of the input are outside of the cut."""
         return min(tokens, first) + max(tokens - after, 0)
 
-    cached = kept(usage.cached_input_tokens)
+    cached = kept(usage.known_cached_tokens)
     return replace(
         usage,
         input_tokens=kept(usage.input_tokens),
-        cached_input_tokens=cached,
-        cache_write_tokens=kept(usage.cached_input_tokens + usage.cache_write_tokens) - cached,
+        cached_input_tokens=None if usage.cached_input_tokens is None else cached,
+        cache_write_tokens=kept(usage.known_cached_tokens + usage.cache_write_tokens) - cached,
     )
 
 

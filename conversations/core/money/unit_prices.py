@@ -103,8 +103,8 @@ def cost_usd(usage: Usage, prices: UnitPrices | None) -> Decimal | None:
     rates = (prices or UnitPrices(None, None)).for_input(usage.input_tokens)
     total = Decimal(0)
     for tokens, price in (
-        (usage.input_tokens - usage.cached_input_tokens - usage.cache_write_tokens, rates.input_usd),
-        (usage.cached_input_tokens, rates.cached_or_input_usd()),
+        (usage.input_tokens - usage.known_cached_tokens - usage.cache_write_tokens, rates.input_usd),
+        (usage.known_cached_tokens, rates.cached_or_input_usd()),
         (usage.cache_write_tokens, rates.cache_write_or_input_usd()),
         (usage.output_tokens, rates.output_usd),
     ):

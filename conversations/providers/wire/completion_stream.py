@@ -125,7 +125,7 @@ class CompletionReader:
         self._id = self._id or _word(chunk.get("id"))
         self._language_model = self._language_model or _word(chunk.get("model"))
         if usage := chunk.get("usage"):
-            self._usage = parse_usage(usage) or self._usage
+            self._usage = parse_usage(usage, chunk.get("timings")) or self._usage
         if not (choices := chunk.get("choices")):
             return
         choice = choices[0]

@@ -8,17 +8,23 @@ At OpenAI the details are parts of the prompt and of the completion. Elsewhere t
 the total gives it away: reasoning at xAI and Gemini, the cache at gateways that pass Anthropic's counts on. What no
 detail explains of a total is reasoning that was not named, and billed as output.
 
+That no tokens were cached is a report; vLLM names none unless it is told to, Ollama never does. llama.cpp says it
+beside the usage, in the chunk's *timings*: {"cache_n", "prompt_n", "predicted_n"}, checked 2026-11-23:
+https://github.com/ggml-org/llama.cpp/pull/15827
+
 Numbers that contradict each other, or are none, are no usage: an estimate that says so is better than a wrong number
-that looks exact. A *cost* that a provider names (OpenRouter, xAI) is not used: it may be in credits, or without what is
-paid elsewhere, and a cost of the ledger can always be worked out again from its row.
+that looks exact. A cost that a provider names is read by `reported_cost`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from conversations.core.money.usage import Usage
+
+from .reported_cost import parse_reported_cost_usd
 
 MOST_TOKENS = 2**31 - 1  # what the ledger's columns hold
 # The same number under the names of several providers: it is counted once, even if one answer has two of them.
@@ -35,19 +41,23 @@ WRITTEN = (
 REASONING = (("completion_tokens_details", "reasoning_tokens"), ("reasoning_tokens",))
 
 
-def parse_usage(reported: object) -> Usage | None:
-    """Return the tokens that a provider reports, or None where they can't be trusted."""
+def parse_usage(reported: object, timings: object = None) -> Usage | None:
+    """Return the tokens that a provider reports, or None where they can't be trusted; *timings* are llama.cpp's."""
     if not isinstance(reported, Mapping):
         return None
     try:
-        return _parse(reported)
+        usage = _parse(reported)
     except ValueError:
         return None
+    if usage.cached_input_tokens is None:
+        usage = replace(usage, cached_input_tokens=_cached_by_timings(timings, usage))
+    return replace(usage, reported_cost_usd=parse_reported_cost_usd(reported))
 
 
 def _parse(reported: Mapping[str, Any]) -> Usage:
     prompt, completion, total = (_number(reported.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
-    cached, written, reasoning = (_named(reported, *names) for names in (CACHED, WRITTEN, REASONING))
+    reported_cached, written, reasoning = (_named(reported, *names) for names in (CACHED, WRITTEN, REASONING))
+    cached, written, reasoning = reported_cached or 0, written or 0, reasoning or 0
     if not prompt or (completion is None and not total):
         raise ValueError("no prompt is empty, and some number must say what came")
     output = completion or 0
@@ -59,7 +69,7 @@ def _parse(reported: Mapping[str, Any]) -> Usage:
         output += reasoning
     if beyond < 0 or cached + written > prompt:
         raise ValueError("the numbers contradict each other")
-    return Usage(_storable(prompt), _storable(output), cached, reasoning, cache_write_tokens=written)
+    return Usage(_storable(prompt), _storable(output), reported_cached, reasoning, cache_write_tokens=written)
 
 
 def _is_beside(reported: Mapping[str, Any], prompt: int, *, held: int, beyond: int, reasoning: int) -> bool:
@@ -68,10 +78,21 @@ def _is_beside(reported: Mapping[str, Any], prompt: int, *, held: int, beyond: i
     return beyond in (held, held + reasoning) or (is_anthropic and held > prompt)
 
 
-def _named(reported: Mapping[str, Any], *names: tuple[str, ...]) -> int:
-    """Return the number that stands under the first of *names* which does not say 0, or 0."""
-    numbers = (_number(_found(reported, path)) for path in names)
-    return next(filter(None, numbers), 0)
+def _cached_by_timings(timings: object, usage: Usage) -> int | None:
+    """Return how much of the prompt llama.cpp had in its cache; what is no such number is no report."""
+    if not isinstance(timings, Mapping):
+        return None
+    try:
+        cached = _number(timings.get("cache_n"))
+    except ValueError:
+        return None
+    return cached if cached is None or cached + usage.cache_write_tokens <= usage.input_tokens else None
+
+
+def _named(reported: Mapping[str, Any], *names: tuple[str, ...]) -> int | None:
+    """Return the number that stands under the first of *names* which does not say 0; 0 if one does, or else None."""
+    numbers = [number for path in names if (number := _number(_found(reported, path))) is not None]
+    return next(filter(None, numbers), 0 if numbers else None)
 
 
 def _found(reported: Mapping[str, Any], path: tuple[str, ...]) -> Any:

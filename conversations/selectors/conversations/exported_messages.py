@@ -78,6 +78,7 @@ def _requests_of(replies: list[int]) -> dict[int | None, list[dict[str, Any]]]:
                 "cached_input_tokens": completion.cached_input_tokens,
                 "output_tokens": completion.output_tokens,
                 "cost_usd": completion.cost_usd,
+                "reported_cost_usd": completion.reported_cost_usd,
                 "window": completion.window,
             }
         )

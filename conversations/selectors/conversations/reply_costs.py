@@ -29,7 +29,7 @@ MAY_BE_THE_DRIVER = Q(cost_usd__gte=EXPENSIVE_FROM_USD / 2)
 
 @dataclass(frozen=True, slots=True)
 class ReplyCost:
-    """The usage and cost of the *requests* for one reply. Cached tokens are part of the input.
+    """The usage and cost of the *requests* for one reply. Cached tokens are part of the input, None if not reported.
 
     *estimated* of them have usage by our own count. *cost_usd* is the sum of the known costs, None if none is known.
     """
@@ -37,7 +37,7 @@ class ReplyCost:
     requests: int
     estimated: int
     input_tokens: int | None
-    cached_input_tokens: int
+    cached_input_tokens: int | None
     output_tokens: int | None
     cost_usd: Decimal | None
     unknown_costs: int
@@ -95,7 +95,7 @@ def reply_cost(row: CostRow) -> ReplyCost | None:
         requests=row.requests,
         estimated=row.estimated,
         input_tokens=row.input_tokens,
-        cached_input_tokens=row.cached_input_tokens or 0,
+        cached_input_tokens=row.cached_input_tokens,
         output_tokens=row.output_tokens,
         cost_usd=row.cost_usd,
         unknown_costs=row.unknown_costs,

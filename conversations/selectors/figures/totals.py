@@ -1,6 +1,6 @@
 """Totals: sums over completions, and the shares and factors that are computed from them.
 
-    cache_share          = cached input ÷ input
+    cache_share          = cached input ÷ input of the requests that report what was cached
     context_cost_factor  = cost_with_history_usd ÷ cost_without_history_usd
     context_cost_usd     = cost_with_history_usd − cost_without_history_usd
     estimate_error_share = estimate_error_tokens ÷ reported_input_tokens
@@ -29,6 +29,7 @@ class Totals:
     stopped: int = 0
     input_tokens: int = 0
     cached_input_tokens: int = 0
+    cache_reported_input_tokens: int = 0
     cache_write_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
@@ -47,7 +48,14 @@ class Totals:
 
     @property
     def cache_share(self) -> float | None:
-        return self.cached_input_tokens / self.input_tokens if self.input_tokens else None
+        reported = self.cache_reported_input_tokens
+        return self.cached_input_tokens / reported if reported else None
+
+    @property
+    def reported_cached_tokens(self) -> int | None:
+        """The cached tokens; None where there was input, and none of it with a report of what was cached."""
+        is_reported = self.cache_reported_input_tokens or not self.input_tokens
+        return self.cached_input_tokens if is_reported else None
 
     @property
     def context_cost_factor(self) -> float | None:

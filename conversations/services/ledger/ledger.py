@@ -196,6 +196,7 @@ def _columns_of(completion: Completion, usage: Usage) -> dict[str, Any]:
         "usage_estimated": usage.estimated,
         "cost_usd": cost_usd(usage, prices),
         "cost_without_history_usd": cost_without_history_usd(record, usage, prices),
+        "reported_cost_usd": usage.reported_cost_usd,
         **price_columns(prices, input_tokens=usage.input_tokens),
     }
 

@@ -12,6 +12,7 @@ from conversations.selectors.figures.totals import SUMS
 
 QUARTER = "date_bin('15 minutes', completion.created_at, TIMESTAMPTZ '2000-01-01 00:00:00+00')"
 HAS_COST_WITHOUT_HISTORY = "completion.cost_without_history_usd IS NOT NULL"
+CACHE_REPORTED = "completion.cached_input_tokens IS NOT NULL"
 REPORTED = "completion.usage_estimated IS FALSE"
 # A reply may take steps, and each of these attempts: it is counted with the first, which may have ended in calls.
 IS_FIRST_OF_REPLY = """
@@ -23,6 +24,7 @@ PARTS = {
     "stopped": "(completion.finish_reason = 'stopped' AND completion.error_code = '')::integer",
     "input_tokens": "completion.input_tokens",
     "cached_input_tokens": "coalesce(completion.cached_input_tokens, 0)",
+    "cache_reported_input_tokens": f"CASE WHEN {CACHE_REPORTED} THEN completion.input_tokens ELSE 0 END",
     "cache_write_tokens": "coalesce(completion.cache_write_tokens, 0)",
     "output_tokens": "completion.output_tokens",
     "reasoning_tokens": "coalesce(completion.reasoning_tokens, 0)",

@@ -125,7 +125,7 @@ def _document_row(document: Document) -> list[Any]:
 
 USAGE = (
     *("created_at", "purpose", "language_model", "input_tokens", "cached_input_tokens", "cache_write_tokens"),
-    *("output_tokens", "reasoning_tokens", "usage_estimated", "cost_usd", "price_source"),
+    *("output_tokens", "reasoning_tokens", "usage_estimated", "cost_usd", "reported_cost_usd", "price_source"),
     *("finish_reason", "error_code", "provider_request_id"),
 )
 

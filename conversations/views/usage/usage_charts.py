@@ -82,12 +82,19 @@ def _column_of_tokens(each: DayTotals) -> Column:
         "input": totals.input_tokens - totals.cached_input_tokens,
         "output": totals.output_tokens,
     }
-    told = gettext("%(input)s in (%(cached)s cached), %(output)s out") % {
+    return Column(_day_label(each.day, _tokens_label(totals)), values)
+
+
+def _tokens_label(totals: Totals) -> str:
+    if totals.reported_cached_tokens is None:
+        told = gettext("%(input)s in (cached: not reported), %(output)s out")
+    else:
+        told = gettext("%(input)s in (%(cached)s cached), %(output)s out")
+    return told % {
         "input": count(totals.input_tokens),
         "cached": count(totals.cached_input_tokens),
         "output": count(totals.output_tokens),
     }
-    return Column(_day_label(each.day, told), values)
 
 
 def _day_label(day: dt.date, figure: str) -> str:

@@ -48,7 +48,7 @@ def usage_context(request: HtmxRequest, chosen: ChosenPeriod) -> dict[str, Any]:
     return {
         "chosen": chosen,
         "total": total,
-        "cached_share": share(total.cache_share) if total.cached_input_tokens else "",
+        "cached_share": "" if total.cache_share is None else share(total.cache_share),
         "cost_of_context": cost_of_context_sentence(total),
         "charts": day_charts(figures),
         "by_day": [

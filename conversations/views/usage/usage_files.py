@@ -17,7 +17,7 @@ from conversations.selectors.figures.totals import Totals
 
 FIGURES_IN_FILES = (
     *("cost_usd", "unknown_costs", "replies", "completions", "input_tokens", "cached_input_tokens"),
-    *("cache_write_tokens", "output_tokens", "reasoning_tokens"),
+    *("cache_reported_input_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens"),
 )
 Row = tuple[object, ...]
 

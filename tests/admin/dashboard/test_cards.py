@@ -22,9 +22,21 @@ def test_growth_is_said_where_there_was_something(now, previous, said):
 
 
 def test_shares_are_compared_in_points():
-    now, previous = (Totals(input_tokens=100, cached_input_tokens=cached) for cached in (60, 50))
-    shown = card("Cached input", now, previous)
+    now, previous = (
+        Totals(input_tokens=300, cached_input_tokens=cached, cache_reported_input_tokens=100) for cached in (60, 50)
+    )
+    shown = card("Input from the cache", now, previous)
     assert (shown.value, shown.changed, shown.previous) == ("60.0 %", "+10.0 points", "50.0 %")
+    assert shown.note == "60 of 100 input tokens; not reported of 200 others"
+
+
+def test_that_nothing_is_cached_and_that_it_is_not_reported_are_two_things():
+    nothing, unknown = (Totals(input_tokens=100, cache_reported_input_tokens=tokens) for tokens in (100, 0))
+    shown = [card("Input from the cache", total, Totals()) for total in (nothing, unknown)]
+    assert [(each.value, each.note) for each in shown] == [
+        ("0.0 %", "0 of 100 input tokens"),
+        ("–", "not reported by the provider"),
+    ]
 
 
 def test_a_share_of_nothing_is_a_dash():
