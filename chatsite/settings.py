@@ -22,7 +22,8 @@ OPENAI_API_KEY = ENV.text("OPENAI_API_KEY", help="The provider's key. Without ke
 LANGUAGE_MODELS = ENV.text(
     "LANGUAGE_MODELS",
     help="Language models on offer, by commas, the first is the default; each a name and, after it, words such as "
-    "context_window=8192 reply_reserve=1024 encoding=o200k_base input_usd=0.15 output_usd=0.60.",
+    "context_window=8192 reply_reserve=1024 encoding=o200k_base input_usd=0.15 output_usd=0.60 "
+    "vision=yes picture_tokens=800.",
 )
 WINDOW_POLICIES = ENV.words(
     "WINDOW_POLICIES",

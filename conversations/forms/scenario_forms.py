@@ -112,6 +112,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
         "recall_share",
         "summary_cap_tokens",
         "skip_oversized",
+        "pictures_only_with_question",
         "sampling",
     )
 
@@ -128,6 +129,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
             "recall_share": _("Share for recall"),
             "summary_cap_tokens": _("Longest summary, tokens"),
             "skip_oversized": _("Skip messages that are too large"),
+            "pictures_only_with_question": _("Send pictures only with their question"),
         }
         error_messages = {
             "name": {"required": _("A scenario needs a name.")},

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 
-from conversations.core.window.window_record import WindowRecord
+from conversations.core.prompt.pictures import REASONS
+from conversations.core.window.window_record import WindowEntry, WindowRecord
 from conversations.selectors.conversations.window import WindowView
 from conversations.views.conversations.policy_labels import window_rules
 from conversations.wording.window_labels import LEFT_OUT_LABELS, PART_LABELS
@@ -32,10 +33,17 @@ def window_lines(view: WindowView, *, columns: int | None = None) -> Iterator[st
 def _entries(view: WindowView) -> Iterator[Row]:
     for row in view.rows:
         entry = row.entry
-        words = (
-            row.excerpt if entry.truncated_to is None else f"[first {entry.truncated_to:,} characters] {row.excerpt}"
-        )
+        words = f"{''.join(_remarks(entry))}{row.excerpt}"
         yield entry.kind, entry.role, _position(entry.position), f"{entry.tokens:,}", words
+
+
+def _remarks(entry: WindowEntry) -> Iterator[str]:
+    if entry.truncated_to is not None:
+        yield f"[first {entry.truncated_to:,} characters] "
+    if entry.pictures in REASONS:
+        yield f"[pictures {REASONS[entry.pictures]}] "
+    elif entry.pictures:
+        yield f"[pictures: {entry.picture_tokens:,} tokens, detail {entry.pictures}] "
 
 
 def _position(position: int | None) -> str:

@@ -440,6 +440,7 @@ class Migration(migrations.Migration):
                 ('recall_share', models.DecimalField(decimal_places=2, default=Decimal('0.25'), help_text='Share of the room for older messages that is for what is recalled, 0 to 1. 0 = off.', max_digits=3, validators=[django.core.validators.MinValueValidator(0), django.core.validators.MaxValueValidator(1)], verbose_name='share for recall')),
                 ('summary_cap_tokens', models.PositiveIntegerField(default=1000, help_text='Longest summary that is sent, where one is kept of what is out of view. 0 = none is sent.', verbose_name='longest summary, tokens')),
                 ('skip_oversized', models.BooleanField(default=False, help_text='Continue with older messages when one is too large, instead of stopping there.', verbose_name='skip messages that are too large')),
+                ('pictures_only_with_question', models.BooleanField(default=False, help_text='In later requests a line with its description or file name stands for each picture.', verbose_name='send pictures only with their question')),
                 ('owner', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='scenarios', to=settings.AUTH_USER_MODEL, verbose_name='owner')),
             ],
             options={

@@ -116,6 +116,11 @@ class Scenario(models.Model):
         default=False,
         help_text=_("Continue with older messages when one is too large, instead of stopping there."),
     )
+    pictures_only_with_question = models.BooleanField(
+        _("send pictures only with their question"),
+        default=False,
+        help_text=_("In later requests a line with its description or file name stands for each picture."),
+    )
 
     class Meta:
         verbose_name = _("scenario")

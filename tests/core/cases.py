@@ -16,11 +16,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from conversations.core.errors import MessageTooLong, PromptError
 from conversations.core.prompt.grounding_text import PromptPassage
+from conversations.core.prompt.pictures import PicturesSent, PromptPicture, with_picture_lines
 from conversations.core.recall.recalled_passage import RecalledPassage
 from conversations.core.window.budget import ChatFormat, CountText, LanguageModel, content_tokens
 from conversations.core.window.compute_window import Turn, Window, compute_window
 from conversations.core.window.history import HistoryMessage
+from conversations.core.window.picture_tokens import FixedTokens, ModelPictures, PatchTokens, message_picture_tokens
 from conversations.core.window.policies import (
     LastMessages,
     SlidingWindow,
@@ -36,12 +39,16 @@ from .site_policies import EveryOther
 
 BEGAN = dt.datetime(2026, 11, 2, tzinfo=dt.UTC)
 MOST_UNITS = 24
-BYTES = 200
+BYTES = 280
 MARKER = "«"
 WORDS = "so it is. la li, lo lu! A? "
 KINDS = ("plain",) * 10 + ("large", "tool_turn", "tool_turn", "lost_result", "lost_call", "excluded", "failed", "empty")
 UNSENDABLE = {"lost_result": "incomplete_tool_turn", "lost_call": "incomplete_tool_turn"}
 UNSENDABLE |= {"excluded": "excluded", "failed": "failed", "empty": "empty"}
+
+# A picture of 100 pixels square has 100 tokens, one of 20 four, and in low detail each has three.
+PICTURES = ModelPictures(PatchTokens(10, most_patches=150), FixedTokens(3), "high")
+SIDES = (20, 20, 30, 60, 100, 400)
 
 POLICIES = (
     SlidingWindow,
@@ -93,6 +100,7 @@ class Case:
     summary: WindowSummary | None = None
     about_me: str = ""
     notes: str = ""
+    newest_with_less_detail: HistoryMessage | None = None
 
     @property
     def chat_format(self) -> ChatFormat:
@@ -150,6 +158,7 @@ class Case:
         pins = [message for unit in self.units for message in unit.messages[: unit.pinned]]
         turn = Turn(self.newest, self.system_prompt, self.passages, pins, self.steps, self.tool_schema_tokens)
         turn = replace(turn, recalled=self.recalled, summary=self.summary)
+        turn = replace(turn, newest_with_less_detail=self.newest_with_less_detail)
         return replace(turn, about_me=self.about_me, notes=self.notes)
 
     def newest_first(self) -> Iterator[HistoryMessage]:
@@ -168,7 +177,35 @@ class Case:
         )
 
     def with_newest(self, content: str) -> Case:
-        return replace(self, newest=self.message(self.newest.position, content))
+        return replace(self, newest=self.message(self.newest.position, content), newest_with_less_detail=None)
+
+    def with_newest_as_sent(self) -> Case:
+        """Return the case with the newest message in the detail in which it is sent, or refused."""
+        less = self.newest_with_less_detail
+        if less is None:
+            return self
+        whole = replace(self, newest_with_less_detail=None)
+        try:
+            whole.window()
+        except MessageTooLong:
+            return replace(whole, newest=less)
+        except PromptError:
+            pass
+        return whole
+
+    def with_pictures(self, message: HistoryMessage, pictures: tuple[PromptPicture, ...]) -> HistoryMessage:
+        """Return *message* with *pictures*, counted."""
+        shown = message.message._replace(pictures=pictures)
+        tokens = message_picture_tokens(shown, PICTURES)
+        return message._replace(message=shown, picture_tokens=tokens, pictures_sent=pictures[0].detail or "auto")
+
+    def with_picture_lines(self, message: HistoryMessage, sent: PicturesSent) -> HistoryMessage:
+        """Return *message* with a line in place of a picture, counted."""
+        content = with_picture_lines(message.message.content, ["a.png"], sent)
+        lines = message.message._replace(content=content)
+        tokens = content_tokens(lines, count_text=self.count_text, chat_format=self.chat_format)
+        picture_tokens = tokens - message.content_tokens
+        return message._replace(message=lines, picture_tokens=picture_tokens, pictures_sent=sent)
 
     def message(self, position: int, content: str, **fields: Any) -> HistoryMessage:
         return self.stored_by(languages.message, position, content, **fields)
@@ -262,12 +299,32 @@ def _with_history(case: Case, choices: Choices, newest_length: int) -> Case:
             units.append(unit)
             position += len(unit.messages)
     newest = case.message(position, text("newest", newest_length)[-newest_length:], role="user")
+    newest = _with_pictures(case, choices, newest)
     steps = tuple(_steps(case, choices, position + 1))
     anchor = choices.one_of((None, choices.below(position + 4), choices.below(position + 4)))
     recalled = choices.one_of((None, tuple(_recalled(case, choices, units)), tuple(_recalled(case, choices, units))))
     about_me, notes = (choices.one_of(("", "", "", text(kind, choices.below(60)))) for kind in ("about me", "notes"))
-    case = replace(case, about_me=about_me, notes=notes)
+    case = replace(case, about_me=about_me, notes=notes, newest_with_less_detail=_with_less_detail(case, newest))
     return replace(case, units=tuple(units), newest=newest, steps=steps, anchor=anchor, recalled=recalled)
+
+
+def _with_pictures(case: Case, choices: Choices, message: HistoryMessage) -> HistoryMessage:
+    """Return *message*, some with pictures and some with a line in place of one."""
+    kind = choices.one_of(("none",) * 9 + ("pictures", "pictures", "not_shown", "shown_earlier"))
+    if kind == "none":
+        return message
+    if kind != "pictures":
+        return case.with_picture_lines(message, kind)
+    detail = choices.one_of(("high", "high", "low", ""))
+    sides = [(choices.one_of(SIDES), choices.one_of(SIDES)) for _ in range(1 + choices.below(3))]
+    pictures = tuple(PromptPicture(f"{number:064x}", "image/png", *size, detail) for number, size in enumerate(sides))
+    return case.with_pictures(message, pictures)
+
+
+def _with_less_detail(case: Case, newest: HistoryMessage) -> HistoryMessage | None:
+    if newest.pictures_sent != "high":
+        return None
+    return case.with_pictures(newest, tuple(each._replace(detail="low") for each in newest.message.pictures))
 
 
 def _recalled(case: Case, choices: Choices, units: Sequence[StoredUnit]) -> Iterator[RecalledPassage]:
@@ -311,17 +368,17 @@ def _steps(case: Case, choices: Choices, position: int) -> Iterator[HistoryMessa
 
 def _units(case: Case, choices: Choices, position: int) -> list[StoredUnit]:
     kind, length = choices.one_of(KINDS), choices.below(30)
-    messages = tuple(_messages(case, kind, position, length))
+    messages = tuple(_messages(case, choices, kind, position, length))
     pinned = choices.one_of((0,) * 12 + (1, len(messages)))
     unit = StoredUnit(messages, UNSENDABLE.get(kind), pinned)
     if kind != "lost_result":
         return [unit]
     # Right after a tool turn, or pinned after one, the lost result would be part of it.
     before = StoredUnit((case.message(position, text(str(position), 3)),))
-    return [before, StoredUnit(tuple(_messages(case, kind, position + 1, length)), UNSENDABLE[kind])]
+    return [before, StoredUnit(tuple(_messages(case, choices, kind, position + 1, length)), UNSENDABLE[kind])]
 
 
-def _messages(case: Case, kind: str, position: int, length: int) -> Iterator[HistoryMessage]:
+def _messages(case: Case, choices: Choices, kind: str, position: int, length: int) -> Iterator[HistoryMessage]:
     content = text(str(position), length)
     call = partial(case.stored_by, languages.tool_call, position, arguments=content)
     if kind == "tool_turn":
@@ -338,4 +395,6 @@ def _messages(case: Case, kind: str, position: int, length: int) -> Iterator[His
     else:
         large = text(str(position), 5 * length) if kind == "large" else content
         message = case.message(position, large, excluded=kind == "excluded")
+        if message.message.role == "user":
+            message = _with_pictures(case, choices, message)
         yield message._replace(failed=kind == "failed")

@@ -11,6 +11,7 @@ from conversations.core.errors import (
     MessageTooLong,
     MessageTooLongForScenario,
     NotesTooLong,
+    PicturesTooLong,
     PinsTooLong,
     PromptError,
     SystemPromptTooLong,
@@ -30,7 +31,7 @@ def the_refusal_says_whose_fault_it_is_and_by_how_much(case: Case, error: Prompt
 
 def that_the_message_alone_would_fit_is_true(case: Case, error: PromptError) -> None:
     """So the scenario is named if and only if the message could be sent without it, its pins and its tools."""
-    if isinstance(error, MessageTooLong):
+    if isinstance(error, MessageTooLong) and not isinstance(error, PicturesTooLong):
         bare = replace(case, units=(), system_prompt="", about_me="", notes="")
         bare = replace(bare, tool_schema_tokens=0, passages=(), steps=())
         assert (type(error) is MessageTooLongForScenario) == _is_sent(bare)
@@ -60,8 +61,8 @@ def _tokens_over(case: Case) -> Iterator[tuple[type[PromptError], int]]:
     yield NotesTooLong, over
     over += sum(pin.tokens(case.chat_format) for pin in case.pins)
     yield PinsTooLong, over
-    over += case.newest.content_tokens - 1
-    yield _message_error(case), max(over, _over_its_cap(case))
+    over += case.newest.sent_tokens - 1
+    yield _message_error(case, over), max(over, _over_its_cap(case))
     over += smallest_steps_tokens(case, kept_steps(case))
     yield ToolStepsTooLong, over
     yield ConversationTooLong, over + sum(unit.tokens(case.chat_format) for unit in case.sendable_units)
@@ -73,7 +74,9 @@ def _tokens_of(case: Case, *texts: str) -> int:
     return case.chat_format.overhead_tokens + case.count_text(text) if text else 0
 
 
-def _message_error(case: Case) -> type[MessageTooLong]:
+def _message_error(case: Case, over: int) -> type[MessageTooLong]:
+    if case.newest.message.pictures and _over_its_cap(case) <= 0 and over <= case.newest.picture_tokens:
+        return PicturesTooLong
     alone_tokens = case.chat_format.priming_tokens + case.newest.tokens(case.chat_format)
     alone = alone_tokens > case.budget_tokens or _over_its_cap(case) > 0
     return MessageTooLong if alone else MessageTooLongForScenario

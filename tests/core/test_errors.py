@@ -28,6 +28,8 @@ OPENS_AT = dt.datetime(2026, 3, 4, 23, 30, tzinfo=dt.timezone(dt.timedelta(hours
 
 def example(error):
     """Return an instance of the class *error*, as the code that raises it makes it."""
+    if issubclass(error, errors.PicturesTooLong):
+        return error(tokens_over=17, picture_tokens=1_105)
     if issubclass(error, PromptError):
         return error(tokens_over=17)
     if issubclass(error, LimitReached):
@@ -42,6 +44,8 @@ def example(error):
         return error(megabytes=20)
     if issubclass(error, (errors.TooManyDocuments, errors.TooManyFiles, errors.TooManyPictures)):
         return error(most=100)
+    if issubclass(error, errors.TooManyPicturesForModel):
+        return error(most=20)
     if issubclass(error, (errors.NotesHaveTooManyCharacters, errors.NotesHaveTooManyTokens)):
         return error(most=1_000, given=1_234)
     if issubclass(error, errors.PictureTooManyPixels):

@@ -31,6 +31,7 @@ FAR_TOO_LONG = "x" * 1_000
 
 
 def check_promises(case):
+    case = case.with_newest_as_sent()
     try:
         window = case.window()
     except PromptError as error:
@@ -69,6 +70,7 @@ def happenings(case):
     yield from (entry.kind for entry in window.record.entries)
     yield from (entry.role for entry in window.record.entries)
     yield from (message.reason for message in window.record.left_out)
+    yield from (f"pictures {entry.pictures} {entry.kind}" for entry in window.record.entries if entry.pictures)
     yield from (
         "whole passage" if passage.truncated_to is None else "cut passage"
         for passage in window.record.grounding.included
@@ -94,7 +96,7 @@ def beginning_of(case, window):
 
 def test_the_random_conversations_see_everything_happen():
     randomness = random.Random(2)
-    seen = [word for _ in range(1_000) for word in happenings(make_case(Choices(randomness.randbytes(BYTES))))]
+    seen = [word for _ in range(2_000) for word in happenings(make_case(Choices(randomness.randbytes(BYTES))))]
     rare = {word for word in set(seen) if seen.count(word) < 5}
     assert not rare
     assert set(seen) == {
@@ -107,6 +109,10 @@ def test_the_random_conversations_see_everything_happen():
         *("does_not_fit", "oversized", "excluded", "failed", "empty", "incomplete_tool_turn", "policy"),
         *("prompt_too_long", "system_prompt_too_long", "tool_schemas_too_long", "pins_too_long"),
         *("about_me_too_long", "notes_too_long"),
+        *(f"pictures {sent} older" for sent in ("auto", "high", "low", "not_shown", "shown_earlier")),
+        *(f"pictures {sent} newest" for sent in ("auto", "high", "low", "not_shown", "shown_earlier")),
+        *(f"pictures {sent} pin" for sent in ("high", "low", "auto", "not_shown", "shown_earlier")),
+        "pictures_too_long",
         *("message_too_long", "message_too_long_for_scenario", "tool_steps_too_long", "conversation_too_long"),
     }
 
@@ -125,6 +131,7 @@ def test_a_message_shortened_by_the_tokens_over_fits_and_by_one_less_does_not(ca
 @given(cases())
 def test_tool_steps_fit_as_soon_as_there_are_as_many_tokens_more_as_was_said(case):
     case = replace(with_policy(case, SlidingWindow, cap_tokens=None), calibration=Decimal(1))
+    case = replace(case, newest_with_less_detail=None)
     over = tokens_over(case, ToolStepsTooLong)
     if over:
         assert tokens_over(with_room(case, over - 1), ToolStepsTooLong) == 1
@@ -147,7 +154,7 @@ def test_a_system_prompt_shortened_by_the_tokens_over_fits_and_by_one_less_does_
 @settings(max_examples=count_cases(1_000))
 @given(cases())
 def test_full_takes_everything_as_soon_as_there_are_as_many_tokens_more_as_it_said(case):
-    case = replace(case, policy=WholeConversation(), steps=(), calibration=Decimal(1))
+    case = replace(case, policy=WholeConversation(), steps=(), calibration=Decimal(1), newest_with_less_detail=None)
     over = tokens_over(case, ConversationTooLong)
     if over:
         assert tokens_over(with_room(case, over - 1), ConversationTooLong) == 1

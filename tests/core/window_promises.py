@@ -10,7 +10,7 @@ from conversations.core.window.compute_window import Window
 from conversations.core.window.window_record import WindowRecord
 
 from . import grounding_promises, older_promises, recall_promises, step_promises, summary_promises
-from .cases import Case
+from .cases import PICTURES, Case
 from .grounding_promises import question
 from .older_promises import older_positions
 from .step_promises import kept_steps
@@ -31,7 +31,8 @@ def the_reply_has_the_room_that_was_reserved(case: Case, window: Window) -> None
 
 def the_prompt_as_rendered_counts_what_the_record_says(case: Case, window: Window) -> None:
     rendered = [
-        message_tokens(message, count_text=case.count_text, chat_format=case.chat_format) for message in window.prompt
+        message_tokens(message, count_text=case.count_text, chat_format=case.chat_format, pictures=PICTURES)
+        for message in window.prompt
     ]
     record = window.record
     assert rendered == [entry.tokens for entry in record.message_entries]
@@ -94,6 +95,20 @@ def the_record_survives_storage(case: Case, window: Window) -> None:
     assert WindowRecord.from_json(json.loads(json.dumps(window.record.to_json()))) == window.record
 
 
+def pictures_go_with_their_message_and_with_no_other(case: Case, window: Window) -> None:
+    record = window.record
+    stored = {**case.stored, case.newest.position: case.newest}
+    assert record.picture_tokens == sum(entry.picture_tokens for entry in record.entries)
+    for message, entry in zip(window.prompt, record.message_entries, strict=True):
+        kept = stored.get(entry.position)
+        if kept is None or entry.kind == "tool_step":
+            assert (message.pictures, entry.picture_tokens, entry.pictures) == ((), 0, "")
+        else:
+            assert message.pictures == kept.message.pictures
+            assert (entry.picture_tokens, entry.pictures) == (kept.picture_tokens, kept.pictures_sent)
+            assert 0 <= entry.picture_tokens <= entry.tokens
+
+
 PROMISES = (
     never_over_budget,
     the_reply_has_the_room_that_was_reserved,
@@ -104,6 +119,7 @@ PROMISES = (
     what_is_stored_is_sent_word_for_word,
     a_tool_result_follows_its_call,
     the_record_survives_storage,
+    pictures_go_with_their_message_and_with_no_other,
     *older_promises.PROMISES,
     *grounding_promises.PROMISES,
     *recall_promises.PROMISES,

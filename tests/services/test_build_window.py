@@ -89,7 +89,7 @@ def test_grounding_of_older_messages_is_never_sent_again(conversation):
 
 def test_the_newest_stored_message_is_sent_with_its_grounding(conversation):
     message = post(conversation, "one", grounding=[{"text": "CANARY", "source": "book", "score": 1}]).message
-    newest = stored_message(message, model_context(conversation.scenario))
+    newest = stored_message(message, model_context(conversation.scenario), conversation=conversation)
     window = build_window(conversation, newest, grounding=[PromptPassage("CANARY", "book", 1)])
     assert "[1] book\nCANARY" in window.prompt[-1].content
     assert window.prompt[-1].content.endswith("Question:\none")

@@ -62,6 +62,7 @@ SAMPLING = st.dictionaries(
         message_cap_tokens=TOKENS,
         reply_reserve_tokens=TOKENS,
         skip_oversized=st.booleans(),
+        pictures_only_with_question=st.booleans(),
         summary_cap_tokens=st.integers(0, 100_000),
     )
 )

@@ -38,6 +38,8 @@ import json
 import re
 from typing import Any
 
+from tests.support.sent_pictures import text_of
+
 Step = list[dict[str, Any]]
 Script = dict[str, Any]
 ANSWER = "That is what the tools say."
@@ -78,7 +80,7 @@ def wrong_with(body: dict[str, Any]) -> str | None:
 
 def script_of(body: dict[str, Any]) -> Script:
     """Return what the newest user message says; what was looked up for it stands before it."""
-    newest = [message["content"] for message in body["messages"] if message["role"] == "user"][-1]
+    newest = [text_of(message["content"]) for message in body["messages"] if message["role"] == "user"][-1]
     if (begin := newest.rfind('{"calls"')) >= 0:
         script: Script = json.JSONDecoder().raw_decode(newest[begin:])[0]
         return script

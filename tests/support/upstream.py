@@ -22,6 +22,7 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `numbered-held-N` | the same, then nothing until POST /release, then its end with usage |
 | `chinese` | a sentence in Chinese |
 | `echo` | the content of the newest user message |
+| `blind` | the same, but refuses pictures with 400; all others refuse a picture without its bytes |
 | `status-CODE` | that HTTP status with an error object, e.g. `status-401` |
 | `status-CODE-after-N` | the same with `Retry-After: N` |
 | `status-CODE-times-N` | the same for the first N requests to this model, then `ok` |
@@ -94,6 +95,7 @@ import uvicorn
 
 from tests.support.embeddings import answer_embeddings
 from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.sent_pictures import PICTURE_TOKENS, picture_digests, text_of
 from tests.support.tool_dialogues import answer_with_tools
 
 GREETING = ["Hello", " from", " the", " upstream."]
@@ -176,7 +178,7 @@ class Answer:
     def usage(self) -> dict[str, Any]:
         prompt_tokens = self.prompt_tokens
         if prompt_tokens is None:
-            prompt_tokens = sum(len(str(message["content"]).split()) for message in self.exchange.body["messages"])
+            prompt_tokens = sum(len(text_of(message["content"]).split()) for message in self.exchange.body["messages"])
         completion_tokens = len(self.exchange.emitted)
         return {
             "prompt_tokens": prompt_tokens,
@@ -207,6 +209,7 @@ class Answer:
         await self.close()
 
 
+BLIND = "blind"
 Fault = Callable[..., Awaitable[None]]
 FAULTS: dict[str, Fault] = {}
 
@@ -312,10 +315,12 @@ async def chinese(answer: Answer) -> None:
     await answer.finish()
 
 
+@fault(BLIND)
 @fault("echo")
 async def echo(answer: Answer) -> None:
     await answer.head()
-    newest = [message["content"] for message in answer.exchange.body["messages"] if message["role"] == "user"][-1]
+    messages = answer.exchange.body["messages"]
+    newest = [text_of(message["content"]) for message in messages if message["role"] == "user"][-1]
     await answer.texts(re.findall(r"\s*\S+", newest))
     await answer.finish()
 
@@ -374,7 +379,8 @@ def count_prompt(body: dict[str, Any], percent: int = 100) -> int:
     from conversations.providers.tokens.tokenizer import count_text
 
     count = count_text("o200k_base")
-    tokens = 3 + sum(4 + count(message["content"]) for message in body["messages"])
+    tokens = 3 + sum(4 + count(text_of(message["content"])) for message in body["messages"])
+    tokens += PICTURE_TOKENS * len(picture_digests(body))
     return -(-tokens * percent // 100)
 
 
@@ -783,6 +789,15 @@ class UpstreamApp:
             await answer.whole(404, "application/json", error_json(404, "model_not_found"))
             return
         function, numbers = found
+        try:
+            seen = picture_digests(exchange.body)
+        except ValueError as error:
+            await answer.whole(400, "application/json", error_json(400, "invalid_image_url", str(error)))
+            return
+        if seen and model == BLIND:
+            message = "Invalid content type. image_url is only supported by certain models."
+            await answer.whole(400, "application/json", error_json(400, "invalid_value", message))
+            return
         await function(answer, *numbers)
 
 

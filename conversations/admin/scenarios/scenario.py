@@ -70,6 +70,7 @@ class ScenarioAdmin(LargeListAdmin):
                     "recall_share",
                     "summary_cap_tokens",
                     "skip_oversized",
+                    "pictures_only_with_question",
                 ],
             },
         ),

@@ -4,7 +4,7 @@
     ├ InputError                      the user can correct it
     │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRegenerate
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
-    │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens
+    │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, TooManyPicturesForModel
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ └ PictureTooLarge, TooManyPictures, PicturesGone
@@ -15,7 +15,8 @@
     │ ├ ToolStepsTooLong                                          the tool calls of this reply and their results
     │ ├ ConversationTooLong                                       the policy does not drop
     │ └ MessageTooLong                                            the user can shorten it
-    │   └ MessageTooLongForScenario                               it would fit, but not beside the fixed part
+    │   ├ MessageTooLongForScenario                               it would fit, but not beside the fixed part
+    │   └ PicturesTooLong                                         it would fit with fewer pictures, or none
     ├ PolicyFailed                    nothing was sent either: the policy itself is wrong
     ├ DocumentError                   a document can't be parsed; the others can
     │ ├ DocumentEmpty, DocumentEncrypted, DocumentScanned, DocumentDamaged, DocumentKindUnknown
@@ -162,6 +163,7 @@ from .inputs import (
     SummaryChanged,
     SummaryEmpty,
     SummaryTooLong,
+    TooManyPicturesForModel,
     UploadTooLarge,
 )
 from .pictures import (
@@ -182,6 +184,7 @@ from .prompts import (
     MessageTooLong,
     MessageTooLongForScenario,
     NotesTooLong,
+    PicturesTooLong,
     PinsTooLong,
     PolicyFailed,
     PromptError,
@@ -271,6 +274,7 @@ __all__ = [
     "PictureTooLarge",
     "PictureTooManyPixels",
     "PicturesGone",
+    "PicturesTooLong",
     "PinsTooLong",
     "PolicyFailed",
     "PriceUnknown",
@@ -307,6 +311,7 @@ __all__ = [
     "TooManyDocuments",
     "TooManyFiles",
     "TooManyPictures",
+    "TooManyPicturesForModel",
     "TooManyRepliesAtOnce",
     "ToolBusy",
     "ToolChanged",

@@ -126,6 +126,15 @@ class NotesHaveTooManyTokens(InputError):
         super().__init__(most=f"{most:,}", given=f"{given:,}")
 
 
+class TooManyPicturesForModel(InputError):
+    """Its provider takes only so many in a request."""
+
+    code = "too_many_pictures_for_model"
+    counted = "most"
+    singular = "This language model takes at most %(most)s picture in one request. Remove the others."
+    template = "This language model takes at most %(most)s pictures in one request. Remove some of them."
+
+
 class FrameError(ConversationError):
     """*detail* names the field that is wrong."""
 

@@ -88,6 +88,23 @@ class MessageTooLongForScenario(MessageTooLong):
     )
 
 
+class PicturesTooLong(MessageTooLong):
+    """The message would fit without its pictures, or with fewer of them."""
+
+    code = "pictures_too_long"
+    singular = (
+        "With its pictures your message is %(tokens_over)s token too long; the pictures take %(picture_tokens)s. "
+        "Remove one, or send a smaller one."
+    )
+    template = (
+        "With its pictures your message is %(tokens_over)s tokens too long; the pictures take %(picture_tokens)s. "
+        "Remove one, or send a smaller one."
+    )
+
+    def __init__(self, *, tokens_over: int, picture_tokens: int = 0) -> None:
+        super().__init__(tokens_over=tokens_over, picture_tokens=f"{picture_tokens:,}")
+
+
 class PolicyFailed(ConversationError):
     """A window policy raised, or chose what may not be sent. *detail* is for the log, never for the page."""
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from .pictures import PromptPicture, content_parts
+
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -35,17 +37,19 @@ class PromptToolCall:
 
 
 class PromptMessage(NamedTuple):
-    """One message of a prompt. A `tool` message answers the call *tool_call_id*."""
+    """One message of a prompt. A `tool` message answers the call *tool_call_id*; users send *pictures*."""
 
     role: Role
     content: str
     name: str | None = None
     tool_calls: tuple[PromptToolCall, ...] = ()
     tool_call_id: str | None = None
+    pictures: tuple[PromptPicture, ...] = ()
 
     def to_wire(self) -> dict[str, Any]:
         """Return the message in OpenAI's chat format, without empty fields."""
-        wire: dict[str, Any] = {"role": self.role, "content": self.content}
+        content = content_parts(self.content, self.pictures) if self.pictures else self.content
+        wire: dict[str, Any] = {"role": self.role, "content": content}
         if self.name is not None:
             wire["name"] = self.name
         if self.tool_calls:

@@ -1,7 +1,7 @@
 """Token budget: how many tokens a prompt may have, and how many a message takes.
 
     budget = min(context window − reply reserve, policy's own cap) ÷ calibration
-    message = overhead per message + 1 for its role + content (+ name) (+ tool calls)
+    message = overhead per message + 1 for its role + content (+ name) (+ tool calls) (+ pictures)
     prompt = priming + tool schemas + sum of its messages
 
 *count_text* defines what a token is; in the tests one character is one token.
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
 from conversations.core.prompt.messages import PromptMessage
+
+from .picture_tokens import ModelPictures, message_picture_tokens
 
 CountText = Callable[[str], int]
 
@@ -85,6 +87,13 @@ def content_tokens(message: PromptMessage, *, count_text: CountText, chat_format
     return tokens
 
 
-def message_tokens(message: PromptMessage, *, count_text: CountText, chat_format: ChatFormat) -> int:
-    """Count *message* as it is rendered, overhead included."""
-    return chat_format.overhead_tokens + content_tokens(message, count_text=count_text, chat_format=chat_format)
+def message_tokens(
+    message: PromptMessage,
+    *,
+    count_text: CountText,
+    chat_format: ChatFormat,
+    pictures: ModelPictures | None = None,
+) -> int:
+    """Count *message* as it is rendered, overhead and pictures included."""
+    tokens = content_tokens(message, count_text=count_text, chat_format=chat_format)
+    return chat_format.overhead_tokens + tokens + message_picture_tokens(message, pictures)

@@ -5,10 +5,11 @@
 
 A pure function. The budget is filled in this order:
 
-1. Must fit: system prompt, tool schemas, the user's notes, pins, the newest user message's content. If not, nothing is
-   sent and a typed error says whose fault it is and by how many tokens. The summary of what has left the window comes
-   with them, but is left out where it would not fit, would take more than half of what older messages could have, or
-   all is in view.
+1. Must fit: system prompt, tool schemas, the user's notes, pins, the newest user message's content and pictures, these
+   in low detail if they have to be. If not, nothing is sent and a typed error says whose fault it is and by how many
+   tokens. The summary of what has left the window comes with them, but is left out where it would not fit, would take
+   more than half of what older messages could have, or all is in view. Pictures of pins and older messages are part of
+   these: they come and go with them.
 2. Tool steps of this turn, each call with its results; results that are too large are truncated and marked. Of very
    many, or with huge calls, the oldest are left out.
 3. Grounding of the newest user message, up to its share of the budget: passages by rank, of which the last
@@ -37,6 +38,7 @@ from conversations.core.errors import (
     MessageTooLong,
     MessageTooLongForScenario,
     NotesTooLong,
+    PicturesTooLong,
     PinsTooLong,
     PromptError,
     SystemPromptTooLong,
@@ -79,7 +81,8 @@ class Turn:
     are passages of older messages, best first; None where they were not looked up, *recall_error* the code of why.
     *recalls_other_conversations* tells whether some may be from there: then there is something to recall from the first
     message on. *summary* stands for what has left the window, if it is kept.
-    *about_me* and *notes* are the user's own, about themselves and on this conversation.
+    *about_me* and *notes* are the user's own, about themselves and on this conversation. *newest_with_less_detail* is
+    the newest message with its pictures in low detail, for a window that does not hold it otherwise.
     """
 
     newest: HistoryMessage
@@ -96,6 +99,7 @@ class Turn:
     summary: WindowSummary | None = None
     about_me: str = ""
     notes: str = ""
+    newest_with_less_detail: HistoryMessage | None = None
 
     @property
     def system_texts(self) -> SystemTexts:
@@ -127,7 +131,14 @@ def compute_window(
     """
     budget_tokens = policy.budget_tokens(language_model, calibration=calibration)
     inputs = _Inputs(turn, language_model, policy, count_text, anchor, calibration, budget_tokens)
-    fixed = _fit_fixed_part(inputs)
+    try:
+        fixed = _fit_fixed_part(inputs)
+    except MessageTooLong:
+        if turn.newest_with_less_detail is None:
+            raise
+        turn = replace(turn, newest=turn.newest_with_less_detail)
+        inputs = replace(inputs, turn=turn)
+        fixed = _fit_fixed_part(inputs)
     calls = _fit_calls(inputs, fixed.left_tokens)
     summary = _fit_summary(inputs, fixed, fixed.left_tokens - calls.smallest_tokens)
     left_tokens = fixed.left_tokens - calls.smallest_tokens - (summary.tokens if summary else 0)
@@ -202,24 +213,26 @@ def _fit_fixed_part(inputs: _Inputs) -> _FixedPart:
         (ToolSchemasTooLong, turn.tool_schema_tokens),
         (AboutMeTooLong, system.about_me),
         (NotesTooLong, system.notes),
-        (PinsTooLong, sum(overhead_tokens + pin.content_tokens for pin in pins)),
+        (PinsTooLong, sum(overhead_tokens + pin.sent_tokens for pin in pins)),
     ):
         left_tokens -= tokens
         if (over := shortest_tokens - left_tokens) > 0:
             raise error(tokens_over=over)
     _check_newest(inputs, left_tokens)
-    newest_tokens = overhead_tokens + turn.newest.content_tokens
+    newest_tokens = overhead_tokens + turn.newest.sent_tokens
     return _FixedPart(system, pins, left_tokens, left_tokens - newest_tokens)
 
 
 def _check_newest(inputs: _Inputs, left_tokens: int) -> None:
     """Refuse a newest message that is above what is left, or above the policy's own cap."""
-    content_tokens = inputs.turn.newest.content_tokens
-    newest_tokens = inputs.overhead_tokens + content_tokens
+    content_tokens, picture_tokens = inputs.turn.newest.content_tokens, inputs.turn.newest.picture_tokens
+    newest_tokens = inputs.overhead_tokens + content_tokens + picture_tokens
     over = newest_tokens - left_tokens
     over_cap = content_tokens - (inputs.policy.message_cap_tokens or content_tokens)
     if max(over, over_cap) > 0:
         smallest_prompt_tokens = newest_tokens + inputs.language_model.chat_format.priming_tokens
+        if inputs.turn.newest.message.pictures and over_cap <= 0 and over <= picture_tokens:
+            raise PicturesTooLong(tokens_over=over, picture_tokens=picture_tokens)
         is_alone_too_long = over_cap > 0 or smallest_prompt_tokens > inputs.budget_tokens
         raise (MessageTooLong if is_alone_too_long else MessageTooLongForScenario)(tokens_over=max(over, over_cap))
 

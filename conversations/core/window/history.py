@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, Literal, NamedTuple, TypeVar
 
 from conversations.core.prompt.messages import PromptMessage
+from conversations.core.prompt.pictures import PicturesSent
 
 from .budget import ChatFormat
 
@@ -20,6 +21,7 @@ T = TypeVar("T")
 class HistoryMessage(NamedTuple):
     """A stored message. *content_tokens* is what it adds to the chat format's overhead, counted when it was stored.
 
+    *picture_tokens* is what its pictures add, or the lines in their place: *pictures_sent* says which.
     What a reply said before it *failed* is shown and never sent; what it said before it was stopped or interrupted is.
 
     A tuple, like `PromptMessage`: a window makes one of each for every row, at half of a frozen dataclass's price.
@@ -31,9 +33,16 @@ class HistoryMessage(NamedTuple):
     id: int | None = None
     excluded: bool = False
     failed: bool = False
+    picture_tokens: int = 0
+    pictures_sent: PicturesSent = ""
+
+    @property
+    def sent_tokens(self) -> int:
+        """What it adds to the chat format's overhead when it is sent, pictures included."""
+        return self.content_tokens + self.picture_tokens
 
     def tokens(self, chat_format: ChatFormat) -> int:
-        return chat_format.overhead_tokens + self.content_tokens
+        return chat_format.overhead_tokens + self.content_tokens + self.picture_tokens
 
 
 class Unit(NamedTuple):
@@ -61,7 +70,7 @@ class Unit(NamedTuple):
         if first.message.role != "tool" and not first.message.tool_calls:
             if first.excluded or first.failed:
                 return "excluded" if first.excluded else "failed"
-            return None if first.message.content else "empty"
+            return None if first.message.content or first.message.pictures else "empty"
         if any(message.excluded for message in self.messages):
             return "excluded"
         if self._is_incomplete():
@@ -106,13 +115,13 @@ def group_into_units(newest_first: Iterable[HistoryMessage], *, overhead_tokens:
             if results:
                 yield _unit(tuple(reversed(results)), overhead_tokens)
                 results = []
-            yield Unit((message,), overhead_tokens + message.content_tokens)
+            yield Unit((message,), overhead_tokens + message.content_tokens + message.picture_tokens)
     if results:
         yield _unit(tuple(reversed(results)), overhead_tokens)
 
 
 def _unit(messages: tuple[HistoryMessage, ...], overhead_tokens: int) -> Unit:
-    return Unit(messages, sum(overhead_tokens + message.content_tokens for message in messages))
+    return Unit(messages, sum(overhead_tokens + message.sent_tokens for message in messages))
 
 
 def sendable(messages: Sequence[HistoryMessage]) -> tuple[HistoryMessage, ...]:

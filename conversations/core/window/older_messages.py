@@ -146,7 +146,7 @@ class _Offered:
                 break
         for unit, reason in sorted(found, key=lambda pair: pair[0].position, reverse=True):
             for message in reversed(unit.messages):
-                tokens = overhead_tokens + message.content_tokens
+                tokens = overhead_tokens + message.sent_tokens
                 yield LeftOutMessage(message.id, message.position, tokens, reason)
 
 

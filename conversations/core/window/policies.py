@@ -57,8 +57,9 @@ class WindowPolicy:
     older messages that what is recalled may take, where the policy recalls, and 0 turns that off; *low_water_share* how
     much of its room for older messages a sliding window fills when it takes a step; *last_messages* how many messages
     the policy `last-n-messages` keeps, the newest user message included; *summary_cap_tokens* the most that the summary
-    of what was dropped may take in a prompt, where the policy summarises, and 0 is none. Raises `ValueError` when one
-    of them makes no sense.
+    of what was dropped may take in a prompt, where the policy summarises, and 0 is none. With
+    *pictures_only_with_question* a line stands for each picture of an older message. Raises `ValueError` when one of
+    them makes no sense.
     """
 
     cap_tokens: int | None = None
@@ -70,6 +71,7 @@ class WindowPolicy:
     skip_oversized: bool = False
     recall_share: float = DEFAULT_RECALL_SHARE
     summary_cap_tokens: int = DEFAULT_SUMMARY_CAP_TOKENS
+    pictures_only_with_question: bool = False
 
     name: ClassVar[str] = ""
     recalls: ClassVar[bool] = False  # what it drops may be found again for a question, and sent beside it

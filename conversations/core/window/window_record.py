@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal, NamedTuple
 
 from conversations.core.prompt.grounding_text import PromptPassage
+from conversations.core.prompt.pictures import PicturesSent
 from conversations.core.recall.recalled_passage import RecalledPassage
 
 from .budget import CountText
@@ -30,8 +31,9 @@ class WindowEntry(NamedTuple):
     """One message of the prompt, in prompt order; *tokens* are those of the message as it was sent.
 
     The system message has an entry for each text in it: the system prompt, and what the user's notes add to it. Of a
-    truncated tool result only the first *truncated_to* characters were sent. A tuple, like `HistoryMessage`: a window
-    makes one for every message.
+    truncated tool result only the first *truncated_to* characters were sent. Of *tokens* so many are of its pictures,
+    *picture_tokens*; *pictures* says how these were sent. A tuple, like `HistoryMessage`: a window makes one for every
+    message.
     """
 
     kind: EntryKind
@@ -40,6 +42,15 @@ class WindowEntry(NamedTuple):
     message: int | None = None
     position: int | None = None
     truncated_to: int | None = None
+    picture_tokens: int = 0
+    pictures: PicturesSent = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is stored: nothing of pictures where it has none, as nearly all have."""
+        return self._asdict() if self.pictures else dict(zip(WITHOUT_PICTURES, self, strict=False))
+
+
+WITHOUT_PICTURES = WindowEntry._fields[: WindowEntry._fields.index("picture_tokens")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +272,11 @@ class WindowRecord:
         return {**parts, "free": self.budget_tokens - sum(parts.values())}
 
     @property
+    def picture_tokens(self) -> int:
+        """The tokens of all pictures, and of the lines in place of some; they are in the parts of their messages."""
+        return sum(entry.picture_tokens for entry in self.entries)
+
+    @property
     def message_entries(self) -> tuple[WindowEntry, ...]:
         """Return one entry for each message of the prompt: those of the system message are one."""
         of_system = [entry for entry in self.entries if entry.role == "system"]
@@ -292,7 +308,7 @@ class WindowRecord:
         """Return what is stored. `asdict` of the whole would copy all entries value by value, which took longest."""
         return {
             **{column.name: getattr(self, column.name) for column in fields(self)},
-            "entries": tuple(entry._asdict() for entry in self.entries),
+            "entries": tuple(entry.to_json() for entry in self.entries),
             "left_out": tuple(asdict(message) for message in self.left_out),
             "grounding": asdict(self.grounding),
             "recall": self.recall.to_json(),
@@ -328,8 +344,9 @@ def record_entries(
     kinds: tuple[EntryKind, ...] = ("system", "about_me", "notes")
 
     def entry(kind: EntryKind, message: HistoryMessage, truncated_to: int | None = None) -> WindowEntry:
-        tokens = overhead_tokens + message.content_tokens
-        return WindowEntry(kind, message.message.role, tokens, message.id, message.position, truncated_to)
+        tokens = overhead_tokens + message.content_tokens + message.picture_tokens
+        role, id_, pictures = message.message.role, message.id, message.pictures_sent
+        return WindowEntry(kind, role, tokens, id_, message.position, truncated_to, message.picture_tokens, pictures)
 
     return (
         *(WindowEntry(kind, "system", tokens) for kind, tokens in zip(kinds, system, strict=True) if tokens),

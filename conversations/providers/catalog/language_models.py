@@ -3,8 +3,9 @@
     gpt-4o-mini, qwen3:8b context_window=40960 reply_reserve=4096 input_usd=0 output_usd=0 label="Qwen, at home"
 
 Models are separated by commas; the first is the default. After a name come options: context_window and reply_reserve in
-tokens, encoding, input_usd, output_usd, cached_input_usd and cache_write_usd for a million tokens, label. A context
-window that the price data does not know has to be given: a made-up limit is worse than a site that does not start.
+tokens, encoding, input_usd, output_usd, cached_input_usd and cache_write_usd for a million tokens, label, vision=yes or
+no, and picture_tokens, what each picture takes. A context window that the price data does not know has to be given: a
+made-up limit is worse than a site that does not start.
 
 Without a base URL and a key there is no provider, and the demo model answers.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -23,25 +24,31 @@ from django.utils.translation import gettext
 
 from conversations.core.money.unit_prices import PRICE_NAMES, UnitPrices
 from conversations.core.window.budget import LanguageModel
-from conversations.providers.demo import DEMO_LANGUAGE_MODELS, DEMO_PRICES
+from conversations.core.window.picture_tokens import FixedTokens, ModelPictures
+from conversations.providers.demo import DEMO_LANGUAGE_MODELS, DEMO_PICTURES, DEMO_PRICES
 from conversations.providers.tokens.tokenizer import chat_format
 from conversations.providers.wire.completion_request import OPENAI_BASE_URL
 
 from .model_settings import NamedModel, parse_models, setting_error
+from .picture_rules import CAUTIOUS, known_pictures
 from .published_prices import known_context_window, unit_prices
 
 SETTING = "LANGUAGE_MODELS"
 LARGEST_DEFAULT_RESERVE_TOKENS = 4_096
-WORDS = ("context_window", "reply_reserve", "encoding", *PRICE_NAMES, "label")
+WORDS = ("context_window", "reply_reserve", "encoding", *PRICE_NAMES, "label", "vision", "picture_tokens")
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredModel:
-    """A language model on offer, with the prices that the settings give for it, if they do."""
+    """A language model on offer, with the prices that the settings give for it, if they do.
+
+    *pictures* is how it counts pictures; None is a model that sees none.
+    """
 
     language_model: LanguageModel
     base_url: str
     given_prices: UnitPrices | None = None
+    pictures: ModelPictures | None = None
 
     @property
     def name(self) -> str:
@@ -107,7 +114,17 @@ def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
         chat_format=chat_format(named.name),
         label=named.given.get("label", ""),
     )
-    return ConfiguredModel(language_model, base_url, _prices(named))
+    return ConfiguredModel(language_model, base_url, _prices(named), _pictures(named))
+
+
+def _pictures(named: NamedModel) -> ModelPictures | None:
+    """Return how the model counts pictures: as the settings say, or else as its name is known for."""
+    vision, tokens = named.yes_or_no("vision"), named.whole_number("picture_tokens")
+    known = known_pictures(named.name)
+    if vision is False or (known is None and tokens is None and not vision):
+        return None
+    pictures = known or CAUTIOUS
+    return pictures if tokens is None else replace(pictures, rule=FixedTokens(tokens))
 
 
 def _prices(named: NamedModel) -> UnitPrices | None:
@@ -120,5 +137,5 @@ def _prices(named: NamedModel) -> UnitPrices | None:
 
 
 _DEMO_MODELS: Mapping[str, ConfiguredModel] = MappingProxyType(
-    {model.name: ConfiguredModel(model, "", DEMO_PRICES) for model in DEMO_LANGUAGE_MODELS}
+    {model.name: ConfiguredModel(model, "", DEMO_PRICES, DEMO_PICTURES) for model in DEMO_LANGUAGE_MODELS}
 )

@@ -31,6 +31,14 @@ class NamedModel:
             raise self.error(f"has {word}={self.given[word]}, which is not a whole number of {of} above 0")
         return number
 
+    def yes_or_no(self, word: str) -> bool | None:
+        """Return whether the answer is yes, None if none is given."""
+        if word not in self.given:
+            return None
+        if self.given[word] not in ("yes", "no"):
+            raise self.error(f"has {word}={self.given[word]}, which is neither yes nor no")
+        return self.given[word] == "yes"
+
     def fraction(self, word: str) -> float | None:
         """Return a number from 0 to 1, None if it is not given."""
         if word not in self.given:

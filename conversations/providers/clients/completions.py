@@ -54,7 +54,7 @@ class CompletionClient:
         Raises a `CompletionError`, before the first piece or after it.
         """
         with closing(StreamTimeout(self.timeouts)) as waits:
-            body = request.to_wire(base_url=self.base_url)
+            body = request.to_send(base_url=self.base_url)
             with self._connection.translated_errors(), waits:
                 stream = await self._connection.open_stream("/chat/completions", body)
             reader = CompletionReader()

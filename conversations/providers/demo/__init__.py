@@ -3,6 +3,12 @@
 Its door: nothing outside imports anything but this module.
 """
 
-from conversations.providers.demo.transport import DEMO_BASE_URL, DEMO_LANGUAGE_MODELS, DEMO_PRICES, demo_http_client
+from conversations.providers.demo.transport import (
+    DEMO_BASE_URL,
+    DEMO_LANGUAGE_MODELS,
+    DEMO_PICTURES,
+    DEMO_PRICES,
+    demo_http_client,
+)
 
-__all__ = ["DEMO_BASE_URL", "DEMO_LANGUAGE_MODELS", "DEMO_PRICES", "demo_http_client"]
+__all__ = ["DEMO_BASE_URL", "DEMO_LANGUAGE_MODELS", "DEMO_PICTURES", "DEMO_PRICES", "demo_http_client"]

@@ -43,6 +43,9 @@ _ASKS_FOR_NAME = re.compile(
     r"|我叫什么|我的名字(?:[是叫]什么|呢)",
     re.IGNORECASE,
 )
+_ASKS_FOR_PICTURES = re.compile(
+    r"\b(?:my|the|this|that|these|those) (?:\w+ )?(?:pictures?|photos?)\b|图片|照片", re.IGNORECASE
+)
 _GREETING = re.compile(r"^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening)|你好|您好|嗨)\b", re.IGNORECASE)
 
 _NAME = r"(?P<name>[^\W\d_][\w'’-]*(?: [A-Z][\w'’-]*){0,3})"
@@ -67,6 +70,26 @@ _FAILURES = tuple(error.template for error in _TOOL_ERRORS)
 def answer(prompt: DemoPrompt) -> str:
     """Return the reply to the newest message of *prompt*, as Markdown."""
     return next(reply for rule in _RULES if (reply := rule(prompt)) is not None)
+
+
+def _tell_of_pictures(prompt: DemoPrompt) -> str | None:
+    """Say how many pictures came with the newest message and how large they are."""
+    if not prompt.pictures:
+        return None
+    phrases, sizes = prompt.phrases, [f"{picture.width} × {picture.height}" for picture in prompt.pictures]
+    told = phrases["one_picture" if len(sizes) == 1 else "pictures"].format(count=len(sizes), sizes=", ".join(sizes))
+    return f"{told} {_earlier_pictures(prompt)}" if prompt.earlier_pictures else told
+
+
+def _earlier_pictures(prompt: DemoPrompt) -> str:
+    key = {0: "no_pictures", 1: "one_earlier"}.get(prompt.earlier_pictures, "earlier")
+    return prompt.phrases[key].format(count=prompt.earlier_pictures)
+
+
+def _tell_of_earlier_pictures(prompt: DemoPrompt) -> str | None:
+    """Say how many pictures are still in the window when the question is about them."""
+    asks = not prompt.passages and _ASKS_FOR_PICTURES.search(prompt.question)
+    return _earlier_pictures(prompt) if asks else None
 
 
 def _show_markdown(prompt: DemoPrompt) -> str | None:
@@ -234,6 +257,7 @@ def _first_line(content: str) -> str:
 _RULES: tuple[Callable[[DemoPrompt], str | None], ...] = (
     extract_summary,
     _quote_results,
+    _tell_of_pictures,
     _show_markdown,
     _count,
     _recite,
@@ -241,6 +265,7 @@ _RULES: tuple[Callable[[DemoPrompt], str | None], ...] = (
     _say_what_is_seen,
     _name,
     _greet,
+    _tell_of_earlier_pictures,
     _lack_tools,
     _look_up,
     _acknowledge,

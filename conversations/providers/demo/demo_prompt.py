@@ -21,6 +21,7 @@ from conversations.core.prompt.grounding_text import (
     RECALL_HEADER,
 )
 from conversations.core.prompt.messages import Prompt, PromptMessage, PromptToolCall
+from conversations.core.prompt.pictures import PromptPicture
 from conversations.core.prompt.summary_text import SUMMARY_HEADER
 from conversations.core.prompt.system_text import split_system_text
 from conversations.core.window.truncation import TRUNCATION_MARK
@@ -204,6 +205,16 @@ class DemoPrompt:
     def question(self) -> str:
         """The newest user message, without its grounding."""
         return self._grounding.question.strip()
+
+    @property
+    def pictures(self) -> tuple[PromptPicture, ...]:
+        """The pictures of the newest user message."""
+        return next((message.pictures for message in reversed(self.messages) if message.role == "user"), ())
+
+    @property
+    def earlier_pictures(self) -> int:
+        """How many pictures there are in the user messages before."""
+        return sum(len(message.pictures) for message in self.messages) - len(self.pictures)
 
     @property
     def passages(self) -> tuple[SentPassage, ...]:

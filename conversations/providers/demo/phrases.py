@@ -60,6 +60,11 @@ ENGLISH = {
         "I can't calculate: I can only quote what I was given. The scenario “With tools” gives me a calculator. Choose "
         "it above this conversation and ask again."
     ),
+    "one_picture": "You sent 1 picture of {sizes} pixels. I can't make out what is on it: I am the demo model.",
+    "pictures": "You sent {count} pictures: {sizes} pixels. I can't make out what is on them: I am the demo model.",
+    "one_earlier": "Of earlier messages I still receive 1 picture.",
+    "earlier": "Of earlier messages I still receive {count} pictures.",
+    "no_pictures": "There is no picture in what I received.",
 }
 
 CHINESE = {
@@ -104,6 +109,11 @@ CHINESE = {
     "tool_refused": "我想调用 `{tool}`，但没有得到允许，所以我无法回答。",
     "no_clock": "我这里没有时钟，只会引用收到的内容。场景“带工具”里有时钟：在对话上方选择它，然后再问一次。",
     "no_calculator": "我不会计算，只会引用收到的内容。场景“带工具”里有计算器：在对话上方选择它，然后再问一次。",
+    "one_picture": "你发来了 1 张图片，{sizes} 像素。我是演示模型，看不出图上是什么。",
+    "pictures": "你发来了 {count} 张图片：{sizes} 像素。我是演示模型，看不出图上是什么。",
+    "one_earlier": "较早的消息中，我仍收到 1 张图片。",
+    "earlier": "较早的消息中，我仍收到 {count} 张图片。",
+    "no_pictures": "我收到的内容里没有图片。",
 }
 
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple
 
 import httpx2
@@ -21,17 +22,21 @@ from django.utils.translation import gettext_noop
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import LanguageModel
+from conversations.core.window.picture_tokens import FixedTokens, ModelPictures, TileTokens
 from conversations.providers.tokens.tokenizer import count_prompt, count_text
 
 from .answer import answer
 from .choose_tools import choose_tools
 from .demo_prompt import DemoPrompt
+from .sent_pictures import read_content
 
 DEMO_BASE_URL = "http://demo.invalid/v1"
 DEMO_LANGUAGE_MODELS = (
     LanguageModel("windowseat-demo", 4_096, 500, "o200k_base", label=gettext_noop("Demo (4k window)")),
     LanguageModel("windowseat-demo-32k", 32_768, 2_000, "o200k_base", label=gettext_noop("Demo (32k window)")),
 )
+# As gpt-4o counts them.
+DEMO_PICTURES = ModelPictures(TileTokens(85, 170), FixedTokens(85), "high", most=20)
 DEMO_PRICES = UnitPrices(Decimal(0), Decimal(0), Decimal(0), source="the demo model is free")
 
 # A word, a run of punctuation or one Chinese or Japanese character, with the blanks before it.
@@ -54,10 +59,12 @@ class DemoTransport(httpx2.AsyncBaseTransport):
         models = {model.name: model for model in DEMO_LANGUAGE_MODELS}
         if (language_model := models.get(body["model"])) is None:
             return _error(404, "model_not_found", f"The model `{body['model']}` does not exist.")
-        prompt = tuple(map(_message, body["messages"]))
-        tokens = await asyncio.to_thread(
-            count_prompt, prompt, language_model=language_model, tools=body.get("tools", ())
-        )
+        try:
+            prompt = tuple(map(_message, body["messages"]))
+        except ValueError as error:
+            return _error(400, "invalid_image_url", f"A picture could not be read: {error}.")
+        count = partial(count_prompt, language_model=language_model, pictures=DEMO_PICTURES)
+        tokens = await asyncio.to_thread(count, prompt, tools=body.get("tools", ()))
         reply_tokens = body.get("max_completion_tokens") or body.get("max_tokens") or 0
         if tokens + reply_tokens > language_model.context_window_tokens:
             return _context_too_long(language_model, tokens, reply_tokens)
@@ -167,7 +174,8 @@ def _that_fit(pieces: list[_Piece], tokens: list[int], limit_tokens: int) -> lis
 
 def _message(wire: Mapping[str, Any]) -> PromptMessage:
     calls = tuple(PromptToolCall.from_wire(call) for call in wire.get("tool_calls", ()))
-    return PromptMessage(wire["role"], wire.get("content") or "", wire.get("name"), calls, wire.get("tool_call_id"))
+    content, pictures = read_content(wire.get("content"))
+    return PromptMessage(wire["role"], content, wire.get("name"), calls, wire.get("tool_call_id"), pictures=pictures)
 
 
 def _choice(delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from tiktoken.model import encoding_name_for_model
 
 from conversations.core.prompt.messages import Prompt
 from conversations.core.window.budget import ChatFormat, CountText, LanguageModel, message_tokens
+from conversations.core.window.picture_tokens import ModelPictures
 
 VOCABULARIES = Path(__file__).parent / "vocabularies"
 DEFAULT_ENCODING = "o200k_base"
@@ -162,11 +163,17 @@ def chat_format(language_model_name: str) -> ChatFormat:
     return OPENAI_CHAT_FORMAT if is_counted_exactly(language_model_name) else OPEN_MODEL_CHAT_FORMAT
 
 
-def count_prompt(prompt: Prompt, *, language_model: LanguageModel, tools: Sequence[ToolSchema] = ()) -> int:
-    """Return the input tokens of a request with *prompt* and *tools*."""
+def count_prompt(
+    prompt: Prompt,
+    *,
+    language_model: LanguageModel,
+    tools: Sequence[ToolSchema] = (),
+    pictures: ModelPictures | None = None,
+) -> int:
+    """Return the input tokens of a request with *prompt* and *tools*; its pictures are counted as *pictures* says."""
     count = count_text(language_model.encoding)
     form = language_model.chat_format
-    messages = sum(message_tokens(message, count_text=count, chat_format=form) for message in prompt)
+    messages = sum(message_tokens(message, count_text=count, chat_format=form, pictures=pictures) for message in prompt)
     return form.priming_tokens + messages + count_tool_schemas(tools, language_model=language_model)
 
 

@@ -13,7 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from conversations.core.prompt.messages import Prompt
+from conversations.core.prompt.pictures import fill_in_pictures
 
+WITH_PICTURES = frozenset({"messages", "input"})
 OPENAI_BASE_URL = "https://api.openai.com/v1"
 
 
@@ -48,6 +50,7 @@ class CompletionRequest:
     """One request. *sampling* holds fields such as temperature, *tools* OpenAI's tool schemas.
 
     With *may_call* false the tools are sent all the same: providers want to know those that a prompt has calls of.
+    *data_urls* are the pictures of the prompt by their digests: only what leaves has them.
     """
 
     language_model: str
@@ -57,9 +60,20 @@ class CompletionRequest:
     tools: Sequence[Mapping[str, Any]] = ()
     may_call: bool = True
     cache_key: str | None = None
+    data_urls: Mapping[str, str] = field(default_factory=dict)
+
+    def to_send(self, *, base_url: str) -> dict[str, Any]:
+        """Return the JSON body as it leaves: what `to_wire` returns, with the pictures themselves."""
+        body = self.to_wire(base_url=base_url)
+        if self.data_urls:
+            body |= {name: fill_in_pictures(body[name], self.data_urls) for name in WITH_PICTURES & body.keys()}
+        return body
 
     def to_wire(self, *, base_url: str) -> dict[str, Any]:
-        """Return the JSON body, in the dialect of the server at *base_url*. Sampling overrides nothing else."""
+        """Return the JSON body, in the dialect of the server at *base_url*. Sampling overrides nothing else.
+
+        Pictures are named by their digests: this is what the ledger keeps.
+        """
         dialect = dialect_for(base_url)
         body = dict(self.sampling)
         body |= {"model": self.language_model, "stream": True}

@@ -15,6 +15,8 @@ from django.db import connection
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.history import HistoryMessage
 
+from .pictures import SentPicture
+
 # A window rarely needs more rows than the first chunk; reading a little too much is cheaper than a second query.
 FIRST_CHUNK_ROWS = 64
 LARGEST_CHUNK_ROWS = 1024
@@ -22,7 +24,10 @@ ROWS_PAST_ANCHOR = 2  # a policy looks at the unit before it, which is one messa
 
 
 class HistoryRow(NamedTuple):
-    """A message's columns that matter to a window. *tool_calls* is JSON, or None where there are none."""
+    """A message's columns that matter to a window. *tool_calls* and *pictures* are JSON, or None where there are none.
+
+    A picture is the list of what `SentPicture` has.
+    """
 
     id: int
     position: int
@@ -35,9 +40,14 @@ class HistoryRow(NamedTuple):
     excluded: bool = False
     failed: bool = False
     as_pin: bool = False
+    pictures: str | None = None
+
+    def sent_pictures(self) -> tuple[SentPicture, ...]:
+        """Return its pictures in their order."""
+        return tuple(SentPicture(*each) for each in json.loads(self.pictures)) if self.pictures else ()
 
     def to_history(self) -> HistoryMessage:
-        id_, position, role, content, content_tokens, _, tool_calls, tool_call_id, excluded, failed, _ = self
+        id_, position, role, content, content_tokens, _, tool_calls, tool_call_id, excluded, failed, _, _ = self
         calls = tuple(map(PromptToolCall.from_wire, json.loads(tool_calls))) if tool_calls else ()
         # The database holds no other roles.
         message = PromptMessage(role, content, None, calls, tool_call_id or None)  # type: ignore[arg-type]
@@ -45,14 +55,21 @@ class HistoryRow(NamedTuple):
 
 
 # The columns in the order of `HistoryRow`.
+PICTURES = """
+SELECT json_agg(json_build_array(picture.id, picture.digest, picture.media_type, picture.width, picture.height,
+                                 picture.alt_text, picture.file_name) ORDER BY held.place)::text
+FROM unnest(conversations_message.picture_ids) WITH ORDINALITY AS held (picture_id, place)
+JOIN conversations_picture AS picture
+  ON picture.id = held.picture_id AND picture.conversation_id = conversations_message.conversation_id
+"""
 PATH = """
 SELECT id, position, role, content, content_tokens, encoding, NULLIF(tool_calls, '[]')::text, tool_call_id, excluded,
-       state = 'failed', {as_pin}
+       state = 'failed', {as_pin}, CASE WHEN cardinality(picture_ids) > 0 THEN ({pictures}) END
 FROM conversations_message
 WHERE conversation_id = %(conversation)s AND active AND position < %(before)s
 """
-PINS = PATH.format(as_pin=True) + "AND pinned AND NOT excluded ORDER BY position"
-NEWEST = PATH.format(as_pin=False) + "ORDER BY position DESC LIMIT %(rows)s"
+PINS = PATH.format(as_pin=True, pictures=PICTURES) + "AND pinned AND NOT excluded ORDER BY position"
+NEWEST = PATH.format(as_pin=False, pictures=PICTURES) + "ORDER BY position DESC LIMIT %(rows)s"
 PINS_AND_NEWEST = f"({PINS}) UNION ALL ({NEWEST})"
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
+from conversations.core.prompt.pictures import PictureDetail, PromptPicture
 from conversations.models import Picture, PictureFile
 
 # In the order of each message. A picture that is gone is left out.
@@ -36,6 +37,16 @@ class SentPicture(NamedTuple):
     width: int
     height: int
     alt_text: str = ""
+    file_name: str = ""
+
+    @property
+    def label(self) -> str:
+        """What a line in its place calls it."""
+        return self.alt_text or self.file_name
+
+    def in_prompt(self, detail: PictureDetail) -> PromptPicture:
+        """Return it as a prompt names it."""
+        return PromptPicture(self.digest, self.media_type, self.width, self.height, detail)
 
 
 class ShownPicture(NamedTuple):
@@ -63,7 +74,7 @@ def sent_pictures(message_ids: Collection[int]) -> dict[int, tuple[SentPicture, 
     """Return the pictures of each message that has some, in their order."""
     found: dict[int, tuple[SentPicture, ...]] = {}
     for row in _rows_of_messages(message_ids):
-        picture = SentPicture(row.id, row.digest, row.media_type, row.width, row.height, row.alt_text)
+        picture = SentPicture(*row[1:])
         found[row.message_id] = (*found.get(row.message_id, ()), picture)
     return found
 
@@ -87,9 +98,18 @@ def _rows_of_messages(message_ids: Collection[int]) -> list[_Row]:
 
 def pictures_by_id(picture_ids: Collection[int]) -> tuple[SentPicture, ...]:
     """Return pictures that no message has yet, as a prompt would name them, in the order of *picture_ids*."""
-    columns = ("id", "digest", "media_type", "width", "height", "alt_text")
+    columns = SentPicture._fields
     found = {row[0]: SentPicture(*row) for row in Picture.objects.filter(pk__in=picture_ids).values_list(*columns)}
     return tuple(found[picture_id] for picture_id in picture_ids if picture_id in found)
+
+
+def pictures_of_conversation(conversation_id: int, picture_ids: Collection[int]) -> tuple[SentPicture, ...]:
+    """Return those of *picture_ids* that are of the conversation, in their order."""
+    if not picture_ids:
+        return ()
+    rows = Picture.objects.filter(conversation=conversation_id, pk__in=picture_ids).values_list(*SentPicture._fields)
+    found = {row[0]: SentPicture(*row) for row in rows}
+    return tuple(found[picture_id] for picture_id in dict.fromkeys(picture_ids) if picture_id in found)
 
 
 def data_urls(digests: Collection[str]) -> dict[str, str]:

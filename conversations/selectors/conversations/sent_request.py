@@ -1,6 +1,7 @@
 """Rebuild the JSON body of a request exactly as it was sent, from what is stored.
 
-The record says which messages were in it, what was cut and where; their words are in the messages, which never change,
+The record says which messages were in it, what was cut and where, and how pictures were sent; their words are in the
+messages, which never change, a picture is named by the digest of its bytes,
 the system message with the notes in it and the tools' schemas are kept by their digest, a summary is kept as a version,
 and everything else is with the ledger's row.
 """
@@ -8,16 +9,19 @@ and everything else is with the ledger's row.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall, digest_of
+from conversations.core.prompt.pictures import DETAILS, REASONS, with_picture_lines
 from conversations.core.prompt.summary_text import render_summary
 from conversations.core.window.truncation import truncate_text
-from conversations.core.window.window_record import RecallEntry, WindowRecord
+from conversations.core.window.window_record import RecallEntry, WindowEntry, WindowRecord
 from conversations.models import Completion, Message, Summary
+
+from .pictures import SentPicture, sent_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +51,17 @@ def _tools(completion: Completion) -> dict[str, Any]:
 def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMessage]:
     named = [entry.message for entry in record.entries if entry.message is not None]
     stored = Message.objects.in_bulk({*named, *(entry.message for entry in record.recall.included)})
+    pictures = sent_pictures([entry.message for entry in record.entries if entry.message and entry.pictures])
     for entry in record.message_entries:
         if entry.kind == "system":
             yield PromptMessage("system", completion.system_prompt.text if completion.system_prompt else "")
         elif entry.kind == "summary":
             yield from _summary(record)
         elif entry.message in stored:
-            message = prompt_message(stored[entry.message])
+            message = _with_pictures(prompt_message(stored[entry.message]), entry, pictures.get(entry.message or 0, ()))
             if entry.kind == "newest":
-                yield message._replace(content=_question(stored[entry.message], record, stored))
+                content = _question(stored[entry.message], message.content, record, stored)
+                yield message._replace(content=content)
             else:
                 yield message._replace(content=truncate_text(message.content, entry.truncated_to))
 
@@ -77,15 +83,25 @@ def prompt_message(message: Message) -> PromptMessage:
     )
 
 
-def _question(newest: Message, record: WindowRecord, stored: Mapping[int, Message]) -> str:
-    """Return the newest message with what was looked up in documents and recalled of the *stored* messages."""
+def _with_pictures(message: PromptMessage, entry: WindowEntry, pictures: Sequence[SentPicture]) -> PromptMessage:
+    """Return *message* with its pictures, or with the lines that were sent in their place."""
+    if not entry.pictures:
+        return message
+    if entry.pictures in REASONS:
+        labels = [picture.label for picture in pictures]
+        return message._replace(content=with_picture_lines(message.content, labels, entry.pictures))
+    return message._replace(pictures=tuple(picture.in_prompt(DETAILS[entry.pictures]) for picture in pictures))
+
+
+def _question(newest: Message, content: str, record: WindowRecord, stored: Mapping[int, Message]) -> str:
+    """Return *content* with what was looked up in documents and recalled of the *stored* messages."""
     included = []
     for seen in record.grounding.included:
         passage = passage_of(newest.grounding[seen.number - 1])
         included.append(replace(passage, text=truncate_text(passage.text, seen.truncated_to)))
     recalled = [_piece(entry, stored[entry.message]) for entry in record.recall.included if entry.message in stored]
     left_out = len(record.grounding.left_out)
-    return render_question(newest.content, included, left_out=left_out, recalled=recalled)
+    return render_question(content, included, left_out=left_out, recalled=recalled)
 
 
 def _piece(entry: RecallEntry, message: Message) -> RecalledPiece:

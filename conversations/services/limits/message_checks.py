@@ -4,7 +4,7 @@
     2. rate               replies asked for within a minute                                 MessageRateReached
     3. replies at once    those being made, and twice as many with those awaiting approval  TooManyRepliesAtOnce, …
     4. length             tokens of the message                                             MessageTooLong
-    5. window             what must be sent fits the language model                         PromptError, PolicyFailed
+    5. window             what must be sent fits the language model, pictures too           PromptError, PolicyFailed
     6. money              the allowances cover the most that the first request may cost     MoneyUsedUp, …
 
 The limits of 1 to 4 are `EffectiveLimits` (`chatsite.accounts.limits`), the allowances of 6 `Allowance`
@@ -14,7 +14,7 @@ The limits of 1 to 4 are `EffectiveLimits` (`chatsite.accounts.limits`), the all
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -35,16 +35,25 @@ from conversations.core.window.history import HistoryMessage
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation, Message, Run, Scenario
 from conversations.selectors.conversations.documents import count_documents_for
+from conversations.selectors.conversations.pictures import SentPicture
 from conversations.selectors.figures.spending import allowances, money_limits
 from conversations.services.counting.model_context import model_context
 from conversations.services.ledger.reservations import requests_after, worst_loop_usd
-from conversations.services.windows.build_window import build_window, check_it_fits, draft_message, stored_message
+from conversations.services.windows.build_window import (
+    build_window,
+    check_it_fits,
+    draft_message,
+    newest_with_pictures,
+    stored_message,
+)
 
 MINUTE = dt.timedelta(minutes=1)
 
 
-def check_message(user: User, conversation: Conversation, content: str) -> HistoryMessage:
-    """Return *content* as the newest message, counted. Raises the error of the first check that it does not pass.
+def check_message(
+    user: User, conversation: Conversation, content: str, *, pictures: Sequence[SentPicture] = ()
+) -> HistoryMessage:
+    """Return *content* as the newest message, counted with its *pictures*. Raises the error of the first failed check.
 
     User and conversation have to be locked.
     """
@@ -53,6 +62,7 @@ def check_message(user: User, conversation: Conversation, content: str) -> Histo
     context, head = model_context(conversation.scenario), conversation.head
     draft = draft_message(content, position=head.position + 1 if head else 0, context=context)
     check_message_length(draft.content_tokens, limits)
+    draft = newest_with_pictures(draft, pictures, conversation=conversation)
     check_it_fits(conversation, draft)
     check_money(user, limits, conversation, draft)
     return draft
@@ -62,7 +72,7 @@ def check_regeneration(user: User, conversation: Conversation, question: Message
     """Check the same for another reply to *question*, which is stored: but for its length, which was accepted."""
     limits = effective_limits(user)
     check_one_more_reply(user, limits)
-    newest = stored_message(question, model_context(conversation.scenario))
+    newest = stored_message(question, model_context(conversation.scenario), conversation=conversation)
     check_it_fits(conversation, newest)
     check_money(user, limits, conversation, newest)
 

@@ -8,7 +8,13 @@ from decimal import Decimal
 
 from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
-from conversations.core.errors import ConversationError, MoneyReserved, PolicyFailed, PromptError
+from conversations.core.errors import (
+    ConversationError,
+    MoneyReserved,
+    PolicyFailed,
+    PromptError,
+    TooManyPicturesForModel,
+)
 from conversations.core.money.allowance import Allowance, allowance_error
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.window.budget import budget_tokens
@@ -17,6 +23,7 @@ from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
+from conversations.selectors.conversations.pictures import SentPicture, pictures_of_conversation
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.services.counting.model_context import ModelContext, conversation_policy, model_context
 from conversations.services.grounding.recall import recall_for_draft
@@ -26,7 +33,7 @@ from conversations.services.limits.message_checks import (
     user_allowances,
     worst_reply_cost,
 )
-from conversations.services.windows.build_window import build_window, draft_message
+from conversations.services.windows.build_window import build_window, draft_message, newest_with_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,13 @@ class DraftEstimate:
         return self.draft.content_tokens
 
     @property
+    def picture_tokens(self) -> int:
+        """What its pictures take as they would be sent, or the lines in their place."""
+        if self.window is None:
+            return self.draft.picture_tokens
+        return sum(entry.picture_tokens for entry in self.window.record.entries if entry.kind == "newest")
+
+    @property
     def tokens_over(self) -> int:
         return self.error.tokens_over if isinstance(self.error, PromptError) else 0
 
@@ -68,9 +82,11 @@ def estimate_draft(
     scenario_id: int | None = None,
     policy: WindowPolicy | None = None,
     with_recall: bool = False,
+    picture_ids: Sequence[int] = (),
 ) -> DraftEstimate:
     """Return what sending *content* now would take; without a conversation it would begin one with the scenario.
 
+    *picture_ids* are pictures of the conversation that would be sent with it; others are passed over.
     *policy* stands for the scenario's own. *with_recall* looks up what would be recalled, which takes longer.
     A look-up that fails leaves the window as it is, which says so.
     """
@@ -78,29 +94,31 @@ def estimate_draft(
         conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
     context, head = model_context(conversation.scenario), conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, context=context)
-    return _limited(user, _fitted(conversation, draft, context, policy, with_recall))
+    pictures = pictures_of_conversation(conversation.pk, picture_ids) if conversation.pk else ()
+    return _limited(user, _fitted(conversation, draft, pictures, context, policy, with_recall))
 
 
 def _fitted(
     conversation: Conversation,
     draft: HistoryMessage,
+    pictures: Sequence[SentPicture],
     context: ModelContext,
     policy: WindowPolicy | None,
     with_recall: bool,
 ) -> DraftEstimate:
     """Return the draft with the window that holds it, if there is one."""
+    content = draft.message.content  # without lines in place of pictures
     limit_tokens = budget_tokens(context.language_model, calibration=context.calibration)
     try:
         policy = policy or conversation_policy(conversation)
         limit_tokens = policy.budget_tokens(context.language_model, calibration=context.calibration)
+        draft = newest_with_pictures(draft, pictures, conversation=conversation, policy=policy)
         window = build_window(conversation, draft, policy=policy)
         limit_of_recall, begins_at = window.record.recall.limit_tokens, window.record.first_position
-        if with_recall and limit_of_recall and draft.message.content.strip():
-            found = recall_for_draft(
-                conversation, draft.message.content, before_position=begins_at, limit_tokens=limit_of_recall
-            )
+        if with_recall and limit_of_recall and content.strip():
+            found = recall_for_draft(conversation, content, before_position=begins_at, limit_tokens=limit_of_recall)
             window = build_window(conversation, draft, policy=policy, recalled=found.passages, recall_error=found.error)
-    except (PromptError, PolicyFailed) as error:
+    except (PromptError, PolicyFailed, TooManyPicturesForModel) as error:
         return DraftEstimate(conversation, draft, limit_tokens, error=error)
     return DraftEstimate(conversation, draft, limit_tokens, window)
 

@@ -49,7 +49,7 @@ def _check_it_leaves_room(conversation: Conversation) -> None:
     if head is None or head.has_ended:
         return
     try:
-        check_it_fits(conversation, stored_message(head.answered_message, context))
+        check_it_fits(conversation, stored_message(head.answered_message, context, conversation=conversation))
     except MessageTooLong as error:  # which it was not before there was this pin
         raise PinsTooLong(tokens_over=error.tokens_over) from error
 

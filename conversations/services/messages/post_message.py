@@ -107,7 +107,7 @@ def store_checked(
     """
     cleaned = clean_content(content)
     draft = check_message(user, conversation, cleaned)
-    posted = _store(conversation, draft, client_id, grounding, was_cleaned=cleaned != content)
+    posted = _store(conversation, draft, cleaned, client_id, grounding, was_cleaned=cleaned != content)
     transaction.on_commit(partial(_announce, conversation, posted))
     return posted
 
@@ -115,12 +115,14 @@ def store_checked(
 def _store(
     conversation: Conversation,
     draft: HistoryMessage,
+    content: str,
     client_id: uuid.UUID,
     grounding: Sequence[Mapping[str, Any]],
     *,
     was_cleaned: bool,
 ) -> PostedMessage:
-    context, content = model_context(conversation.scenario), draft.message.content
+    """Store *content*; the *draft* may have lines in place of pictures."""
+    context = model_context(conversation.scenario)
     message = Message(
         conversation=conversation,
         parent=conversation.head,

@@ -12,7 +12,7 @@ import itertools
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from typing import Protocol
@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
 from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.prompt.pictures import digests_in
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion
@@ -34,6 +35,7 @@ from conversations.providers.wire.completion_stream import (
     ToolCallCollector,
     ToolCallDelta,
 )
+from conversations.selectors.conversations.pictures import data_urls
 from conversations.services.counting.model_context import model_context
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
@@ -190,7 +192,7 @@ async def _attempt(
 ) -> None:
     """Make the request whose row of the ledger is open, and settle the row."""
     try:
-        await _stream(request.completion_request(), progress, sink, client)
+        await _stream(await _with_pictures(request.completion_request()), progress, sink, client)
     except (CompletionError, asyncio.CancelledError) as ended_by:
         await finish_before_cancelling(settle_row(completion, progress.outcome(ended_by)))
         raise
@@ -199,6 +201,12 @@ async def _attempt(
     except asyncio.CancelledError:
         if progress.calls:  # a reply that is whole is too late to stop, but not what it would call
             raise
+
+
+async def _with_pictures(request: CompletionRequest) -> CompletionRequest:
+    """Return *request* with the bytes of its pictures: they are read, beside the loop, only as it leaves."""
+    digests = digests_in(request.prompt)
+    return replace(request, data_urls=await in_worker_thread(data_urls)(digests)) if digests else request
 
 
 def open_step(request: StepRequest, attempt: int) -> Completion:

@@ -98,7 +98,7 @@ def prepare_reply(
     steps = _load_steps(reply, context)
     window = build_window(
         conversation,
-        stored_message(newest, context),
+        stored_message(newest, context, conversation=conversation),
         grounding=_candidates(newest, looked_up),
         look_up=looked_up.look_up if looked_up else None,
         recalled=still_sendable(recalled.passages, conversation) if recalled else None,

@@ -49,6 +49,7 @@ POLICY: Kinds = {
     "last_messages": (int,),
     "summary_cap_tokens": (int,),
     "skip_oversized": (bool,),
+    "pictures_only_with_question": (bool,),
 }
 IN_WORDS = {
     str: "text",

@@ -22,10 +22,12 @@ from conversations.core.window.window_record import LookUp
 from conversations.models import Conversation, Message
 from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
+from conversations.selectors.conversations.pictures import SentPicture, sent_pictures
 from conversations.selectors.conversations.system_texts import system_texts
 from conversations.services.counting.model_context import ModelContext, conversation_policy, model_context
 from conversations.tools.toolbox import Toolbox, scenario_toolbox
 
+from .window_pictures import WindowPictures, with_less_detail
 from .window_summaries import WindowSummaries, same_summary, window_summaries
 
 # A reply may have ended since its row was read: then what was counted here is only the beginning of it. What another
@@ -145,10 +147,16 @@ def _window(
     tightening: Decimal = Decimal(1),
 ) -> Window:
     context = model_context(conversation.scenario)
-    counts = StoredCounts(context)
+    pictures = WindowPictures(context, policy)
+    pictures.note_newest(turn.newest)
+    counts = StoredCounts(context, pictures)
     try:
         return compute_window(
-            replace(turn, pins=tuple(counts.of(history.pins))),
+            replace(
+                turn,
+                newest_with_less_detail=_with_less_detail(turn.newest, context),
+                pins=tuple(counts.of(history.pins)),
+            ),
             counts.of(history.newest_first),
             language_model=context.language_model,
             policy=policy,
@@ -160,14 +168,33 @@ def _window(
         counts.store()
 
 
+def _with_less_detail(newest: HistoryMessage, context: ModelContext) -> HistoryMessage | None:
+    rule = context.configured.pictures
+    return with_less_detail(newest, rule) if rule and rule.low_rule and newest.pictures_sent == "high" else None
+
+
 def draft_message(content: str, *, position: int, context: ModelContext) -> HistoryMessage:
     """Return *content* as the newest user message, counted."""
     message = PromptMessage("user", content)
     return HistoryMessage(position, message, context.content_tokens(message))
 
 
-def stored_message(message: Message, context: ModelContext) -> HistoryMessage:
-    """Return a stored user message as the window knows it."""
+def newest_with_pictures(
+    newest: HistoryMessage,
+    pictures: Sequence[SentPicture],
+    *,
+    conversation: Conversation,
+    policy: WindowPolicy | None = None,
+) -> HistoryMessage:
+    """Return the newest message with its *pictures* as they are sent. Raises `TooManyPicturesForModel`."""
+    if not pictures:
+        return newest
+    policy = policy or conversation_policy(conversation)
+    return WindowPictures(model_context(conversation.scenario), policy).of_newest(newest, pictures)
+
+
+def stored_message(message: Message, context: ModelContext, *, conversation: Conversation) -> HistoryMessage:
+    """Return a stored user message of *conversation* as the window knows it."""
     row = HistoryRow(
         id=message.pk,
         position=message.position,
@@ -179,14 +206,19 @@ def stored_message(message: Message, context: ModelContext) -> HistoryMessage:
     counts = StoredCounts(context)
     [counted] = counts.of([row])
     counts.store()
-    return counted
+    pictures = sent_pictures([message.pk]).get(message.pk, ()) if message.picture_ids else ()
+    return newest_with_pictures(counted, pictures, conversation=conversation)
 
 
 class StoredCounts:
-    """The counts of one window's rows. What had to be counted again is kept until `store`, for one statement."""
+    """The counts of one window's rows. What had to be counted again is kept until `store`, for one statement.
 
-    def __init__(self, context: ModelContext) -> None:
+    *pictures* adds their pictures; without it they have none.
+    """
+
+    def __init__(self, context: ModelContext, pictures: WindowPictures | None = None) -> None:
         self._context = context
+        self._pictures = pictures
         self._encoding = context.language_model.encoding
         self._counted_again: list[tuple[HistoryRow, int]] = []
 
@@ -195,9 +227,12 @@ class StoredCounts:
         encoding = self._encoding
         for row in rows:
             if row.encoding == encoding and (row.content_tokens or not row.content):  # a reply has 0 until it ends
-                yield row.to_history()
+                counted = row.to_history()
             else:
-                yield self._count(row)
+                counted = self._count(row)
+            if row.pictures and self._pictures:
+                counted = self._pictures.of_older(counted, row.sent_pictures())
+            yield counted
 
     def _count(self, row: HistoryRow) -> HistoryMessage:
         history = row.to_history()

@@ -39,6 +39,7 @@ def estimate(request: HtmxRequest) -> HttpResponse:
     return JsonResponse(
         {
             "content_tokens": estimated.content_tokens,
+            "picture_tokens": estimated.picture_tokens,
             "prompt_tokens": estimated.prompt_tokens,
             "budget_tokens": estimated.budget_tokens,
             "problem": _problem(request, estimated),
@@ -79,6 +80,7 @@ def _estimate(request: HtmxRequest, conversation: Conversation | None) -> DraftE
         content=parameters.content(request),
         scenario_id=parameters.scenario_id(request),
         with_recall=True,
+        picture_ids=parameters.picture_ids(request),
     )
 
 

@@ -41,6 +41,8 @@ def _of_older_messages(record: WindowRecord) -> Iterator[Rule]:
         yield gettext("Most for what is recalled"), _tokens(record.recall.limit_tokens)
     if policy["skip_oversized"]:
         yield gettext("Messages that are too large"), gettext("are skipped")
+    if policy.get("pictures_only_with_question"):
+        yield gettext("Pictures of older messages"), gettext("are replaced by a line")
 
 
 def _limits(record: WindowRecord) -> Iterator[Rule]:

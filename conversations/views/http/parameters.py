@@ -14,6 +14,7 @@ from conversations.core.errors import FrameError
 LARGEST_POSITION = 2**31 - 1  # what the column holds
 FIRST_YEAR, LAST_YEAR = 1970, 9998
 MOST_DIGITS = 18  # of an id
+MOST_PICTURES = 1_000  # whatever the limits of the site are
 
 
 def position(request: HttpRequest, name: str) -> int | None:
@@ -71,6 +72,16 @@ def version(request: HttpRequest) -> int:
 def content(request: HttpRequest) -> str:
     """Return the message as it was typed: a plain form sends two characters for the end of a line."""
     return request.POST.get("content", "").replace("\r\n", "\n")
+
+
+def picture_ids(request: HttpRequest) -> list[int]:
+    """Return the ids of pictures in the form, separated by commas, in their order."""
+    values = [value for value in ",".join(request.POST.getlist("pictures")).split(",") if value]
+    if len(values) > MOST_PICTURES or not all(
+        value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS for value in values
+    ):
+        raise FrameError("pictures")
+    return list(map(int, values))
 
 
 def flag(request: HttpRequest, name: str) -> bool:

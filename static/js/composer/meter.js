@@ -8,6 +8,7 @@ import { dataOf, find, queryAll } from "../shared/dom.js";
  *
  * @typedef {object} Estimate the server's answer
  * @property {number} content_tokens
+ * @property {number} picture_tokens of the pictures that would be sent with it
  * @property {number} prompt_tokens
  * @property {number} budget_tokens
  * @property {string} problem
@@ -79,10 +80,18 @@ export class Meter {
   }
 
   /** @param {Estimate} estimate */
-  #draw({ content_tokens: content, prompt_tokens: prompt, budget_tokens: budget, problem, money, window }) {
+  #draw({
+    content_tokens: content,
+    picture_tokens: pictures,
+    prompt_tokens: prompt,
+    budget_tokens: budget,
+    problem,
+    money,
+    window,
+  }) {
     const parts = Object.fromEntries(window?.parts ?? []);
     this.#fill(parts);
-    for (const [name, tokens] of Object.entries({ ...parts, content, prompt, budget })) {
+    for (const [name, tokens] of Object.entries({ ...parts, content, pictures, prompt, budget })) {
       this.#say(name, tokens);
     }
     for (const row of queryAll(this.element, "[data-legend]")) {
@@ -92,6 +101,7 @@ export class Meter {
     find(this.element, "[data-money-left]").textContent = money.left;
     find(this.element, "[data-money-most]").textContent = content ? money.most : "";
     find(this.element, "[data-if-content]").hidden = !content;
+    find(this.element, "[data-if-pictures]").hidden = !pictures;
     this.element.classList.toggle("is-over", Boolean(problem) && !window); // over the window, not over an allowance
     this.element.classList.remove("is-unknown");
     if (window) {

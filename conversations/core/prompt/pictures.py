@@ -1,0 +1,91 @@
+"""Pictures in a prompt: named by the digest of their bytes, which stand in it only as a request leaves.
+
+    picture:image/png;8c1f…   stands for the data: URL of the picture with that SHA-256
+
+So what is counted, digested, stored and shown again is small, and proves which bytes were sent. Where a picture is not
+sent, because the language model sees none or the scenario sends pictures only with their question, a line stands for
+it: `[Picture: chart.png, not shown to this model]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+PLACEHOLDER = "picture:"
+PictureDetail = Literal["", "high", "low"]  # blank for language models that know no such thing
+# How the pictures of a message were sent: as such, without or with a detail, or a line in their place and why.
+PicturesSent = Literal["", "auto", "high", "low", "not_shown", "shown_earlier"]
+
+DETAILS: Mapping[str, PictureDetail] = {"auto": "", "high": "high", "low": "low"}
+REASONS: Mapping[str, str] = {"not_shown": "not shown to this model", "shown_earlier": "shown with its question"}
+LONGEST_LABEL_CHARACTERS = 200
+
+
+class PromptPicture(NamedTuple):
+    """A picture as it is sent: the SHA-256 of its bytes in hexadecimal, and its width and height in pixels."""
+
+    digest: str
+    media_type: str
+    width: int
+    height: int
+    detail: PictureDetail = ""
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for its bytes until the request leaves."""
+        return f"{PLACEHOLDER}{self.media_type};{self.digest}"
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return its part of a message in OpenAI's chat format."""
+        image: dict[str, Any] = {"url": self.placeholder}
+        if self.detail:
+            image["detail"] = self.detail
+        return {"type": "image_url", "image_url": image}
+
+
+def content_parts(text: str, pictures: Sequence[PromptPicture]) -> list[dict[str, Any]]:
+    """Return a content of parts in OpenAI's chat format: the text first, as its documents have it, if there is any."""
+    text_part = [{"type": "text", "text": text}] if text else []
+    return [*text_part, *(picture.to_wire() for picture in pictures)]
+
+
+def fill_in_pictures(messages: Sequence[Any], data_urls: Mapping[str, str]) -> list[Any]:
+    """Return *messages* as they leave, each placeholder replaced by the data: URL of its digest.
+
+    Whatever the format, a placeholder is the value of a field `url` or `image_url`: texts are never searched. Raises
+    `KeyError` for a picture whose data: URL is missing.
+    """
+    return [_filled_in(message, data_urls) for message in messages]
+
+
+def _filled_in(value: Any, data_urls: Mapping[str, str]) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _filled_in_field(name, each, data_urls) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_filled_in(each, data_urls) for each in value]
+    return value
+
+
+def _filled_in_field(name: str, value: Any, data_urls: Mapping[str, str]) -> Any:
+    if name in ("url", "image_url") and isinstance(value, str) and value.startswith(PLACEHOLDER):
+        return data_urls[value.rpartition(";")[2]]
+    return _filled_in(value, data_urls)
+
+
+def digests_in(messages: Iterable[Any]) -> set[str]:
+    """Return the digests of the pictures of prompt messages."""
+    return {picture.digest for message in messages for picture in message.pictures}
+
+
+def with_picture_lines(content: str, labels: Sequence[str], sent: PicturesSent) -> str:
+    """Return *content* followed by a line for each picture that is not sent; *labels* say what it is, or are blank."""
+    return "\n".join(_lines(content, labels, sent))
+
+
+def _lines(content: str, labels: Sequence[str], sent: PicturesSent) -> Iterator[str]:
+    if content:
+        yield content
+    for label in labels:
+        on_one_line = " ".join(label.translate({ord("["): "(", ord("]"): ")"}).split())[:LONGEST_LABEL_CHARACTERS]
+        yield f"[Picture: {on_one_line}, {REASONS[sent]}]" if on_one_line else f"[Picture, {REASONS[sent]}]"

@@ -1,0 +1,90 @@
+import pytest
+
+from conversations.core.prompt.messages import PromptMessage, digest_of
+from conversations.core.prompt.pictures import (
+    PromptPicture,
+    digests_in,
+    fill_in_pictures,
+    with_picture_lines,
+)
+
+CAT = PromptPicture("ab" * 32, "image/png", 640, 480, "high")
+DOG = PromptPicture("cd" * 32, "image/jpeg", 10, 20)
+URLS = {CAT.digest: "data:image/png;base64,AAAA", DOG.digest: "data:image/jpeg;base64,BBBB"}
+ASKED = PromptMessage("user", "Which one?", pictures=(CAT, DOG))
+
+
+def test_the_text_comes_first_and_each_picture_is_a_part_named_by_its_digest():
+    assert ASKED.to_wire() == {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "Which one?"},
+            {"type": "image_url", "image_url": {"url": f"picture:image/png;{'ab' * 32}", "detail": "high"}},
+            {"type": "image_url", "image_url": {"url": f"picture:image/jpeg;{'cd' * 32}"}},
+        ],
+    }
+
+
+def test_a_message_without_pictures_is_as_it_always_was():
+    assert PromptMessage("user", "Hi").to_wire() == {"role": "user", "content": "Hi"}
+
+
+def test_without_text_there_is_no_empty_part():
+    (part,) = PromptMessage("user", "", pictures=(DOG,)).to_wire()["content"]
+
+    assert part["type"] == "image_url"
+
+
+def test_the_bytes_take_the_place_of_the_digests():
+    wire = [ASKED.to_wire()]
+    _, cat, dog = fill_in_pictures(wire, URLS)[0]["content"]
+
+    assert cat["image_url"] == {"url": URLS[CAT.digest], "detail": "high"}
+    assert dog["image_url"] == {"url": URLS[DOG.digest]}
+    assert wire == [ASKED.to_wire()]
+
+
+def test_a_part_of_the_responses_api_is_filled_in_too():
+    item = {"role": "user", "content": [{"type": "input_image", "image_url": CAT.placeholder, "detail": "high"}]}
+    (filled,) = fill_in_pictures([item], URLS)
+
+    assert filled["content"] == [{"type": "input_image", "image_url": URLS[CAT.digest], "detail": "high"}]
+
+
+def test_what_a_user_writes_is_never_taken_for_a_picture():
+    written = [PromptMessage("user", CAT.placeholder).to_wire(), ASKED._replace(content=CAT.placeholder).to_wire()]
+    plain, beside = fill_in_pictures(written, URLS)
+
+    assert plain["content"] == beside["content"][0]["text"] == CAT.placeholder
+
+
+def test_a_picture_whose_bytes_are_missing_is_an_error():
+    with pytest.raises(KeyError):
+        fill_in_pictures([ASKED.to_wire()], {})
+
+
+def test_another_picture_has_another_digest():
+    changed = ASKED._replace(pictures=(CAT._replace(digest="ef" * 32), DOG))
+
+    assert digest_of([ASKED.to_wire()]) != digest_of([changed.to_wire()])
+
+
+def test_the_digests_of_a_prompt_are_each_named_once():
+    assert digests_in([ASKED, PromptMessage("assistant", "The cat."), ASKED]) == {CAT.digest, DOG.digest}
+
+
+@pytest.mark.parametrize(
+    ("label", "line"),
+    [
+        ("cat.png", "[Picture: cat.png, not shown to this model]"),
+        ("", "[Picture, not shown to this model]"),
+        ("a]\nb [c", "[Picture: a) b (c, not shown to this model]"),
+    ],
+)
+def test_a_line_stands_for_a_picture_and_its_label_can_not_end_it(label, line):
+    assert with_picture_lines("See:", [label], "not_shown") == f"See:\n{line}"
+    assert with_picture_lines("", [label], "not_shown") == line
+
+
+def test_a_line_says_that_a_picture_was_shown_with_its_question():
+    assert with_picture_lines("", ["a cat"], "shown_earlier") == "[Picture: a cat, shown with its question]"

@@ -1,0 +1,169 @@
+"""The pictures of a window, read from the database and counted by the language model's rule."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from conversations.core.errors import PicturesTooLong, TooManyPicturesForModel
+from conversations.models import Message
+from conversations.selectors.conversations.pictures import sent_pictures
+from conversations.services.counting.model_context import model_context
+from conversations.services.limits.message_checks import check_message
+from conversations.services.messages.estimate_draft import estimate_draft
+from conversations.services.windows.build_window import build_window, draft_message, stored_message
+from tests.support.people import begin, make_user
+from tests.support.pictures import store_picture
+
+pytestmark = pytest.mark.django_db
+HOME = "http://localhost:1/v1"
+
+
+@pytest.fixture
+def conversation():
+    return begin(make_user("alice"))
+
+
+@pytest.fixture
+def model(settings):
+    """Return a function that offers one language model."""
+    settings.OPENAI_BASE_URL = HOME
+
+    def use(words):
+        settings.LANGUAGE_MODELS = words
+
+    return use
+
+
+def say(conversation, role, content):
+    last = conversation.messages.order_by("-position").first()
+    place = {"parent": last, "position": last.position + 1 if last else 0}
+    counted = {"content_tokens": 3, "encoding": "as if by another model"}
+    return Message.objects.create(conversation=conversation, role=role, content=content, **place, **counted)
+
+
+def ask_about(conversation, *pictures, content="What is this?"):
+    message = say(conversation, "user", content)
+    Message.objects.filter(pk=message.pk).update(picture_ids=[picture.pk for picture in pictures])
+    message.refresh_from_db()
+    return message
+
+
+def window_of(conversation, content="And now?"):
+    context = model_context(conversation.scenario)
+    position = conversation.messages.count()
+    return build_window(conversation, draft_message(content, position=position, context=context))
+
+
+def entry_of(window, message):
+    (entry,) = [entry for entry in window.record.entries if entry.message == message.pk]
+    return entry
+
+
+def test_an_older_picture_is_sent_with_its_message_and_counted(conversation, model):
+    model("gpt-4o context_window=8192")
+    cat = store_picture(conversation)
+    message = ask_about(conversation, cat)
+    say(conversation, "assistant", "A cat.")
+    window = window_of(conversation)
+    (picture,) = window.prompt[0].pictures
+
+    assert (picture.digest, picture.detail) == (cat.digest, "high")
+    assert (entry_of(window, message).picture_tokens, entry_of(window, message).pictures) == (425, "high")
+    assert window.record.picture_tokens == 425
+
+
+def test_reading_pictures_takes_no_further_query(conversation, model):
+    model("gpt-4o context_window=8192")
+    ask_about(conversation, store_picture(conversation), store_picture(conversation, b"another"))
+    say(conversation, "assistant", "A cat.")
+    window_of(conversation)
+    with CaptureQueriesContext(
+        connection,
+    ) as with_pictures:
+        window_of(conversation)
+    Message.objects.update(picture_ids=[])
+    with CaptureQueriesContext(connection) as without:
+        window_of(conversation)
+
+    assert len(with_pictures) == len(without)
+
+
+def test_for_a_model_without_vision_a_line_stands_for_the_picture(conversation, model):
+    model("blind context_window=4096")
+    message = ask_about(conversation, store_picture(conversation))
+    say(conversation, "assistant", "I see nothing.")
+    window = window_of(conversation)
+
+    assert window.prompt[0].pictures == ()
+    assert window.prompt[0].content == "What is this?\n[Picture: cat.png, not shown to this model]"
+    assert entry_of(window, message).pictures == "not_shown"
+    assert entry_of(window, message).picture_tokens > 0
+
+
+def test_a_description_goes_before_the_file_name(conversation, model):
+    model("blind context_window=4096")
+    message = ask_about(conversation, store_picture(conversation, alt_text="A grey cat"))
+    newest = stored_message(message, model_context(conversation.scenario), conversation=conversation)
+
+    assert newest.message.content.endswith("[Picture: A grey cat, not shown to this model]")
+
+
+def test_pictures_only_with_their_question(conversation, model):
+    model("gpt-4o context_window=8192")
+    conversation.scenario.pictures_only_with_question = True
+    conversation.scenario.save()
+    message = ask_about(conversation, store_picture(conversation))
+    newest = stored_message(message, model_context(conversation.scenario), conversation=conversation)
+    say(conversation, "assistant", "A cat.")
+
+    assert len(newest.message.pictures) == 1
+    assert window_of(conversation).prompt[0].content == "What is this?\n[Picture: cat.png, shown with its question]"
+
+
+def test_of_a_request_the_provider_takes_so_many_pictures_and_the_newest_are_sent(conversation, model):
+    model("pixtral-12b context_window=131072")  # eight
+    pictures = [store_picture(conversation, bytes([number])) for number in range(9)]
+    first = ask_about(conversation, *pictures[:5])
+    say(conversation, "assistant", "Five.")
+    second = ask_about(conversation, *pictures[5:])
+    window = window_of(conversation)
+
+    assert entry_of(window, first).pictures == "shown_earlier"
+    assert entry_of(window, second).pictures == "auto"
+    with pytest.raises(TooManyPicturesForModel, match="at most 8 pictures"):
+        check_message(conversation.owner, conversation, "Look", pictures=[*sent_pictures([first.pk])[first.pk]] * 2)
+
+
+def test_pictures_that_take_more_than_half_of_a_prompt_are_sent_in_low_detail(conversation, model):
+    model("gpt-4o context_window=1500 reply_reserve=500")
+    large = store_picture(conversation, width=2_000, height=2_000)
+    window = estimate_draft(
+        user=conversation.owner, conversation=conversation, content="Look", picture_ids=[large.pk]
+    ).window
+
+    assert window.record.entries[-1].pictures == "low"
+    assert window.prompt[-1].pictures[0].detail == "low"
+    assert window.record.picture_tokens == 85
+
+
+def test_a_picture_alone_over_the_window_is_refused_with_numbers(conversation, model):
+    model("seer context_window=1000 reply_reserve=500 picture_tokens=600")
+    picture = store_picture(conversation)
+    refused = estimate_draft(
+        user=conversation.owner, conversation=conversation, content="Look", picture_ids=[picture.pk]
+    ).error
+
+    assert isinstance(refused, PicturesTooLong)
+    assert str(refused).startswith("With its pictures your message is 1")
+    assert "the pictures take 600" in str(refused)
+
+
+def test_a_draft_counts_its_own_pictures_and_no_others(conversation, model):
+    model("gpt-4o context_window=8192")
+    cat, foreign = store_picture(conversation), store_picture(begin(make_user("bob")), b"b")
+    estimate = estimate_draft(
+        user=conversation.owner, conversation=conversation, content="Look", picture_ids=[foreign.pk, cat.pk]
+    )
+
+    assert estimate.picture_tokens == 425
+    assert [picture.digest for picture in estimate.window.prompt[-1].pictures] == [cat.digest]

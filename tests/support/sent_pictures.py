@@ -1,0 +1,45 @@
+"""The content of messages as a provider reads it: texts, and pictures whose bytes have to be there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+PICTURE_TOKENS = 300  # what the fake provider counts for each
+
+
+def text_of(content: str | Sequence[Mapping[str, Any]] | None) -> str:
+    """Return the text of a message's content."""
+    if isinstance(content, str) or content is None:
+        return content or ""
+    return "\n".join(part["text"] for part in content if part["type"] == "text")
+
+
+def picture_digests(body: Mapping[str, Any]) -> list[str]:
+    """Return the SHA-256 of each picture of a request. Raises `ValueError` for one that a provider would refuse."""
+    return [_digest(part) for part in _picture_parts(body)]
+
+
+def _picture_parts(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for message in body.get("messages", ()):
+        content = message.get("content")
+        parts = content if isinstance(content, list) else []
+        for part in parts:
+            if part["type"] == "image_url":
+                if message["role"] != "user":
+                    raise ValueError(f"a picture in a message of the {message['role']}")
+                yield part
+            elif part["type"] != "text" or not part["text"]:
+                raise ValueError(f"a part that is neither text nor a picture: {part}")
+
+
+def _digest(part: Mapping[str, Any]) -> str:
+    image = part["image_url"]
+    head, _, encoded = image["url"].partition(";base64,")
+    if head not in ("data:image/png", "data:image/jpeg") or not encoded:
+        raise ValueError(f"not a data URL of a picture: {image['url'][:60]}")
+    if image.get("detail", "auto") not in ("auto", "low", "high"):
+        raise ValueError(f"an unknown detail: {image['detail']}")
+    return hashlib.sha256(base64.b64decode(encoded, validate=True)).hexdigest()
