@@ -7,22 +7,14 @@ it count: the text then stands for as many messages as it was made of.
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 
 from django.conf import settings
-from django.db import connection, transaction
-from django.utils import timezone
+from django.db import connection
 
 from conversations.core.errors import (
-    CompletionError,
     ConversationError,
-    ProviderTimedOut,
-    StreamBroken,
     WrittenSummaryCutOff,
     WrittenSummaryEmpty,
     WrittenSummaryForeign,
@@ -30,19 +22,13 @@ from conversations.core.errors import (
 )
 from conversations.core.prompt.messages import Prompt
 from conversations.core.prompt.summary_text import render_summarized, summary_request
-from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.text.writing_system import is_in_another_writing_system
-from conversations.core.window.budget import CountText
 from conversations.live.database_threads import in_indexer_thread
-from conversations.models import Completion
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.tokens.tokenizer import count_prompt
-from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.completion_stream import CompletionEnd, ReasoningDelta, TextDelta
 from conversations.services.counting.model_context import ModelContext, named_model_context
-from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
-from conversations.services.ledger.provider_attempts import finish_before_cancelling, open_row, settle_row
+from conversations.services.ledger.bounded_request import BoundedRequest
 
 from .claim_summary import HeldSummary, SourceMessage, renew_lease
 
@@ -70,39 +56,6 @@ class WrittenSummary:
     messages: Sequence[SourceMessage]
     language_model: str
     error: ConversationError | None = None
-
-
-@dataclass(slots=True)
-class _Received:
-    """What has come of one request so far: at most *most_tokens*, whatever the provider goes on sending."""
-
-    most_tokens: int
-    count_text: CountText
-    pieces: list[str] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
-    end: CompletionEnd | None = None
-    tokens: int = 0
-
-    @property
-    def text(self) -> str:
-        return UNSTORABLE.sub("", "".join(self.pieces)).strip()
-
-    def add(self, to: list[str], text: str) -> None:
-        self.tokens += self.count_text(text)
-        if self.tokens > self.most_tokens:
-            raise WrittenSummaryTooLong
-        to.append(text)
-
-    def outcome(self, duration_seconds: float, error_code: str = "", *, not_billed: bool = False) -> Outcome:
-        return Outcome(
-            text="".join((*self.thoughts, *self.pieces)),
-            usage=self.end.usage if self.end else None,
-            not_billed=not_billed,
-            finish_reason=(self.end.finish_reason or "") if self.end else "",
-            error_code=error_code,
-            provider_request_id=self.end.provider_request_id if self.end else "",
-            duration_seconds=duration_seconds,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,60 +132,26 @@ class SummaryWriting:
 
     async def _ask(self, prompt: Prompt) -> str:
         """Make one request, with its row of the ledger, and return what the model wrote."""
-        request = CompletionRequest(self.writer.language_model.name, prompt, max_output_tokens=self.max_output_tokens)
-        completion = await open_row(partial(self._open, request))
-        received = _Received(self.max_output_tokens, self.writer.count_text)
-        began = time.monotonic()
-        try:
-            await self._receive(request, received)
-        except (CompletionError, asyncio.CancelledError) as ended_by:
-            code = "" if isinstance(ended_by, asyncio.CancelledError) else ended_by.code
-            not_billed = isinstance(ended_by, CompletionError) and not ended_by.may_be_billed
-            outcome = received.outcome(time.monotonic() - began, code, not_billed=not_billed)
-            await finish_before_cancelling(settle_row(completion, outcome))
-            raise
-        await finish_before_cancelling(settle_row(completion, received.outcome(time.monotonic() - began)))
-        if received.end and received.end.finish_reason != "stop":
-            raise WrittenSummaryCutOff
-        return received.text
+        request = BoundedRequest(
+            purpose=Purpose.SUMMARY,
+            conversation=self.held.conversation,
+            writer=self.writer,
+            prompt=prompt,
+            max_output_tokens=self.max_output_tokens,
+            timeout_seconds=settings.SUMMARY_SECONDS,
+            attempt=self.held.attempt,
+            hold=self._hold,
+            too_long=WrittenSummaryTooLong,
+            cut_off=WrittenSummaryCutOff,
+        )
+        return await request.ask(self.client)
 
-    async def _receive(self, request: CompletionRequest, received: _Received) -> None:
-        try:
-            async with asyncio.timeout(settings.SUMMARY_SECONDS), aclosing(self.client.stream(request)) as events:
-                async for event in events:
-                    if isinstance(event, TextDelta):
-                        received.add(received.pieces, event.text)
-                    elif isinstance(event, ReasoningDelta):
-                        received.add(received.thoughts, event.text)
-                    elif isinstance(event, CompletionEnd):
-                        received.end = event
-        except TimeoutError as error:
-            raise ProviderTimedOut(detail="the summary took longer than SUMMARY_SECONDS") from error
-        if received.end is None or not received.end.finish_reason:
-            raise StreamBroken(detail="the stream ended without a finish reason")
-
-    def _open(self, request: CompletionRequest) -> Completion:
-        """Open the row of the ledger. Raises `SummaryLost` if the conversation is gone, or an `AccessError`."""
-        held, writer = self.held, self.writer
-        tokens = count_prompt(request.prompt, language_model=writer.language_model)
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(HOLD, [held.conversation.pk])
+    def _hold(self) -> None:
+        """Keep the conversation until its row of the ledger is open. Raises `SummaryLost` if it is gone."""
+        with connection.cursor() as cursor:
+            cursor.execute(HOLD, [self.held.conversation.pk])
             if cursor.fetchone() is None:
                 raise SummaryLost
-            return open_completion(
-                NewCompletion(
-                    purpose=Purpose.SUMMARY,
-                    user=held.conversation.owner,
-                    language_model=request.language_model,
-                    body=request.to_wire(base_url=writer.configured.base_url),
-                    prices=writer.unit_prices(at=timezone.now()),
-                    prompt_tokens=tokens,
-                    most_prompt_tokens=int(tokens * writer.calibration) + 1,
-                    max_output_tokens=self.max_output_tokens,
-                    attempt=held.attempt,
-                    conversation=held.conversation,
-                )
-            )
 
 
 def summary_writing(held: HeldSummary, client: CompletionClient) -> SummaryWriting:
