@@ -39,6 +39,11 @@ SUMMARY_TOKENS = ENV.integer(
 SUMMARY_SECONDS = ENV.integer(
     "SUMMARY_SECONDS", default=60, minimum=1, help="Seconds that one request for a summary may take."
 )
+TITLE_MODEL = ENV.text(
+    "TITLE_MODEL",
+    help="The language model of LANGUAGE_MODELS that names conversations after their first reply, a cheap one; empty "
+    "names them by their first words, as the demo model does.",
+)
 OPENAI_TIMEOUT_SECONDS = ENV.integer(
     "OPENAI_TIMEOUT_SECONDS", default=60, minimum=1, help="Longest wait for the first token and between two tokens."
 )

@@ -19,7 +19,7 @@ from conversations.providers.catalog.embedding_models import (
     parse_embedding_model,
     parse_local_model,
 )
-from conversations.providers.catalog.language_models import language_models
+from conversations.providers.catalog.language_models import demo_is_used, language_models
 from conversations.providers.egress.destinations import EgressRefused, named_destination
 from conversations.tools.registry import registry
 from conversations.window_policies import make_policy
@@ -49,6 +49,20 @@ def check_summary_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any) 
     return [
         Error(text, hint=f"These are: {', '.join(names)}. Empty is the conversation's own.", id="conversations.E006")
     ]
+
+
+@register
+def check_title_model(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse to start with a model for titles that is not among the language models: no title would be written."""
+    try:
+        names = list(language_models())
+    except ValueError:
+        return []  # which is said already
+    if not settings.TITLE_MODEL or settings.TITLE_MODEL in names or demo_is_used():
+        return []
+    text = f"TITLE_MODEL: {settings.TITLE_MODEL!r} is not one of LANGUAGE_MODELS."
+    hint = f"These are: {', '.join(names)}. Empty names conversations by their first words."
+    return [Error(text, hint=hint, id="conversations.E007")]
 
 
 @register

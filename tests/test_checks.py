@@ -7,6 +7,7 @@ from conversations.checks import (
     check_language_models,
     check_processes,
     check_search_language,
+    check_title_model,
     check_window_policies,
 )
 from tests.support.tiny_model import write_tiny_model
@@ -30,6 +31,12 @@ def test_a_language_model_of_unknown_size_stops_the_start(settings):
 def test_a_provider_without_language_models_stops_the_start(settings):
     settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS = "x", ""
     assert ids(check_language_models(None)) == ["conversations.E001"]
+
+
+@pytest.mark.parametrize(("model", "expected"), [("", []), ("gpt-4o-mini", []), ("m", ["conversations.E007"])])
+def test_a_model_for_titles_that_is_not_on_offer_stops_the_start(settings, model, expected):
+    settings.OPENAI_API_KEY, settings.LANGUAGE_MODELS, settings.TITLE_MODEL = "x", "gpt-4o-mini", model
+    assert ids(check_title_model(None)) == expected
 
 
 EMBEDDINGS = {

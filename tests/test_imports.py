@@ -36,7 +36,7 @@ FLOORS_INSIDE = {
         replies
         limits
         grounding | windows | review | message_index
-        summaries
+        summaries | titles
         ledger
         counting
     """,

@@ -148,6 +148,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('public_id', models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name='public id')),
                 ('title', models.CharField(blank=True, max_length=200, verbose_name='title')),
+                ('title_is_given', models.BooleanField(db_default=False, default=False, editable=False)),
                 ('anchor_position', models.PositiveIntegerField(null=True)),
                 ('summary_version', models.PositiveIntegerField(null=True)),
                 ('summarises', models.BooleanField(db_default=False, default=False, verbose_name='summarises')),
@@ -913,6 +914,19 @@ class Migration(migrations.Migration):
             ],
             options={
                 'indexes': [models.Index(condition=models.Q(('due_at', None), _negated=True), fields=['due_at'], name='summary_due')],
+            },
+        ),
+        migrations.CreateModel(
+            name='TitleState',
+            fields=[
+                ('conversation', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='title_state', serialize=False, to='conversations.conversation')),
+                ('due_at', models.DateTimeField(null=True)),
+                ('attempt', models.PositiveSmallIntegerField(default=0)),
+                ('worker', models.CharField(blank=True, max_length=100)),
+                ('lease_until', models.DateTimeField(null=True)),
+            ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('due_at', None), _negated=True), fields=['due_at'], name='title_due')],
             },
         ),
         migrations.RunSQL(KEEP, reverse_sql=LET_GO),

@@ -23,6 +23,7 @@ from .spending import Spending, SpendingPeriod
 from .summary import Summary
 from .summary_state import SummaryState
 from .sums import ConversationSum, LedgerSum, RolledUpSum, RunningSum
+from .title_state import TitleState
 from .tool_call import ToolCall
 from .upload_count import UploadCount
 
@@ -59,6 +60,7 @@ __all__ = [
     "SpendingPeriod",
     "Summary",
     "SummaryState",
+    "TitleState",
     "ToolCall",
     "UploadCount",
 ]

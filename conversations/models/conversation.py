@@ -21,6 +21,7 @@ def short_id(public_id: uuid.UUID) -> str:
 class Conversation(models.Model):
     """A stored conversation. *head* is the newest active message; *last_active_at* orders the list.
 
+    *title_is_given* says that a person wrote the title: nothing else changes it then.
     *anchor_position* is where the last window began, so that the next one begins there too as long as it can, and with
     the same version of the summary: *summary_version*, by its number, or None where the current one is to be sent next.
     *summarises* adds a summary of what is out of view to a sliding window policy. *has_pins* says whether any message
@@ -37,6 +38,7 @@ class Conversation(models.Model):
         "conversations.Scenario", on_delete=models.PROTECT, related_name="conversations", verbose_name=_("scenario")
     )
     title = models.CharField(_("title"), max_length=200, blank=True)
+    title_is_given = models.BooleanField(default=False, db_default=False, editable=False)
     head = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="+")
     anchor_position = models.PositiveIntegerField(null=True)
     summary_version = models.PositiveIntegerField(null=True)

@@ -22,6 +22,23 @@ def test_a_conversation_is_renamed(page):
     expect(listed(page, "Names")).to_be_visible()
 
 
+def test_other_pages_show_a_new_title_at_once(page):
+    say(page, "The first one")
+    page.get_by_role("link", name="New conversation").click()
+    say(page, "The second one")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_role("heading", level=1)).to_have_text("The second one")
+    for title, new in (("The second one", "Ferries"), ("The first one", "Trains")):
+        listed(page, title).hover()
+        page.get_by_role("link", name=f"Rename “{title}”").click()
+        page.get_by_label("Title").fill(new)
+        page.get_by_label("Title").press("Enter")
+        expect(listed(other, new)).to_be_visible()
+    expect(other.get_by_role("heading", level=1)).to_have_text("Ferries")
+    expect(other).to_have_title("Ferries · Windowseat")
+
+
 def test_renaming_another_conversation_leaves_this_one_as_it_is(page):
     say(page, "The first one")
     page.get_by_role("link", name="New conversation").click()

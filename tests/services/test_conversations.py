@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import uuid
 
 import pytest
@@ -10,6 +11,7 @@ from django.utils.translation import override
 from conversations.core.errors import ConversationNotFound, MessageTooLong, NothingToRegenerate, ScenarioNotFound
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.scenario import WITH_TOOLS
+from conversations.services.conversations import conversations
 from conversations.services.conversations.conversations import (
     BUILT_IN_TOOLS,
     choose_scenario,
@@ -125,6 +127,17 @@ def test_a_name_is_cleaned_and_shortened(alice):
     conversation.refresh_from_db()
     assert conversation.title.startswith("ab c x")
     assert len(conversation.title) == 200
+
+
+def test_all_pages_of_its_owner_hear_of_a_new_name(alice, monkeypatch, django_capture_on_commit_callbacks):
+    told = []
+    monkeypatch.setattr(conversations, "publish", lambda topic, payload: told.append((topic, json.loads(payload))))
+    conversation = begin(alice)
+    with django_capture_on_commit_callbacks(execute=True):
+        rename_conversation(conversation, title="Names")
+        rename_conversation(conversation, title=" ")
+    frame = {"type": "conversation.renamed", "conversation": str(conversation.public_id), "title": "Names"}
+    assert told == [(f"user.{alice.pk}", frame)]
 
 
 def test_what_is_deleted_can_be_brought_back(alice):

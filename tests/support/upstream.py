@@ -21,6 +21,7 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `numbered-N` | `Day 1000:` and N words; another number each time, as long as the one before |
 | `numbered-held-N` | the same, then nothing until POST /release, then its end with usage |
 | `chinese` | a sentence in Chinese |
+| `says-HEX` | the text that these hexadecimal digits are in UTF-8, a few characters at a time |
 | `echo` | the content of the newest user message |
 | `blind` | the same, but refuses pictures with 400; all others refuse a picture without its bytes |
 | `status-CODE` | that HTTP status with an error object, e.g. `status-401` |
@@ -224,8 +225,10 @@ def fault(name: str) -> Callable[[Fault], Fault]:
     return register
 
 
-def fault_of(model: str) -> tuple[Fault, list[int]] | None:
+def fault_of(model: str) -> tuple[Fault, list[Any]] | None:
     """Return the fault that *model* names, with its numbers."""
+    if said := re.fullmatch(r"says-([0-9a-f]*)", model):
+        return say, [bytes.fromhex(said[1]).decode()]
     for name, function in FAULTS.items():
         if match := re.fullmatch(name.replace("N", r"(\d+)"), model):
             return function, [int(number) for number in match.groups()]
@@ -312,6 +315,12 @@ async def numbered_held(answer: Answer, count: int) -> None:
 async def chinese(answer: Answer) -> None:
     await answer.head()
     await answer.texts(["用户说火车早上七点开，", "已经预订了两个座位。"])
+    await answer.finish()
+
+
+async def say(answer: Answer, text: str) -> None:
+    await answer.head()
+    await answer.texts([text[start : start + 7] for start in range(0, len(text), 7)])
     await answer.finish()
 
 

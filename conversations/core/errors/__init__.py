@@ -37,6 +37,7 @@
     │ ├ ToolStepsUsedUp               the model goes on calling tools, though it was told not to
     │ ├ UnusableSummary               the summary before it stays
     │ │ └ WrittenSummaryEmpty, WrittenSummaryTooLong, WrittenSummaryCutOff, WrittenSummaryForeign, SummaryAbandoned
+    │ ├ UnusableTitle                 the conversation keeps the title that it has
     │ └ ApprovalTimedOut              no approval came in time
     ├ ToolError                       a tool call failed; the reply goes on
     │ ├ ToolUnknown, ArgumentsNotJson, ArgumentsInvalid, TooManyCalls   the language model's mistake
@@ -121,6 +122,7 @@ from .completions import (
     ToolsNotSupported,
     ToolStepsUsedUp,
     UnusableSummary,
+    UnusableTitle,
     WrittenSummaryCutOff,
     WrittenSummaryEmpty,
     WrittenSummaryForeign,
@@ -325,6 +327,7 @@ __all__ = [
     "ToolUnreachable",
     "ToolsNotSupported",
     "UnusableSummary",
+    "UnusableTitle",
     "UploadTooLarge",
     "UploadsForbidden",
     "UploadsUsedUp",

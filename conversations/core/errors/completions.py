@@ -168,6 +168,14 @@ class UnusableSummary(CompletionError):
     may_be_billed = True
 
 
+class UnusableTitle(CompletionError):
+    """What was written is no title; the conversation keeps the one that it has."""
+
+    code = "title_unusable"
+    template = "The language model wrote nothing that can be used as a title."
+    may_be_billed = True
+
+
 class WrittenSummaryEmpty(UnusableSummary):
     code = "written_summary_empty"
     template = "The language model wrote an empty summary."

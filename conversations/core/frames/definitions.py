@@ -213,6 +213,14 @@ class ConversationAwaitsApproval(ConversationFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ConversationRenamed(ConversationFrame):
+    """The conversation has another *title*, by its owner or by a language model. For all pages of its owner."""
+
+    type: ClassVar[str] = "conversation.renamed"
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationSnapshot(ConversationFrame):
     """What is stored from *from_position* on: one piece of HTML per message, oldest first.
 
@@ -260,6 +268,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         MessageMarked,
         MessageShown,
         ConversationAwaitsApproval,
+        ConversationRenamed,
         ConversationSnapshot,
         ErrorFrame,
     )

@@ -9,9 +9,9 @@ from typing import Any
 import uvloop
 from django.core.management.base import BaseCommand
 
+from conversations.runs.background_writer import summary_writer, title_writer
 from conversations.runs.indexer import Indexer
 from conversations.runs.message_indexer import MessageIndexer
-from conversations.runs.summary_writer import SummaryWriter
 from conversations.runs.worker import DRAIN_SECONDS, Worker
 from conversations.services.counting.model_context import load_tokenizers
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
 
 async def work() -> None:
-    workers, told_to_stop = (Indexer(), MessageIndexer(), SummaryWriter(), Worker()), asyncio.Event()
+    workers, told_to_stop = (Indexer(), MessageIndexer(), summary_writer(), title_writer(), Worker()), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
     for worker in workers:

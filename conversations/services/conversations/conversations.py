@@ -6,6 +6,7 @@ import datetime as dt
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
@@ -13,7 +14,9 @@ from django.utils import timezone
 
 from chatsite.accounts.models import User
 from conversations.core.errors import ConversationNotFound, ScenarioNotFound
+from conversations.core.frames.definitions import ConversationRenamed
 from conversations.core.text.storable_text import UNSTORABLE
+from conversations.live.fanout import person_topic, publish
 from conversations.models import Conversation, Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS
 from conversations.selectors.conversations.scenarios import find_scenario
@@ -90,10 +93,15 @@ def default_scenario() -> Scenario:
 
 
 def rename_conversation(conversation: Conversation, *, title: str) -> str:
-    """Name the conversation and return its name as it is stored; a blank *title* changes nothing and stays blank."""
+    """Name the conversation and return its name as it is stored; a blank *title* changes nothing and stays blank.
+
+    No language model names it from then on. All pages of its owner show it.
+    """
     cleaned = " ".join(UNSTORABLE.sub("", title).split())[: Conversation._meta.get_field("title").max_length]
     if cleaned:
-        Conversation.objects.filter(pk=conversation.pk).update(title=cleaned)
+        Conversation.objects.filter(pk=conversation.pk).update(title=cleaned, title_is_given=True)
+        frame = ConversationRenamed(conversation.public_id, cleaned)
+        transaction.on_commit(partial(publish, person_topic(conversation.owner_id), frame.to_json()))
     return cleaned
 
 

@@ -10,9 +10,10 @@ from chatsite.accounts.models import User
 from conversations.access import find_message, lock_admitted
 from conversations.core.errors import MessageNotEditable
 from conversations.models import Conversation, Message
+from conversations.services.titles.want_title import want_title_again
 from conversations.services.windows.active_path import leave_path, lock_conversation
 
-from .post_message import PostedMessage, find_posted, store_checked, title_from
+from .post_message import PostedMessage, find_posted, store_checked
 
 
 def edit_message(
@@ -32,6 +33,8 @@ def edit_message(
         edited = find_editable(locked, message_id)
         leave_path(locked, edited.position, head_id=edited.parent_id)
         untitle(locked, edited)
+        if edited.parent_id is None:
+            want_title_again(locked)
         return store_checked(locked, user=user, content=content, client_id=client_id)
 
 
@@ -44,6 +47,6 @@ def find_editable(conversation: Conversation, message_id: int) -> Message:
 
 
 def untitle(conversation: Conversation, first: Message) -> None:
-    """Forget the title of a conversation that is called after *first*, if that is its first message."""
-    if first.parent_id is None and conversation.title == title_from(first.content):
+    """Forget the title of a conversation whose first message *first* was, unless a person wrote the title."""
+    if first.parent_id is None and not conversation.title_is_given:
         conversation.title = ""

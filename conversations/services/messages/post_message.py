@@ -18,6 +18,7 @@ from chatsite.accounts.models import User
 from conversations.access import lock_admitted
 from conversations.core.errors import ReplyInProgress
 from conversations.core.frames.definitions import MessageStored
+from conversations.core.prompt.title_text import shorten_title
 from conversations.core.text.storable_text import clean_content
 from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
@@ -26,7 +27,6 @@ from conversations.services.counting.model_context import model_context
 from conversations.services.limits.message_checks import check_message
 from conversations.services.windows.active_path import add_reply, lock_conversation
 
-TITLE_CHARACTERS = 60
 POSTED_OR_STREAMING = """
 SELECT client_id, id FROM conversations_message WHERE conversation_id = %s AND (client_id = %s OR state = 'streaming')
 """
@@ -142,9 +142,7 @@ def _store(
 def title_from(content: str) -> str:
     """Return the first line of *content*, shortened at a word."""
     line = next((line.strip() for line in content.splitlines() if line.strip()), "")
-    if len(line) <= TITLE_CHARACTERS:
-        return line
-    return (line[:TITLE_CHARACTERS].rsplit(" ", 1)[0] or line[:TITLE_CHARACTERS]) + "…"
+    return shorten_title(line)
 
 
 def _announce(conversation: Conversation, posted: PostedMessage) -> None:

@@ -40,7 +40,7 @@ def switch_version(*, conversation: Conversation, message_id: int) -> Message:
 
 
 def _rename(conversation: Conversation, version: Message) -> None:
-    """Call a conversation after the version that it begins with now, if it was called after the other one."""
+    """Call a conversation after the version that it begins with now, unless a person has named it."""
     if version.parent_id is None:
         untitle(conversation, conversation.messages.get(active=True, position=0))
         conversation.title = conversation.title or title_from(version.content)

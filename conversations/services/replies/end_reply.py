@@ -18,6 +18,7 @@ from conversations.core.prompt.messages import PromptMessage
 from conversations.live.fanout import MESSAGES, publish, publish_awaiting_approval, publish_frame
 from conversations.models import Message
 from conversations.services.counting.model_context import model_context
+from conversations.services.titles.want_title import want_title
 
 # One statement for all rows, so all or none; of two that end a reply at once the second finds nothing to end. None of
 # its calls is begun after this; one that is running may have taken effect, but its result is not waited for.
@@ -84,6 +85,8 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> b
     if awaited_approval is None:
         return False
     conversation = reply.conversation
+    if ending == COMPLETE:
+        want_title(conversation.pk, position=reply.position)
     transaction.on_commit(partial(publish, MESSAGES, "ended"))
     transaction.on_commit(partial(publish_frame, _frame(reply), conversation.public_id))
     if awaited_approval:

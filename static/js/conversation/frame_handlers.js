@@ -37,6 +37,8 @@ export function frameHandler({
   function take(frame) {
     if (frame.type === "conversation.awaiting_approval") {
       sidebar.takeAwaitingApproval(frame);
+    } else if (frame.type === "conversation.renamed") {
+      sidebar.takeRenamed(frame);
     } else if (frame.type === "error") {
       composer.showError(frame.message);
     } else if (frame.conversation === conversation) {

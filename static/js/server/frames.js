@@ -17,6 +17,7 @@
  * @typedef {{type: "window.recorded", conversation: string, reply: number, first_position: number,
  *   recalled: number[]}} WindowRecorded
  * @typedef {{type: "conversation.awaiting_approval", conversation: string, awaiting_approval: boolean}} ConversationAwaitsApproval
+ * @typedef {{type: "conversation.renamed", conversation: string, title: string}} ConversationRenamed
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
  *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string,
  *   awaiting_approval: string[]}} ConversationSnapshot
@@ -30,7 +31,8 @@
  *   *recalled* are the messages above it that were sent again, *would_recall* those that would be for what is being written
  *
  * @typedef {MessageStored | MessageMarked | MessageShown | ReplyStarted | ReplyDelta | ReplyHtml | ReplyStep |
- *   ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationSnapshot | ErrorFrame} ServerFrame
+ *   ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationRenamed |
+ *   ConversationSnapshot | ErrorFrame} ServerFrame
  */
 
 export {};

@@ -4,7 +4,7 @@ import { dataOf, find, query, queryAll } from "../shared/dom.js";
 import { htmx, isPost } from "../shared/htmx.js";
 import { sentence } from "../shared/sentences.js";
 
-/** @import { ConversationAwaitsApproval } from "../server/frames.js" */
+/** @import { ConversationAwaitsApproval, ConversationRenamed } from "../server/frames.js" */
 
 export class Sidebar {
   /**
@@ -39,6 +39,18 @@ export class Sidebar {
       find(entry, "[data-entry-title]").textContent = title;
     } else {
       this.#reload();
+    }
+  }
+
+  /** @param {ConversationRenamed} frame */
+  takeRenamed({ conversation, title }) {
+    if (conversation === this.conversation) {
+      this.showTitle(title);
+      return;
+    }
+    const entry = this.#entry(conversation);
+    if (entry) {
+      find(entry, "[data-entry-title]").textContent = title;
     }
   }
 
