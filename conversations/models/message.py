@@ -42,7 +42,8 @@ class Message(models.Model):
 
     What tools were asked for while a reply was made stands before it on the path: for each step an assistant's message
     with *tool_calls* and a tool's message for each result, all of them *step_of* the reply and children of its
-    question. So a reply has its place behind its steps, and moves there with each.
+    question. So a reply has its place behind its steps, and moves there with each. The *kept_reasoning* of a step is
+    what its provider demands back with the calls while the reply is made (`core.prompt.kept_reasoning`).
     """
 
     conversation = models.ForeignKey(
@@ -63,6 +64,7 @@ class Message(models.Model):
     picture_ids = ArrayField(models.BigIntegerField(), default=list, db_default=[], blank=True)
     tool_calls = models.JSONField(default=list)
     tool_call_id = models.CharField(max_length=100, blank=True)
+    kept_reasoning = models.TextField(blank=True, db_default="")
     content_tokens = models.PositiveIntegerField(_("content tokens"), default=0)
     grounding_tokens = models.PositiveIntegerField(_("grounding tokens"), default=0)
     encoding = models.CharField(_("encoding"), max_length=50)

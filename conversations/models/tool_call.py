@@ -28,8 +28,8 @@ class ToolCall(models.Model):
 
     *step* counts the steps of a reply from 1, *index* the calls of one step from 0. *arguments* is the text that the
     model wrote, valid or not; *digest* is what an approval is bound to. A call that *needs_approval* is run only after
-    that. *result* is kept here until all calls of the step have ended: then *message* has it. A stopped call that had
-    *started_at* may have taken effect.
+    that. *result* is kept here until all calls of the step have ended: then *message* has it. So is the
+    *kept_reasoning* of the step, with its first call. A stopped call that had *started_at* may have taken effect.
     """
 
     reply = models.ForeignKey(
@@ -46,6 +46,7 @@ class ToolCall(models.Model):
     state = models.CharField(_("state"), max_length=17, choices=ToolCallState)
     error_code = models.CharField(_("error code"), max_length=50, blank=True)
     result = models.TextField(_("result"), blank=True)
+    kept_reasoning = models.TextField(blank=True, db_default="")
     message = models.OneToOneField(
         "conversations.Message", on_delete=models.CASCADE, null=True, related_name="call", verbose_name=_("message")
     )

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from conversations.core.frames.definitions import ReplyDelta, ReplyHtml, ReplyStep, WindowRecorded
+from conversations.core.frames.definitions import ReplyDelta, ReplyHtml, ReplyRestarted, ReplyStep, WindowRecorded
 from conversations.core.frames.frame import Frame
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.fanout import conversation_topic, publish
@@ -47,6 +47,7 @@ class LiveReply:
         self._conversation = conversation
         self._topic = conversation_topic(conversation)
         self._step = 1
+        self._passages = 0  # how many passages the reply may cite
         self._begin(position, "")
 
     def _begin(self, position: int, text: str) -> None:
@@ -78,7 +79,8 @@ class LiveReply:
 
     def record_window(self, record: WindowRecord) -> None:
         """Tell the pages which window is about to be sent. An earlier one of this step has brought no text."""
-        self._blocks = BlockStream(passages=len(record.grounding.included))
+        self._passages = len(record.grounding.included)
+        self._blocks = BlockStream(passages=self._passages)
         self._publish(
             WindowRecorded(
                 conversation=self._conversation,
@@ -95,6 +97,14 @@ class LiveReply:
         self._fresh.append(text)
         if not self._sent_length:
             self.flush()
+
+    def take_back_text(self) -> None:
+        """Begin the text of the step again from nothing: what came so far was thought, and no reply."""
+        self._sent, self._sent_length, self._saved_length = [], 0, -1
+        self._fresh.clear()
+        self._unrendered.clear()
+        self._blocks = BlockStream(passages=self._passages)
+        self._publish(ReplyRestarted(self._conversation, self.reply_id, self._step))
 
     def flush(self) -> None:
         """Send the text that came since the last time as one delta."""
@@ -135,7 +145,8 @@ class LiveReply:
         return StepText(self._position, self._sent[0])
 
     def mark_saved(self, saved: StepText) -> None:
-        if saved.position == self._position:  # or a step has ended while it was being saved
+        # Unless a step has ended, or the text been taken back, while it was being saved.
+        if saved.position == self._position and self._sent and self._sent[0] is saved.text:
             self._saved_length = len(saved.text)
 
     def _publish(self, frame: Frame) -> None:

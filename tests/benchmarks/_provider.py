@@ -10,7 +10,8 @@ import itertools
 import re
 
 from tests.rendering.replies import REPLIES
-from tests.support.upstream import Answer, fault, listen, make_server
+from tests.support.upstream import fault, listen, make_server
+from tests.support.upstream_answer import Answer
 
 TOKEN = re.compile(r"\s?\S{1,8}|\s+")  # about five characters, as the tokens of a language model
 TOKENS = TOKEN.findall("\n\n".join(REPLIES) + "\n\n")

@@ -1,14 +1,10 @@
-import pytest
+from dataclasses import replace
 
-from conversations.core.prompt.messages import PromptMessage
-from conversations.providers.wire.completion_request import (
-    MISTRAL,
-    OPENAI,
-    OPENAI_BASE_URL,
-    CompletionRequest,
-    Dialect,
-    dialect_for,
-)
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
+from conversations.core.prompt.wires import PromptForm
+from conversations.providers.catalog.known_dialects import known_dialect
+from conversations.providers.wire.completion_request import CompletionRequest
+from conversations.providers.wire.dialect import Dialect
 
 REQUEST = CompletionRequest(
     "m", (PromptMessage("user", "hi"),), max_output_tokens=7, sampling={"temperature": 0.5}, cache_key="k"
@@ -17,24 +13,14 @@ MESSAGES = [{"role": "user", "content": "hi"}]
 USAGE = {"include_usage": True}
 
 
-@pytest.mark.parametrize(
-    ("base_url", "dialect"),
-    [
-        (OPENAI_BASE_URL, OPENAI),
-        ("https://house.openai.azure.com/openai/v1", OPENAI),
-        ("https://api.mistral.ai/v1", MISTRAL),
-        ("http://localhost:11434/v1", Dialect()),
-        ("https://api.openai.com.evil.example/v1", Dialect()),
-        ("https://notmistral.ai/v1", Dialect()),
-        ("", Dialect()),
-    ],
-)
-def test_the_host_decides_the_dialect(base_url, dialect):
-    assert dialect_for(base_url) == dialect
+OPENAI = known_dialect("gpt-4o", base_url="https://api.openai.com/v1")
+MISTRAL = known_dialect("mistral-small", base_url="https://api.mistral.ai/v1")
+RESPONSES = Dialect(form=PromptForm("responses"), output_limit_field="max_output_tokens", takes_cache_key=True)
+TOOL = {"type": "function", "function": {"name": "f", "description": "F.", "parameters": {"type": "object"}}}
 
 
 def test_openai_is_asked_in_its_newer_words():
-    assert REQUEST.to_wire(base_url=OPENAI_BASE_URL) == {
+    assert replace(REQUEST, dialect=OPENAI).to_wire() == {
         "model": "m",
         "messages": MESSAGES,
         "stream": True,
@@ -46,7 +32,7 @@ def test_openai_is_asked_in_its_newer_words():
 
 
 def test_an_unknown_server_is_asked_in_words_that_all_know():
-    body = REQUEST.to_wire(base_url="http://localhost:11434/v1")
+    body = REQUEST.to_wire()
 
     assert body == {
         "model": "m", "messages": MESSAGES, "stream": True, "stream_options": USAGE, "max_tokens": 7, "temperature": 0.5
@@ -54,21 +40,68 @@ def test_an_unknown_server_is_asked_in_words_that_all_know():
 
 
 def test_mistral_is_not_asked_for_usage():
-    assert "stream_options" not in REQUEST.to_wire(base_url="https://api.mistral.ai/v1")
+    assert "stream_options" not in replace(REQUEST, dialect=MISTRAL).to_wire()
 
 
 def test_sampling_can_replace_nothing_that_matters():
     sampling = {"model": "dearer", "stream": False, "messages": [], "max_tokens": 10**9, "temperature": 1}
     request = CompletionRequest("m", REQUEST.prompt, max_output_tokens=7, sampling=sampling)
-    body = request.to_wire(base_url="http://localhost/v1")
+    body = request.to_wire()
 
     assert (body["model"], body["stream"], body["messages"], body["max_tokens"]) == ("m", True, MESSAGES, 7)
     assert body["temperature"] == 1
 
 
 def test_tools_are_sent_only_when_there_are_some():
-    tool = {"type": "function", "function": {"name": "f"}}
-    body = CompletionRequest("m", REQUEST.prompt, tools=(tool,)).to_wire(base_url="")
+    body = CompletionRequest("m", REQUEST.prompt, tools=(TOOL,)).to_wire()
 
-    assert body["tools"] == [tool]
-    assert "tools" not in REQUEST.to_wire(base_url="")
+    assert body["tools"] == [TOOL]
+    assert "tools" not in REQUEST.to_wire()
+
+
+def test_the_responses_api_is_asked_to_keep_nothing():
+    request = replace(REQUEST, dialect=RESPONSES, tools=(TOOL,), may_call=False)
+    request = replace(request, sampling={"temperature": 0.5, "reasoning_effort": "low", "stop": ["x"], "seed": 1})
+
+    assert request.path == "/responses"
+    assert request.to_wire() == {
+        "model": "m",
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}],
+        "max_output_tokens": 7,
+        "tools": [
+            {"type": "function", "strict": False, "name": "f", "description": "F.", "parameters": {"type": "object"}}
+        ],
+        "tool_choice": "none",
+        "prompt_cache_key": "k",
+        "temperature": 0.5,
+        "reasoning": {"summary": "auto", "effort": "low"},
+    }
+
+
+def test_calls_and_results_are_items_of_their_own_on_the_responses_api():
+    call = PromptToolCall("call_1", "f", "{}")
+    prompt = (
+        PromptMessage("system", "Be kind."),
+        PromptMessage("user", "hi"),
+        PromptMessage("assistant", "", tool_calls=(call,)),
+        PromptMessage("tool", "4", tool_call_id="call_1"),
+        PromptMessage("assistant", "It is 4."),
+    )
+    body = replace(REQUEST, prompt=prompt, dialect=RESPONSES).to_wire()
+
+    assert body["input"] == [
+        {"type": "message", "role": "system", "content": [{"type": "input_text", "text": "Be kind."}]},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]},
+        {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "call_1", "output": "4"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is 4."}]},
+    ]
+
+
+def test_explicit_breakpoints_are_asked_for_in_the_body_too():
+    dialect = replace(RESPONSES, form=PromptForm("responses", "openai"))
+    assert replace(REQUEST, dialect=dialect).to_wire()["prompt_cache_options"] == {"mode": "explicit"}
+    assert "prompt_cache_options" not in replace(REQUEST, dialect=RESPONSES).to_wire()

@@ -23,7 +23,8 @@ from mcp.server.lowlevel import Server
 from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 
 from tests.support.patience import PATIENCE_SECONDS
-from tests.support.upstream import Cut, listen
+from tests.support.upstream import listen
+from tests.support.upstream_answer import Cut
 
 OBJECT = {"type": "object"}
 NUMBERS = {

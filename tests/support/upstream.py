@@ -65,8 +65,10 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `duplicate` | every chunk of `tokens-3` twice |
 | `tool-calls`, `tool-calls-cut` | a call of `get_time`, its arguments in pieces; the same, cut in the arguments |
 
-Models whose names begin with `tools-` call tools: they stand in `tool_dialogues.py`. POST /v1/embeddings answers by
-`embeddings.py`, in which the models of embeddings stand. Its log has no `emitted`.
+Models whose names begin with `tools-` call tools: they stand in `tool_dialogues.py`; those that begin with `thinks-`
+demand their reasoning back: `thinking_dialogues.py`. POST /v1/responses answers the same over the Responses API, by
+`responses_wire.py`. POST /v1/embeddings answers by `embeddings.py`, in which the models of embeddings stand. Its log
+has no `emitted`.
 
 GET /log lists the requests as JSON, oldest first: model, body, headers, client_port, `emitted` (texts), `called` (tools
 with their arguments), `ended` (`open`, `complete`, `cut`, `disconnected`), `began_at` and `ended_at` in seconds of the
@@ -84,130 +86,25 @@ import json
 import re
 import socket
 import threading
-import time
 import urllib.request
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
 
 from tests.support.embeddings import answer_embeddings
 from tests.support.patience import PATIENCE_SECONDS, wait_for
+from tests.support.responses_wire import ResponsesAnswer, read_input
 from tests.support.sent_pictures import PICTURE_TOKENS, picture_digests, text_of
+from tests.support.thinking_dialogues import answer_thinking
 from tests.support.tool_dialogues import answer_with_tools
+from tests.support.upstream_answer import Answer, Exchange
 
 GREETING = ["Hello", " from", " the", " upstream."]
 NUMBERS = itertools.count(1_000)
-STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "x-request-id": "req_fake"}
-
-
-class Cut(Exception):
-    """Makes uvicorn close the connection in the middle of the body."""
-
-
-@dataclass
-class Exchange:
-    """One request and what was answered, as GET /log shows it."""
-
-    body: dict[str, Any]
-    headers: dict[str, str]
-    client_port: int = 0
-    emitted: list[str] = field(default_factory=list)
-    called: list[dict[str, str]] = field(default_factory=list)
-    ended: str = "open"
-    began_at: float = field(default_factory=time.time)
-    ended_at: float | None = None
-    released: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def model(self) -> str:
-        return str(self.body.get("model"))
-
-    def end(self, how: str) -> None:
-        if self.ended == "open":
-            self.ended, self.ended_at = how, time.time()
-
-    def to_json(self) -> dict[str, Any]:
-        shown = {name: value for name, value in vars(self).items() if name != "released"}
-        return {"model": self.model, **shown}
-
-
-class Answer:
-    """Writes one answer, logging every piece of text that goes out."""
-
-    def __init__(self, exchange: Exchange, send: Callable[..., Awaitable[None]]) -> None:
-        self.exchange = exchange
-        self._send = send
-        self.line_end = "\n"
-        self.prompt_tokens: int | None = None  # as this model's own tokenizer counts it; None is words
-
-    async def head(self, status: int = 200, headers: dict[str, str] | None = None) -> None:
-        pairs = [(name.encode(), value.encode()) for name, value in (headers or STREAM_HEADERS).items()]
-        await self._send({"type": "http.response.start", "status": status, "headers": pairs})
-
-    async def raw(self, content: bytes) -> None:
-        await self._send({"type": "http.response.body", "body": content, "more_body": True})
-
-    async def close(self) -> None:
-        self.exchange.end("complete")
-        await self._send({"type": "http.response.body", "body": b""})
-
-    async def cut(self) -> None:
-        self.exchange.end("cut")
-        raise Cut
-
-    async def whole(self, status: int, content_type: str, content: str, **headers: str) -> None:
-        await self.head(status, {"content-type": content_type, **headers})
-        await self.raw(content.encode())
-        await self.close()
-
-    async def line(self, text: str) -> None:
-        await self.raw(f"{text}{self.line_end}{self.line_end}".encode())
-
-    async def chunk(self, delta: dict[str, Any] | None, **fields: Any) -> None:
-        await self.line(f"data: {json.dumps(self.chunk_json(delta, **fields), ensure_ascii=False)}")
-
-    def chunk_json(self, delta: dict[str, Any] | None, finish: str | None = None, **fields: Any) -> dict[str, Any]:
-        choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
-        self.exchange.emitted += [text for text in [(delta or {}).get("content")] if text]
-        head = {"id": "chatcmpl-fake", "object": "chat.completion.chunk", "created": 1, "model": self.exchange.model}
-        return {**head, "choices": choices, **fields}
-
-    def usage(self) -> dict[str, Any]:
-        prompt_tokens = self.prompt_tokens
-        if prompt_tokens is None:
-            prompt_tokens = sum(len(text_of(message["content"]).split()) for message in self.exchange.body["messages"])
-        completion_tokens = len(self.exchange.emitted)
-        return {
-            "prompt_tokens": prompt_tokens,
-            "completion_tokens": completion_tokens,
-            "total_tokens": prompt_tokens + completion_tokens,
-            "prompt_tokens_details": {"cached_tokens": prompt_tokens // 2},
-        }
-
-    async def tokens(self, count: int, *, delay_seconds: float = 0) -> None:
-        for number in range(count):
-            await asyncio.sleep(delay_seconds)
-            await self.token(number)
-
-    async def token(self, number: int) -> None:
-        await self.chunk({"content": f" word{number}" if number else "word0"})
-
-    async def texts(self, texts: list[str]) -> None:
-        for text in texts:
-            await self.chunk({"content": text})
-
-    async def finish(self, reason: str | None = "stop", *, usage: bool = True, done: bool = True) -> None:
-        """End the stream as OpenAI does: finish reason, usage when it was asked for, the done line."""
-        await self.chunk({}, finish=reason)
-        if usage and self.exchange.body.get("stream_options", {}).get("include_usage"):
-            await self.chunk(None, usage=self.usage())
-        if done:
-            await self.line("data: [DONE]")
-        await self.close()
 
 
 BLIND = "blind"
@@ -753,9 +650,10 @@ class UpstreamApp:
         if scope["type"] != "http":
             return
         body = await read_body(receive)
-        if scope["path"].endswith(("/chat/completions", "/embeddings")):
+        if scope["path"].endswith(("/chat/completions", "/embeddings", "/responses")):
             headers = {name.decode(): value.decode() for name, value in scope["headers"]}
-            await self._complete(Exchange(json.loads(body), headers, scope["client"][1]), receive, send)
+            exchange = Exchange(json.loads(body), headers, scope["client"][1], path=scope["path"])
+            await self._complete(exchange, receive, send)
         elif scope["path"] == "/reset":
             self.exchanges.clear()
             self._requests.clear()
@@ -786,8 +684,18 @@ class UpstreamApp:
     async def _answer(self, exchange: Exchange, send: Any) -> None:
         answer, model = Answer(exchange, send), exchange.model
         self._requests[model] += 1
-        if "input" in exchange.body:
+        if exchange.path.endswith("/embeddings"):
             await answer_embeddings(answer, self._requests[model])
+            return
+        if exchange.path.endswith("/responses"):
+            try:
+                exchange.body = read_input(exchange.body)
+            except ValueError as error:
+                await answer.whole(400, "application/json", error_json(400, "invalid_request_error", str(error)))
+                return
+            answer = ResponsesAnswer(exchange, send)
+        if model.startswith("thinks-"):
+            await answer_thinking(answer)
             return
         if model.startswith("tools-"):
             await answer_with_tools_up_to_a_limit(answer)

@@ -76,18 +76,17 @@ def prompt_json(request: HttpRequest, pk: int) -> HttpResponseBase:
 def sent_messages(completion: Completion, sent: SentRequest) -> list[SentMessage]:
     """Return the messages of the request beside what each was in the window."""
     entries = WindowRecord.from_json(completion.window or {}).message_entries  # without a window nothing is *sent*
-    messages = sent.body["messages"]
-    beside = entries if len(entries) == len(messages) else [None] * len(messages)  # one of them is stored no more
+    beside = entries if len(entries) == len(sent.prompt) else [None] * len(sent.prompt)  # one is stored no more
     return [
         SentMessage(
             number=number,
-            role=message["role"],
+            role=message.role,
             kind=str(KINDS[entry.kind]) if entry else "",
             tokens=entry.tokens if entry else None,
-            content=message.get("content") or "",
-            tool_calls=_written(message["tool_calls"]) if message.get("tool_calls") else "",
+            content=message.content,
+            tool_calls=_written([call.to_wire() for call in message.tool_calls]) if message.tool_calls else "",
         )
-        for number, (message, entry) in enumerate(zip(messages, beside, strict=True), start=1)
+        for number, (message, entry) in enumerate(zip(sent.prompt, beside, strict=True), start=1)
     ]
 
 

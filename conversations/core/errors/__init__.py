@@ -30,6 +30,7 @@
     │ ├ RateLimited                   retryable
     │ ├ ProviderRejected              trying again will not help
     │ │ ├ CredentialsRejected, QuotaExhausted, LanguageModelNotFound, ContextTooLong
+    │ │ ├ DialectRejected               the settings of the language model are wrong
     │ │ └ ToolsNotSupported             another scenario does
     │ ├ MalformedStream               not a reply at all
     │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
@@ -105,6 +106,7 @@ from .completions import (
     CompletionError,
     ContextTooLong,
     CredentialsRejected,
+    DialectRejected,
     EmbeddingsChanged,
     EmptyReply,
     LanguageModelNotFound,
@@ -224,6 +226,7 @@ __all__ = [
     "ConversationNotFound",
     "ConversationTooLong",
     "CredentialsRejected",
+    "DialectRejected",
     "DocumentDamaged",
     "DocumentEmpty",
     "DocumentEncrypted",

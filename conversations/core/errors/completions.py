@@ -81,6 +81,16 @@ class ToolsNotSupported(ProviderRejected):
     template = "This language model can't call tools. Choose a scenario without tools or with another language model."
 
 
+class DialectRejected(ProviderRejected):
+    """The request has a field, or lacks one, that the provider does not take: the model's dialect is set up wrong."""
+
+    code = "dialect_rejected"
+    template = (
+        "The provider rejected the form of the request. An admin of this site has to correct how this language model "
+        "is set up."
+    )
+
+
 class ContextTooLong(ProviderRejected):
     """The provider says that the prompt is too long.
 

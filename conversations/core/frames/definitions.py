@@ -145,6 +145,15 @@ class ReplyStep(ConversationFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyRestarted(ConversationFrame):
+    """The text of *reply* begins again at 0 in its *step*: what was shown of it so far was thought, and no reply."""
+
+    type: ClassVar[str] = "reply.restarted"
+    reply: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyDone(ConversationFrame):
     """The reply is *state* (complete or stopped) and stored whole: *length* code points."""
 
@@ -262,6 +271,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         ReplyDelta,
         ReplyHtml,
         ReplyStep,
+        ReplyRestarted,
         ReplyDone,
         ReplyFailed,
         WindowRecorded,

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from .kept_reasoning import KeptReasoning
 from .pictures import PromptPicture, content_parts
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -37,7 +38,10 @@ class PromptToolCall:
 
 
 class PromptMessage(NamedTuple):
-    """One message of a prompt. A `tool` message answers the call *tool_call_id*; users send *pictures*."""
+    """One message of a prompt. A `tool` message answers the call *tool_call_id*; users send *pictures*.
+
+    *kept* is what its provider demands back with the calls of a tool loop, while that lasts.
+    """
 
     role: Role
     content: str
@@ -45,15 +49,21 @@ class PromptMessage(NamedTuple):
     tool_calls: tuple[PromptToolCall, ...] = ()
     tool_call_id: str | None = None
     pictures: tuple[PromptPicture, ...] = ()
+    kept: KeptReasoning | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """Return the message in OpenAI's chat format, without empty fields."""
         content = content_parts(self.content, self.pictures) if self.pictures else self.content
         wire: dict[str, Any] = {"role": self.role, "content": content}
+        if self.kept is not None:
+            wire |= self.kept.fields
         if self.name is not None:
             wire["name"] = self.name
         if self.tool_calls:
             wire["tool_calls"] = [call.to_wire() for call in self.tool_calls]
+            if self.kept is not None:
+                for place, call in enumerate(wire["tool_calls"]):
+                    call |= self.kept.fields_of_call(place)
         if self.tool_call_id is not None:
             wire["tool_call_id"] = self.tool_call_id
         return wire

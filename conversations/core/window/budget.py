@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
 from conversations.core.prompt.messages import PromptMessage
+from conversations.core.prompt.wires import PLAIN_FORM, PromptForm
 
 from .picture_tokens import ModelPictures, message_picture_tokens
 
@@ -38,7 +39,7 @@ class ChatFormat:
 
 @dataclass(frozen=True, slots=True)
 class LanguageModel:
-    """A provider's model, as configured. All limits are tokens."""
+    """A provider's model, as configured. All limits are tokens; *form* is how its prompts are written."""
 
     name: str
     context_window_tokens: int
@@ -46,6 +47,7 @@ class LanguageModel:
     encoding: str
     chat_format: ChatFormat = ChatFormat()
     label: str = ""
+    form: PromptForm = PLAIN_FORM
 
     def __post_init__(self) -> None:
         if not 0 < self.reply_reserve_tokens < self.context_window_tokens:
@@ -75,7 +77,10 @@ def budget_tokens(
 
 
 def content_tokens(message: PromptMessage, *, count_text: CountText, chat_format: ChatFormat) -> int:
-    """Count what *message* adds to the fixed overhead: the number that is stored with a message's row."""
+    """Count what *message* adds to the fixed overhead: the number that is stored with a message's row.
+
+    Reasoning that is kept for the provider is counted where it is sent, and not in that number.
+    """
     tokens = count_text(message.content)
     if message.name is not None:
         tokens += count_text(message.name) + chat_format.tokens_per_name
@@ -84,6 +89,8 @@ def content_tokens(message: PromptMessage, *, count_text: CountText, chat_format
     for call in message.tool_calls:
         tokens += chat_format.tokens_per_tool_call + count_text(call.id)
         tokens += count_text(call.name) + count_text(call.arguments)
+    if message.kept is not None:
+        tokens += message.kept.tokens
     return tokens
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.prompt.pictures import PicturesSent
+from conversations.core.prompt.wires import Breakpoints, PromptForm, Wire
 from conversations.core.recall.recalled_passage import RecalledPassage
 
 from .budget import CountText
@@ -218,7 +219,8 @@ class WindowRecord:
     *left_out_unnamed* counts the others. *anchor* is where the window before this one began, and *older_limit_tokens*
     the room that there was for older messages. *recall* tells of those that were sent again beside the newest message.
     *summary* is the summary of what is before it, where there was one. *tools_withheld* says why the reply might call
-    no tools, or no more of them, although its scenario has some: the money did not cover what may follow.
+    no tools, or no more of them, although its scenario has some: the money did not cover what may follow. *wire* and
+    *breakpoints* say how the prompt was written.
     """
 
     language_model: str
@@ -242,6 +244,13 @@ class WindowRecord:
     recall: RecallRecord = field(default_factory=RecallRecord)
     tools_withheld: Withheld = ""
     summary: SummaryRecord | None = None
+    wire: Wire = "chat"
+    breakpoints: Breakpoints = ""
+
+    @property
+    def form(self) -> PromptForm:
+        """How the prompt was written for its provider."""
+        return PromptForm(self.wire, self.breakpoints)
 
     @property
     def may_call(self) -> bool:

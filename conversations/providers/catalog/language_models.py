@@ -4,8 +4,9 @@
 
 Models are separated by commas; the first is the default. After a name come options: context_window and reply_reserve in
 tokens, encoding, input_usd, output_usd, cached_input_usd and cache_write_usd for a million tokens, label, vision=yes or
-no, and picture_tokens, what each picture takes. A context window that the price data does not know has to be given: a
-made-up limit is worse than a site that does not start.
+no, and picture_tokens, what each picture takes; and what corrects the dialect of its server: wire (chat or responses),
+cache_breakpoints (none, openai or anthropic) and sent_back. A context window that the price data does not know has to be
+given: a made-up limit is worse than a site that does not start.
 
 Without a base URL and a key there is no provider, and the demo model answers.
 """
@@ -28,19 +29,30 @@ from conversations.core.window.picture_tokens import FixedTokens, ModelPictures
 from conversations.providers.demo import DEMO_LANGUAGE_MODELS, DEMO_PICTURES, DEMO_PRICES
 from conversations.providers.tokens.tokenizer import chat_format
 from conversations.providers.wire.completion_request import OPENAI_BASE_URL
+from conversations.providers.wire.dialect import PLAIN_DIALECT, Dialect
 
+from .known_dialects import DIALECT_WORDS, configured_dialect
 from .model_settings import NamedModel, parse_models, setting_error
 from .picture_rules import CAUTIOUS, known_pictures
 from .published_prices import known_context_window, unit_prices
 
 SETTING = "LANGUAGE_MODELS"
 LARGEST_DEFAULT_RESERVE_TOKENS = 4_096
-WORDS = ("context_window", "reply_reserve", "encoding", *PRICE_NAMES, "label", "vision", "picture_tokens")
+WORDS = (
+    "context_window",
+    "reply_reserve",
+    "encoding",
+    *PRICE_NAMES,
+    "label",
+    "vision",
+    "picture_tokens",
+    *DIALECT_WORDS,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredModel:
-    """A language model on offer, with the prices that the settings give for it, if they do.
+    """A language model on offer: the *dialect* of its server, and the prices that the settings give, if they do.
 
     *pictures* is how it counts pictures; None is a model that sees none.
     """
@@ -49,6 +61,7 @@ class ConfiguredModel:
     base_url: str
     given_prices: UnitPrices | None = None
     pictures: ModelPictures | None = None
+    dialect: Dialect = PLAIN_DIALECT
 
     @property
     def name(self) -> str:
@@ -105,6 +118,7 @@ def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
     if window_tokens is None:
         message = f"the context window of {named.name} is not known; write: {named.name} context_window=N (in tokens)"
         raise setting_error(SETTING, message)
+    dialect = configured_dialect(named, base_url=base_url)
     default_reserve_tokens = min(LARGEST_DEFAULT_RESERVE_TOKENS, window_tokens // 4)
     language_model = LanguageModel(
         name=named.name,
@@ -113,8 +127,9 @@ def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
         encoding=named.encoding(),
         chat_format=chat_format(named.name),
         label=named.given.get("label", ""),
+        form=dialect.form,
     )
-    return ConfiguredModel(language_model, base_url, _prices(named), _pictures(named))
+    return ConfiguredModel(language_model, base_url, _prices(named), _pictures(named), dialect)
 
 
 def _pictures(named: NamedModel) -> ModelPictures | None:

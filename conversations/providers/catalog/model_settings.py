@@ -50,6 +50,21 @@ class NamedModel:
             pass
         raise self.error(f"has {word}={self.given[word]}, which is not a number from 0 to 1")
 
+    def one_of(self, word: str, values: Collection[str]) -> str | None:
+        """Return one of *values*, None if none is given."""
+        if (value := self.given.get(word)) is None or value in values:
+            return value
+        raise self.error(f"has {word}={value}, which is none of {', '.join(values)}")
+
+    def some_of(self, word: str, values: Collection[str]) -> frozenset[str] | None:
+        """Return those of *values* that are given with | between them, None if none is."""
+        if (given := self.given.get(word)) is None:
+            return None
+        chosen = frozenset(given.split("|"))
+        if unknown := sorted(chosen.difference(values)):
+            raise self.error(f"has {word}={given}, in which {unknown[0]} is none of {', '.join(values)}")
+        return chosen
+
     def price_usd(self, word: str) -> Decimal:
         """Return a price that is given, as the ledger can keep it."""
         try:

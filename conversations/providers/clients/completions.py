@@ -26,6 +26,7 @@ from conversations.providers.wire.provider_connection import (
     provider_request_id,
 )
 from conversations.providers.wire.provider_errors import refusal_error
+from conversations.providers.wire.response_stream import ResponseReader
 
 LAST_BYTE_SECONDS: Final = 0.5  # between the last event and the end of the stream
 
@@ -54,10 +55,10 @@ class CompletionClient:
         Raises a `CompletionError`, before the first piece or after it.
         """
         with closing(StreamTimeout(self.timeouts)) as waits:
-            body = request.to_send(base_url=self.base_url)
+            body = request.to_send()
             with self._connection.translated_errors(), waits:
-                stream = await self._connection.open_stream("/chat/completions", body)
-            reader = CompletionReader()
+                stream = await self._connection.open_stream(request.path, body)
+            reader = _reader(request)
             try:
                 with self._connection.translated_errors(in_stream=True):
                     async with aclosing(_events(stream.response, waits)) as events:
@@ -66,7 +67,11 @@ class CompletionClient:
                                 yield event
                 if not reader.has_begun:
                     raise _error_of_empty_stream(stream.response)
+                for event in reader.finish():
+                    yield event
             except CompletionError:
+                for event in reader.finish():
+                    yield event
                 # Only the usage comes after a finish reason: a reply that is whole stays whole.
                 if reader.finish_reason is None:
                     raise
@@ -77,6 +82,12 @@ class CompletionClient:
     async def aclose(self) -> None:
         """Close all connections."""
         await self._connection.aclose()
+
+
+def _reader(request: CompletionRequest) -> CompletionReader | ResponseReader:
+    if request.dialect.form.wire == "responses":
+        return ResponseReader()
+    return CompletionReader(tags_in_content=request.dialect.tags_in_content)
 
 
 async def _events(response: httpx2.Response, waits: StreamTimeout) -> AsyncGenerator[str]:

@@ -1,53 +1,31 @@
-"""The request for a completion, and its JSON in the dialect of the server that it goes to.
+"""The request for a completion, and its JSON body for Chat Completions or the Responses API.
 
-`max_tokens` is what Ollama, vLLM, llama.cpp and the hosted providers all understand. OpenAI's own newer models refuse
-it and want `max_completion_tokens`, which Ollama ignores silently and Mistral answers with 422. Checked 2026-11-21:
-https://platform.openai.com/docs/api-reference/chat/create https://github.com/ollama/ollama/issues/7125
+On the Responses API nothing is stored at the provider (`store: false`) and no state of it is used: the window that we
+chose is the whole input. So what a tool loop needs of the model's reasoning comes back encrypted, and is sent again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, Final
 
 from conversations.core.prompt.messages import Prompt
 from conversations.core.prompt.pictures import fill_in_pictures
+from conversations.core.prompt.wires import Wire, write_prompt
 
-WITH_PICTURES = frozenset({"messages", "input"})
+from .dialect import PLAIN_DIALECT, Dialect
+
 OPENAI_BASE_URL = "https://api.openai.com/v1"
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """The fields that a server accepts beyond those that all of them know. The defaults suit an unknown server."""
-
-    output_limit_field: str = "max_tokens"
-    takes_cache_key: bool = False
-    takes_stream_options: bool = True
-
-
-OPENAI = Dialect(output_limit_field="max_completion_tokens", takes_cache_key=True)
-# Mistral refuses stream_options with 422 and reports usage without being asked, checked 2026-11-21:
-# https://github.com/openai/openai-agents-python/issues/442
-MISTRAL = Dialect(takes_stream_options=False)
-
-_BY_DOMAIN = {"api.openai.com": OPENAI, "openai.azure.com": OPENAI, "mistral.ai": MISTRAL}
-
-
-def dialect_for(base_url: str) -> Dialect:
-    """Return the dialect of the server at *base_url*."""
-    host = urlsplit(base_url).hostname or ""
-    for domain, dialect in _BY_DOMAIN.items():
-        if host == domain or host.endswith(f".{domain}"):
-            return dialect
-    return Dialect()
+PATHS: Final[Mapping[Wire, str]] = {"chat": "/chat/completions", "responses": "/responses"}
+CONTENT_FIELD: Final[Mapping[Wire, str]] = {"chat": "messages", "responses": "input"}
+# Sampling parameters that the Responses API does not know and answers with 400, checked 2026-11-22 in openai 3.52.
+_UNKNOWN_TO_RESPONSES: Final = frozenset({"frequency_penalty", "presence_penalty", "logit_bias", "n", "seed", "stop"})
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """One request. *sampling* holds fields such as temperature, *tools* OpenAI's tool schemas.
+    """One request. *sampling* holds fields such as temperature, *tools* the tool schemas of Chat Completions.
 
     With *may_call* false the tools are sent all the same: providers want to know those that a prompt has calls of.
     *data_urls* are the pictures of the prompt by their digests: only what leaves has them.
@@ -61,31 +39,60 @@ class CompletionRequest:
     may_call: bool = True
     cache_key: str | None = None
     data_urls: Mapping[str, str] = field(default_factory=dict)
+    dialect: Dialect = PLAIN_DIALECT
 
-    def to_send(self, *, base_url: str) -> dict[str, Any]:
+    @property
+    def path(self) -> str:
+        """The path of the request below the provider's base URL."""
+        return PATHS[self.dialect.form.wire]
+
+    def to_send(self) -> dict[str, Any]:
         """Return the JSON body as it leaves: what `to_wire` returns, with the pictures themselves."""
-        body = self.to_wire(base_url=base_url)
+        body = self.to_wire()
         if self.data_urls:
-            body |= {name: fill_in_pictures(body[name], self.data_urls) for name in WITH_PICTURES & body.keys()}
+            field = CONTENT_FIELD[self.dialect.form.wire]
+            body[field] = fill_in_pictures(body[field], self.data_urls)
         return body
 
-    def to_wire(self, *, base_url: str) -> dict[str, Any]:
-        """Return the JSON body, in the dialect of the server at *base_url*. Sampling overrides nothing else.
+    def to_wire(self) -> dict[str, Any]:
+        """Return the JSON body, in the dialect of its server. Sampling overrides nothing else.
 
         Pictures are named by their digests: this is what the ledger keeps.
         """
-        dialect = dialect_for(base_url)
-        body = dict(self.sampling)
+        dialect, wire = self.dialect, self.dialect.form.wire
+        body = dict(self.sampling) if wire == "chat" else _responses_sampling(self.sampling)
         body |= {"model": self.language_model, "stream": True}
-        body["messages"] = [message.to_wire() for message in self.prompt]
-        if dialect.takes_stream_options:
+        body[CONTENT_FIELD[wire]] = write_prompt(self.prompt, dialect.form)
+        if wire == "responses":
+            body |= {"store": False, "include": ["reasoning.encrypted_content"]}
+        elif dialect.takes_stream_options:
             body["stream_options"] = {"include_usage": True}
         if self.max_output_tokens is not None:
             body[dialect.output_limit_field] = self.max_output_tokens
         if self.tools:
-            body["tools"] = list(self.tools)
+            body["tools"] = list(self.tools) if wire == "chat" else [_flat(tool) for tool in self.tools]
             if not self.may_call:
                 body["tool_choice"] = "none"
         if self.cache_key and dialect.takes_cache_key:
             body["prompt_cache_key"] = self.cache_key
+        if dialect.form.breakpoints == "openai":
+            body["prompt_cache_options"] = {"mode": "explicit"}
         return body
+
+
+def _responses_sampling(sampling: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sampling parameters of Chat Completions as the Responses API has them; it knows fewer."""
+    body = {name: value for name, value in sampling.items() if name not in _UNKNOWN_TO_RESPONSES}
+    effort, verbosity = body.pop("reasoning_effort", None), body.pop("verbosity", None)
+    reasoning = {"summary": "auto", **(body.get("reasoning") or {})}
+    if effort is not None:
+        reasoning["effort"] = effort
+    body["reasoning"] = reasoning
+    if verbosity is not None:
+        body["text"] = {"verbosity": verbosity, **(body.get("text") or {})}
+    return body
+
+
+def _flat(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool as the Responses API writes it; unasked it would hold a schema to rules that ours need not keep."""
+    return {"type": "function", "strict": False, **tool["function"]}

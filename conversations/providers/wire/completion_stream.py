@@ -3,8 +3,9 @@
     chunk = {"id", "model", "choices": [{"delta": {"content", "tool_calls"}, "finish_reason"}], "usage"}
 
 Servers differ in what they leave out: choices may be empty, content null or missing, a chunk may only name the role,
-usage may come on every chunk (the last one counts) or not at all. Reasoning is not part of the reply, but is counted
-where usage is missing. (Models that hide it and are stopped before they report usage cost more than we can know.)
+usage may come on every chunk (the last one counts) or not at all. Reasoning is not part of the reply: it comes as
+events of its own, whichever field it is sent in, and also out of tags in the content. Where usage is missing it is
+counted. (Models that hide it and are stopped before they report usage cost more than we can know.)
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from conversations.core.prompt.openai_messages import MOST_ID_CHARACTERS
 from conversations.core.text.storable_text import UNSTORABLE, StorablePieces
 from conversations.core.tools.tool_spec import is_object
 
+from .dialect import OF_CALL
+from .reasoning_fields import ReasoningFields, reasoning_text
 from .reported_usage import parse_usage
+from .think_tags import Piece, Said, ThinkTags, Thought
 
 _DATA = b"data:"
 
@@ -70,32 +74,49 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class TextWasReasoning:
+    """All text that has come so far was thought before the reply, as a closing tag tells that came after it."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallDelta:
-    """A further piece of tool call number *index*: id and name come once, the arguments in pieces of JSON text."""
+    """A further piece of tool call number *index*: id and name come once, the arguments in pieces of JSON text.
+
+    *kept* are fields that the provider demands back with the call.
+    """
 
     index: int
     id: str
     name: str
     arguments: str
+    kept: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionEnd:
-    """The stream is over. Without a *finish_reason* it was cut, whatever else looks right."""
+    """The stream is over. Without a *finish_reason* it was cut, whatever else looks right.
+
+    *kept* is reasoning that the provider may demand back with the calls: *fields* of their message, or *items*.
+    """
 
     finish_reason: str | None
     usage: Usage | None
     provider_request_id: str
     language_model: str
+    kept: Mapping[str, Any] = field(default_factory=dict)
 
 
-CompletionEvent = TextDelta | ReasoningDelta | ToolCallDelta | CompletionEnd
+Delta = TextDelta | ReasoningDelta | TextWasReasoning | ToolCallDelta
+CompletionEvent = Delta | CompletionEnd
 
 
 class CompletionReader:
-    """Reads one completion's chunks in their order and collects what its `CompletionEnd` says."""
+    """Reads one completion's chunks in their order and collects what its `CompletionEnd` says.
 
-    def __init__(self) -> None:
+    After the last chunk `finish` yields what was held back. *tags_in_content* is whether thoughts may be there.
+    """
+
+    def __init__(self, *, tags_in_content: bool = True) -> None:
         self.has_begun = False
         self.finish_reason: str | None = None
         self._usage: Usage | None = None
@@ -103,14 +124,23 @@ class CompletionReader:
         self._id = ""
         self._language_model = ""
         self._pieces = StorablePieces()
+        self._thoughts = StorablePieces()
+        self._reasoning = ReasoningFields()
+        self._tags = ThinkTags()
+        if not tags_in_content:
+            self._tags.expect_none()
 
-    def read(self, chunk: object) -> Iterator[TextDelta | ReasoningDelta | ToolCallDelta]:
+    def read(self, chunk: object) -> Iterator[Delta]:
         """Yield what *chunk* adds to the reply. Raises `MalformedStream` where it is no chunk at all."""
         self.has_begun = True
         try:
             yield from self._read(chunk)  # type: ignore[arg-type]
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as exc:
             raise MalformedStream(detail=f"not a completion chunk: {type(exc).__name__}") from exc
+
+    def finish(self) -> Iterator[Delta]:
+        """Yield what was held back until the content is over."""
+        yield from self._split(self._tags.end())
 
     def end(self, *, request_id: str = "") -> CompletionEnd:
         """Return the end as far as the chunks say it; *request_id* is the one in the response's headers.
@@ -119,9 +149,11 @@ class CompletionReader:
         """
         is_counted = self._usage is not None and (self._usage.output_tokens > 0 or not self._has_text)
         usage = self._usage if is_counted else None
-        return CompletionEnd(self.finish_reason, usage, request_id or self._id, self._language_model)
+        fields = self._reasoning.fields()
+        kept = {"fields": fields} if fields else {}
+        return CompletionEnd(self.finish_reason, usage, request_id or self._id, self._language_model, kept)
 
-    def _read(self, chunk: Mapping[str, Any]) -> Iterator[TextDelta | ReasoningDelta | ToolCallDelta]:
+    def _read(self, chunk: Mapping[str, Any]) -> Iterator[Delta]:
         self._id = self._id or _word(chunk.get("id"))
         self._language_model = self._language_model or _word(chunk.get("model"))
         if usage := chunk.get("usage"):
@@ -130,15 +162,36 @@ class CompletionReader:
             return
         choice = choices[0]
         delta = choice.get("delta") or {}
-        if reasoning := _reasoning(delta):
-            yield ReasoningDelta(reasoning)
+        content = delta.get("content")
+        if len(delta) > 1 or type(content) is not str:  # most chunks have nothing but content
+            yield from self._read_reasoning(delta)
         # A refusal is what OpenAI's models write in place of content: the user should read it.
-        if text := self._pieces.take(_text(delta.get("content")) or delta.get("refusal") or ""):
-            self._has_text = True
-            yield TextDelta(text)
-        yield from _tool_call_deltas(delta)
+        if text := self._pieces.take(_text(content) or delta.get("refusal") or ""):
+            if self._tags.pass_as_text(text):
+                self._has_text = True
+                yield TextDelta(text)
+            else:
+                yield from self._split(self._tags.feed(text))
+        if "tool_calls" in delta:
+            yield from _tool_call_deltas(delta)
         # Some servers send "" on every chunk but the last.
         self.finish_reason = _word(choice.get("finish_reason")) or self.finish_reason
+
+    def _read_reasoning(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
+        self._reasoning.take(delta)
+        if (found := reasoning_text(delta)) and (text := self._thoughts.take(found)):
+            self._tags.expect_none()
+            yield ReasoningDelta(text)
+
+    def _split(self, pieces: Iterator[Piece]) -> Iterator[Delta]:
+        for piece in pieces:
+            if isinstance(piece, Said):
+                self._has_text = True
+                yield TextDelta(piece.text)
+            elif isinstance(piece, Thought):
+                yield ReasoningDelta(piece.text)
+            else:
+                yield TextWasReasoning()
 
 
 def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:
@@ -149,6 +202,7 @@ def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:
             id=_word(call.get("id")),
             name=_word(function.get("name")),
             arguments=_arguments(function.get("arguments")),
+            kept={name: call[name] for name in OF_CALL if call.get(name)},
         )
 
 
@@ -162,12 +216,6 @@ def _arguments(value: object) -> str:
 def _word(value: object) -> str:
     """Return a name that the provider gives, fit to be stored; blank for anything but text."""
     return UNSTORABLE.sub("", value) if isinstance(value, str) else ""
-
-
-def _reasoning(delta: Mapping[str, Any]) -> str:
-    """Return the thoughts in *delta*: DeepSeek, vLLM and Qwen have `reasoning_content`, OpenRouter `reasoning`."""
-    text = delta.get("reasoning_content") or delta.get("reasoning")
-    return text if isinstance(text, str) else ""
 
 
 def _text(content: object) -> str:
@@ -191,6 +239,7 @@ class _PartialCall:
     id: str
     name: str
     pieces: list[str] = field(default_factory=list)
+    kept: dict[str, Any] = field(default_factory=dict)
 
     @property
     def arguments(self) -> str:
@@ -225,11 +274,18 @@ class ToolCallCollector:
             self._calls.append(call)
         call.id, call.name = call.id or delta.id, call.name or delta.name
         call.pieces.append(delta.arguments)
+        if delta.kept:  # a signature may come late, and twice: the last one counts
+            call.kept |= delta.kept
 
     @property
     def text(self) -> str:
         """Return their names and arguments, to be counted where no usage is reported."""
         return "".join(call.name + call.arguments for call in self._calls)
+
+    @property
+    def kept(self) -> list[dict[str, Any] | None]:
+        """Return the fields that the provider may demand back with each call, in the order of `calls`."""
+        return [call.kept or None for call in self._calls[:MOST_CALLS]]
 
     def calls(self, *, step: int, is_cut: bool = False) -> tuple[PromptToolCall, ...]:
         """Return the first `MOST_CALLS` in their order.

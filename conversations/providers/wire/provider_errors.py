@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -18,6 +18,7 @@ from conversations.core.errors import (
     CompletionError,
     ContextTooLong,
     CredentialsRejected,
+    DialectRejected,
     LanguageModelNotFound,
     ProviderRejected,
     ProviderTimedOut,
@@ -80,6 +81,20 @@ _TOOLS_WORDINGS = [
         r"tools param requires --jinja|unsupported param: tools\b",  # llama.cpp
     )
 ]
+# A field too many, or one that is missing: GPT-5.4 and later, Gemini, DeepSeek and Kimi, the Responses API where there
+# is none, OpenAI's own fields elsewhere. From their users' public reports, checked 2026-11-22.
+_DIALECT_WORDINGS = [
+    re.compile(wording, re.IGNORECASE)
+    for wording in (
+        r"tools with reasoning_effort are not supported|please use /v1/responses",
+        r"missing (?:a )?thought_signature",
+        r"reasoning_content\b.{0,80}\b(?:must|missing|required)|missing.{0,40}\breasoning_content",
+        r"(?:unsupported|unknown|unrecognized)(?: request)? (?:parameter|argument)s?\b.{0,40}"
+        r"\b(?:max_tokens|max_completion_tokens|prompt_cache_\w+|stream_options|reasoning\w*|store|include|input)\b",
+        r"invalid url \(post [\w/]*/responses\)|encrypted.content.{0,60}\b(?:not supported|could not be)",
+        r"\bcache_control\b.{0,60}\b(?:not permitted|not supported|extra inputs)",
+    )
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +116,12 @@ def refusal_error(refusal: Refusal) -> CompletionError:
     if _is_context_too_long(refusal, codes):
         stated = stated_lengths(refusal.message[:READ_CHARACTERS], refusal.body)
         return ContextTooLong(**stated._asdict(), detail=detail, request_id=refusal.request_id)
-    error = ToolsNotSupported if _is_about_tools(refusal, status) else _error_class(status, codes)
+    if _is_worded(refusal, status, _DIALECT_WORDINGS):
+        error: type[CompletionError] = DialectRejected
+    elif _is_worded(refusal, status, _TOOLS_WORDINGS):
+        error = ToolsNotSupported
+    else:
+        error = _error_class(status, codes)
     return error(detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id)
 
 
@@ -146,9 +166,10 @@ def _is_context_too_long(refusal: Refusal, codes: set[str]) -> bool:
     return says_context_too_long(refusal.message[:READ_CHARACTERS])
 
 
-def _is_about_tools(refusal: Refusal, status: int | None) -> bool:
+def _is_worded(refusal: Refusal, status: int | None, wordings: Iterable[re.Pattern[str]]) -> bool:
+    """Tell whether the refusal is about what the request is made of, and has one of *wordings*."""
     message = refusal.message[:READ_CHARACTERS]
-    return status not in (401, 402, 403, 429) and any(wording.search(message) for wording in _TOOLS_WORDINGS)
+    return status not in (401, 402, 403, 429) and any(wording.search(message) for wording in wordings)
 
 
 def _codes(body: object) -> set[str]:

@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
-from conversations.core.prompt.messages import PromptMessage, PromptToolCall, digest_of
+from conversations.core.prompt.kept_reasoning import KeptReasoning
+from conversations.core.prompt.messages import Prompt, PromptMessage, PromptToolCall, digest_of
 from conversations.core.prompt.pictures import DETAILS, REASONS, with_picture_lines
 from conversations.core.prompt.summary_text import render_summary
+from conversations.core.prompt.wires import write_prompt
 from conversations.core.window.truncation import truncate_text
 from conversations.core.window.window_record import RecallEntry, WindowEntry, WindowRecord
 from conversations.models import Completion, Message, Summary
@@ -26,9 +28,10 @@ from .pictures import SentPicture, sent_pictures
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """*body* is what was sent; *is_exact* if its digest is the one that was noted when it left."""
+    """*body* is what was sent, with *prompt*; *is_exact* if its digest is the one that was noted when it left."""
 
     body: Mapping[str, Any]
+    prompt: Prompt
     is_exact: bool
 
 
@@ -37,9 +40,12 @@ def sent_request(completion: Completion) -> SentRequest:
     if completion.window is None:
         raise ValueError("only completions of replies have a window")
     record = WindowRecord.from_json(completion.window)
-    messages = [message.to_wire() for message in _messages(completion, record)]
+    prompt = tuple(_messages(completion, record))
+    messages = write_prompt(prompt, record.form)
+    field = "messages" if record.wire == "chat" else "input"
     return SentRequest(
-        body={**completion.request, **_tools(completion), "messages": messages},
+        body={**completion.request, **_tools(completion), field: messages},
+        prompt=prompt,
         is_exact=digest_of(messages) == completion.messages_digest,
     )
 
@@ -59,11 +65,18 @@ def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMe
             yield from _summary(record)
         elif entry.message in stored:
             message = _with_pictures(prompt_message(stored[entry.message]), entry, pictures.get(entry.message or 0, ()))
+            if entry.kind == "tool_step":
+                message = message._replace(kept=_kept_reasoning(stored[entry.message], record))
             if entry.kind == "newest":
                 content = _question(stored[entry.message], message.content, record, stored)
                 yield message._replace(content=content)
             else:
                 yield message._replace(content=truncate_text(message.content, entry.truncated_to))
+
+
+def _kept_reasoning(step: Message, record: WindowRecord) -> KeptReasoning | None:
+    kept = KeptReasoning.from_stored(step.kept_reasoning) if step.kept_reasoning else None
+    return kept if kept and kept.belongs_to(language_model=record.language_model, wire=record.wire) else None
 
 
 def _summary(record: WindowRecord) -> Iterator[PromptMessage]:

@@ -24,7 +24,12 @@ from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.tokens.tokenizer import count_prompt
 from conversations.providers.wire.completion_request import CompletionRequest
-from conversations.providers.wire.completion_stream import CompletionEnd, ReasoningDelta, TextDelta
+from conversations.providers.wire.completion_stream import (
+    CompletionEnd,
+    ReasoningDelta,
+    TextDelta,
+    TextWasReasoning,
+)
 from conversations.services.counting.model_context import ModelContext
 
 from .ledger import NewCompletion, Outcome, open_completion
@@ -52,6 +57,11 @@ class _Received:
         if self.tokens > self.most_tokens:
             raise self.too_long
         to.append(text)
+
+    def take_back_text(self) -> None:
+        """Note that what has come as text was thought before the answer."""
+        self.thoughts += self.pieces
+        self.pieces.clear()
 
     def outcome(self, duration_seconds: float, error_code: str = "", *, not_billed: bool = False) -> Outcome:
         return Outcome(
@@ -88,7 +98,10 @@ class BoundedRequest:
     async def ask(self, client: CompletionClient) -> str:
         """Make the request and return what the model wrote. Raises a `CompletionError`, or an `AccessError`."""
         request = CompletionRequest(
-            self.writer.language_model.name, self.prompt, max_output_tokens=self.max_output_tokens
+            self.writer.language_model.name,
+            self.prompt,
+            max_output_tokens=self.max_output_tokens,
+            dialect=self.writer.configured.dialect,
         )
         completion = await open_row(lambda: self._open(request))
         received = _Received(self.max_output_tokens, self.writer.count_text, self.too_long)
@@ -114,6 +127,8 @@ class BoundedRequest:
                         received.add(received.pieces, event.text)
                     elif isinstance(event, ReasoningDelta):
                         received.add(received.thoughts, event.text)
+                    elif isinstance(event, TextWasReasoning):
+                        received.take_back_text()
                     elif isinstance(event, CompletionEnd):
                         received.end = event
         except TimeoutError as error:
@@ -132,7 +147,7 @@ class BoundedRequest:
                     purpose=self.purpose,
                     user=self.conversation.owner,
                     language_model=request.language_model,
-                    body=request.to_wire(base_url=writer.configured.base_url),
+                    body=request.to_wire(),
                     prices=writer.unit_prices(at=timezone.now()),
                     prompt_tokens=tokens,
                     most_prompt_tokens=int(tokens * writer.calibration) + 1,

@@ -17,6 +17,7 @@ from conversations.core.money.context_cost import cost_without_history_usd
 from conversations.core.money.unit_prices import UnitPrices, cost_usd, worst_case_usd
 from conversations.core.money.usage import Usage
 from conversations.core.prompt.messages import digest_of, digest_of_text
+from conversations.core.prompt.wires import system_text
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose
@@ -124,7 +125,6 @@ def _reserve(completion: Completion, loop_usd: Decimal | None, limits: MoneyLimi
 
 
 def _row_of(new: NewCompletion) -> Completion:
-    messages = new.body.get("messages", ())
     return Completion(
         purpose=new.purpose,
         user=new.user,
@@ -136,7 +136,7 @@ def _row_of(new: NewCompletion) -> Completion:
         language_model=new.language_model,
         window=new.record.to_json() if new.record else None,
         request={name: value for name, value in new.body.items() if name not in CONTENT + KEPT_ONCE},
-        messages_digest=digest_of(messages or new.body.get("input", ())),
+        messages_digest=digest_of(_content(new.body)),
         estimated_input_tokens=new.prompt_tokens,
         reserved_usd=new.worst_usd,
         price_list=price_list_column(new.prices),
@@ -152,7 +152,7 @@ def _scenario_id(new: NewCompletion) -> int | None:
 
 def _keep_texts(completion: Completion, body: Mapping[str, Any]) -> None:
     """Let *completion* name the system prompt and the tools' schemas that it is sent with, stored unless they are."""
-    texts = {"system_prompt_id": _system_prompt(body.get("messages", ())), "tool_schemas_id": _tool_schemas(body)}
+    texts = {"system_prompt_id": system_text(_content(body)), "tool_schemas_id": _tool_schemas(body)}
     sent = {name: (digest_of_text(text), text) for name, text in texts.items() if text is not None}
     if not sent:
         return
@@ -163,8 +163,9 @@ def _keep_texts(completion: Completion, body: Mapping[str, Any]) -> None:
         setattr(completion, name, digest)
 
 
-def _system_prompt(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    return messages[0]["content"] if messages and messages[0]["role"] == "system" else None
+def _content(body: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the messages of a request, its items, or the texts to be embedded."""
+    return next((body[name] for name in CONTENT if body.get(name)), ())
 
 
 def _tool_schemas(body: Mapping[str, Any]) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -21,6 +22,7 @@ from django.utils import timezone
 
 from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
 from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.prompt.kept_reasoning import KeptReasoning, kept_reasoning
 from conversations.core.prompt.pictures import digests_in
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.database_threads import in_worker_thread
@@ -32,11 +34,12 @@ from conversations.providers.wire.completion_stream import (
     CompletionEnd,
     ReasoningDelta,
     TextDelta,
+    TextWasReasoning,
     ToolCallCollector,
     ToolCallDelta,
 )
 from conversations.selectors.conversations.pictures import data_urls
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_context import ModelContext, model_context
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
     MOST_ATTEMPTS,
@@ -61,16 +64,20 @@ class ReplySink(Protocol):
 
     def append(self, text: str) -> None: ...
 
+    def take_back_text(self) -> None: ...
+
 
 @dataclass(slots=True)
 class StepProgress:
     """The part of a completion that one attempt has received so far. Times are seconds of a monotonic clock.
 
-    Calls that come although *may_call* is false are not run. *tightening* is what the window's budget was divided by.
+    Calls that come although *may_call* is false are not run. *tightening* is what the window's budget was divided by,
+    *model* the language model that was asked.
     """
 
     may_call: bool = True
     tightening: Decimal = Decimal(1)
+    model: ModelContext | None = None
     started: float = field(default_factory=time.monotonic)
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -86,6 +93,11 @@ class StepProgress:
         self._note_first_token()
         self.pieces.append(text)
 
+    def take_back_text(self) -> None:
+        """Note that what has come as text was thought before the reply."""
+        self.thoughts += self.pieces
+        self.pieces.clear()
+
     def add_call(self, delta: ToolCallDelta) -> None:
         self._note_first_token()
         self.calls.take(delta)
@@ -93,6 +105,33 @@ class StepProgress:
     def _note_first_token(self) -> None:
         if self.first_token is None:
             self.first_token = time.monotonic()
+
+    def kept_reasoning(self) -> KeptReasoning | None:
+        """Return what the provider demands back with the calls, as far as its dialect says so; None if it is nothing.
+
+        What is encrypted takes the tokens that the model thought for, as it reported them: its text says nothing of it.
+        """
+        if self.model is None or self.end is None:
+            return None
+        dialect = self.model.configured.dialect
+        content = {name: value for name, value in self.end.kept.items() if name == "items"}
+        fields = {name: value for name, value in self.end.kept.get("fields", {}).items() if name in dialect.sent_back}
+        calls = [
+            call and {name: value for name, value in call.items() if name in dialect.sent_back}
+            for call in self.calls.kept
+        ]
+        content |= {"fields": fields} if fields else {}
+        content |= {"calls": calls} if any(calls) else {}
+        if not content:
+            return None
+        thought = self.end.usage.reasoning_tokens if self.end.usage else 0
+        is_encrypted = bool(thought and content.get("items"))
+        return kept_reasoning(
+            content,
+            language_model=self.model.configured.name,
+            wire=dialect.form.wire,
+            tokens=thought if is_encrypted else self.model.count_text(json.dumps(content, ensure_ascii=False)),
+        )
 
     def outcome(self, ended_by: BaseException | None = None) -> Outcome:
         """Return what the ledger keeps. A cancellation carries its error code, or none if a user stopped it."""
@@ -127,6 +166,10 @@ class StepRequest:
     def may_call(self) -> bool:
         return self.step_may_call and self.prepared.window.record.may_call
 
+    @property
+    def model(self) -> ModelContext:
+        return model_context(self.prepared.reply.conversation.scenario)
+
     def completion_request(self) -> CompletionRequest:
         conversation, record = self.prepared.reply.conversation, self.prepared.window.record
         return CompletionRequest(
@@ -137,6 +180,7 @@ class StepRequest:
             tools=self.prepared.toolbox.schemas,
             may_call=self.may_call,
             cache_key=str(conversation.public_id),
+            dialect=self.model.configured.dialect,
         )
 
 
@@ -162,7 +206,7 @@ async def complete_step(
         except LoopNotCovered:  # the money does not cover what may follow a call, but maybe an answer
             request = await _plan(sink, in_worker_thread(prepare_answer)(request.prepared), may_call)
             completion = await open_row(partial(open_step, request, attempt))
-        progress = StepProgress(request.may_call, request.prepared.tightening)
+        progress = StepProgress(request.may_call, request.prepared.tightening, request.model)
         try:
             await _attempt(request, completion, progress, sink, client)
             return progress
@@ -219,7 +263,7 @@ def open_step(request: StepRequest, attempt: int) -> Completion:
             purpose=Purpose.REPLY,
             user=prepared.reply.conversation.owner,
             language_model=record.language_model,
-            body=request.completion_request().to_wire(base_url=context.configured.base_url),
+            body=request.completion_request().to_wire(),
             prices=prices,
             prompt_tokens=record.prompt_tokens,
             most_prompt_tokens=record.most_prompt_tokens,
@@ -256,6 +300,9 @@ async def _stream(
                 progress.add_call(event)
             elif isinstance(event, ReasoningDelta):
                 progress.thoughts.append(event.text)
+            elif isinstance(event, TextWasReasoning):
+                progress.take_back_text()
+                sink.take_back_text()
             elif isinstance(event, CompletionEnd):
                 progress.end = event
     if progress.end is None or not progress.end.finish_reason:

@@ -225,7 +225,8 @@ def _is_answer(progress: StepProgress) -> bool:
 async def _store_calls(loop: _Loop, progress: StepProgress) -> None:
     is_cut = progress.end is not None and progress.end.finish_reason in ("length", "content_filter")
     calls = progress.calls.calls(step=loop.step, is_cut=is_cut)
-    store = partial(store_calls, loop.reply.pk, step=loop.step, calls=calls, toolbox=loop.toolbox)
+    kept = progress.kept_reasoning()
+    store = partial(store_calls, loop.reply.pk, step=loop.step, calls=calls, toolbox=loop.toolbox, kept=kept)
     loop.text, loop.calls = "".join(progress.pieces), await retry_while_database_down(store)
 
 

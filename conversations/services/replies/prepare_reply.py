@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ContextTooLong, PromptError
 from conversations.core.prompt.grounding_text import PromptPassage
+from conversations.core.prompt.kept_reasoning import KeptReasoning
 from conversations.core.window.calibration import RefusedPrompt
 from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
@@ -128,6 +129,7 @@ def _load_steps(reply: Message, context: ModelContext) -> _StoredSteps:
     """Return the tool calls of *reply* and their results so far."""
     if reply.position == reply.first_position:
         return _StoredSteps((), 1)
+    stored = list(reply.steps.order_by("position"))
     rows = [
         HistoryRow(
             id=row.pk,
@@ -139,12 +141,25 @@ def _load_steps(reply: Message, context: ModelContext) -> _StoredSteps:
             tool_calls=_as_json(row.tool_calls),
             tool_call_id=row.tool_call_id,
         )
-        for row in reply.steps.order_by("position")
+        for row in stored
     ]
     counts = StoredCounts(context)
     messages = tuple(counts.of(rows))
     counts.store()
+    messages = tuple(
+        _with_kept_reasoning(message, row.kept_reasoning, context)
+        for message, row in zip(messages, stored, strict=True)
+    )
     return _StoredSteps(messages, 1 + sum(bool(message.message.tool_calls) for message in messages))
+
+
+def _with_kept_reasoning(step: HistoryMessage, stored: str, context: ModelContext) -> HistoryMessage:
+    """Return a step with what its provider demands back, counted; nothing where another model would get it."""
+    configured = context.configured
+    kept = KeptReasoning.from_stored(stored) if stored else None
+    if kept is None or not kept.belongs_to(language_model=configured.name, wire=configured.dialect.form.wire):
+        return step
+    return step._replace(message=step.message._replace(kept=kept), content_tokens=step.content_tokens + kept.tokens)
 
 
 def _as_json(tool_calls: list[dict[str, object]]) -> str | None:

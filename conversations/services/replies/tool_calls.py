@@ -21,6 +21,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.core.errors import ReplyInterrupted, ToolError, TooManyCalls
+from conversations.core.prompt.kept_reasoning import KeptReasoning
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE, TOOL_NAME, is_object
@@ -40,16 +41,26 @@ SAME_AS_BEFORE = "This is the same call as before, so it was not run again, and 
 SHORTENED = "\n… (the tool answered with more, which was not kept)"
 
 
-def store_calls(reply_id: int, *, step: int, calls: Sequence[PromptToolCall], toolbox: Toolbox) -> list[ToolCall]:
+def store_calls(
+    reply_id: int,
+    *,
+    step: int,
+    calls: Sequence[PromptToolCall],
+    toolbox: Toolbox,
+    kept: KeptReasoning | None = None,
+) -> list[ToolCall]:
     """Store the calls that the language model asks for, before any is run. Those that can't be run have ended already.
 
-    Of calls above the limit, one row says how many were left out. Raises `ReplyInterrupted` if the reply has ended.
+    Of calls above the limit, one row says how many were left out. *kept* is what the provider demands back with them.
+    Raises `ReplyInterrupted` if the reply has ended.
     """
     rows = [_checked_row(call, toolbox) for call in calls[:MOST_CALLS_AT_ONCE]]
     if left_out := len(calls) - len(rows):
         rows.append(_left_out_row(_unchecked_row(calls[len(rows)], toolbox), left_out))
     for index, row in enumerate(rows):
         row.reply_id, row.step, row.index = reply_id, step, index
+    if kept:
+        rows[0].kept_reasoning = kept.text
     with transaction.atomic():
         lock_streaming(reply_id)
         return calls_of_step(reply_id, step) or ToolCall.objects.bulk_create(rows)
@@ -179,7 +190,9 @@ def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str) -> list
     called = PromptMessage("assistant", text, tool_calls=tuple(map(sent_call, calls)))
     results = [PromptMessage("tool", call.result, tool_call_id=call.call_id) for call in calls]
     placed = enumerate([called, *results], start=reply.position)
-    return [_step_row(reply, message, position, context) for position, message in placed]
+    rows = [_step_row(reply, message, position, context) for position, message in placed]
+    rows[0].kept_reasoning = calls[0].kept_reasoning
+    return rows
 
 
 def sent_call(call: ToolCall) -> PromptToolCall:

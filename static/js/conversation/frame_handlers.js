@@ -63,6 +63,9 @@ export function frameHandler({
       case "reply.html":
         takePiece(frame);
         break;
+      case "reply.restarted":
+        messages.restart(frame);
+        break;
       case "window.recorded":
         coverage.update({ first_position: frame.first_position, recalled: frame.recalled });
         break;

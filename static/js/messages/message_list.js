@@ -8,7 +8,7 @@ import { ReplyView } from "./reply_view.js";
 import { rememberSources, restoreSources } from "./sources.js";
 import { rememberCalls, restoreCalls } from "./tool_calls.js";
 
-/** @import { ConversationSnapshot, DrawnMessage, ReplyDelta, ReplyHtml } from "../server/frames.js" */
+/** @import { ConversationSnapshot, DrawnMessage, ReplyDelta, ReplyHtml, ReplyRestarted } from "../server/frames.js" */
 
 export class MessageList {
   /** @type {ReplyView | undefined} the reply that streams */
@@ -73,6 +73,13 @@ export class MessageList {
     }
     this.#reply.take(frame);
     return this.#reply.hasGap;
+  }
+
+  /** @param {ReplyRestarted} frame */
+  restart(frame) {
+    if (this.#reply?.article.dataset.message === String(frame.reply)) {
+      this.#reply.restart(frame);
+    }
   }
 
   /**

@@ -6,7 +6,7 @@ import { ReplyText } from "./reply_text.js";
 import { rememberCalls, restoreCalls, updateCalls } from "./tool_calls.js";
 
 /**
- * @import { ReplyDelta, ReplyHtml } from "../server/frames.js"
+ * @import { ReplyDelta, ReplyHtml, ReplyRestarted } from "../server/frames.js"
  * @import { Change } from "./reply_text.js"
  */
 
@@ -40,6 +40,19 @@ export class ReplyView {
     } else if (piece.step === this.step && piece.type === "reply.html") {
       this.#show(this.text.takeBlock(piece.start, piece.end, piece.html));
     }
+  }
+
+  /**
+   * Begin the text again from nothing. A restart of a step that is not shown yet comes with that step's stored state.
+   * @param {ReplyRestarted} restarted
+   */
+  restart({ step }) {
+    if (step !== this.step) {
+      return;
+    }
+    this.text = new ReplyText({ tailAt: 0, tail: "" });
+    find(this.article, "[data-blocks]").replaceChildren();
+    this.#show({ blocks: [], redraw: true, appended: "" });
   }
 
   /**

@@ -12,6 +12,7 @@
  * @typedef {{type: "reply.html", conversation: string, reply: number, step: number, start: number, end: number,
  *   html: string}} ReplyHtml
  * @typedef {{type: "reply.step", conversation: string, reply: number, step: number}} ReplyStep
+ * @typedef {{type: "reply.restarted", conversation: string, reply: number, step: number}} ReplyRestarted
  * @typedef {{type: "reply.done" | "reply.failed", conversation: string, reply: number, position: number,
  *   state: string}} ReplyEnded
  * @typedef {{type: "window.recorded", conversation: string, reply: number, first_position: number,
@@ -31,7 +32,7 @@
  *   *recalled* are the messages above it that were sent again, *would_recall* those that would be for what is being written
  *
  * @typedef {MessageStored | MessageMarked | MessageShown | ReplyStarted | ReplyDelta | ReplyHtml | ReplyStep |
- *   ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationRenamed |
+ *   ReplyRestarted | ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationRenamed |
  *   ConversationSnapshot | ErrorFrame} ServerFrame
  */
 

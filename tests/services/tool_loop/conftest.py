@@ -81,14 +81,15 @@ class Talk:
 
 
 @pytest.fixture
-async def talk_to(settings, upstream, transactional_db) -> Callable[[str], Awaitable[Talk]]:
+async def talk_to(settings, upstream, transactional_db) -> Callable[..., Awaitable[Talk]]:
     """Return what begins a conversation with a model, which is named after what it does."""
     upstream.reset()
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = upstream.base_url, "sk-test"
     client = CompletionClient(upstream.base_url, "sk-test")
 
-    async def begin_with(model: str) -> Talk:
-        settings.LANGUAGE_MODELS = f"{model} context_window=16384 encoding=o200k_base input_usd=1 output_usd=2"
+    async def begin_with(model: str, options: str = "") -> Talk:
+        limits = "context_window=16384 encoding=o200k_base input_usd=1 output_usd=2"
+        settings.LANGUAGE_MODELS = f"{model} {limits} {options}"
         return Talk(upstream, client, await in_thread(lambda: begin(make_user("alice"))))
 
     yield begin_with

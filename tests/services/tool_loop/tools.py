@@ -53,6 +53,9 @@ class Texts:
     def append(self, text: str) -> None:
         self.steps[-1] += text
 
+    def take_back_text(self) -> None:
+        self.steps[-1] = ""
+
     @property
     def text(self) -> str:
         return self.steps[-1]

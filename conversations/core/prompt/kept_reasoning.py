@@ -1,0 +1,57 @@
+"""Reasoning that a provider demands back within a tool loop, kept byte for byte with the step it belongs to.
+
+    {"model", "wire": "chat", "tokens", "fields": {"reasoning_content": "…"}, "calls": [{"extra_content": {…}}, null]}
+    {"model", "wire": "responses", "tokens", "items": [{"type": "reasoning", …}, {"call": 0}]}
+
+*fields* belong to the message with the calls and *calls* to each of these in their order. *items* are those of the
+Responses API in their order; `{"call": 0}` stands for the first call. It is sent back while the loop lasts, to the
+model that wrote it, and never after: what was thought about an earlier question is no part of a later prompt.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class KeptReasoning(NamedTuple):
+    """The JSON *text* as it is stored, and how many *tokens* it takes in a prompt."""
+
+    text: str
+    tokens: int
+
+    @classmethod
+    def from_stored(cls, text: str) -> KeptReasoning:
+        """Return what is stored as *text*."""
+        return cls(text, json.loads(text)["tokens"])
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """What belongs to the message with the calls, on Chat Completions."""
+        return self._read().get("fields") or {}
+
+    def fields_of_call(self, place: int) -> Mapping[str, Any]:
+        """Return what belongs to the call at *place*, on Chat Completions."""
+        calls = self._read().get("calls") or ()
+        return (calls[place] if place < len(calls) else None) or {}
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """The items of the Responses API, with a mark where each call stands among them."""
+        return self._read().get("items") or []
+
+    def belongs_to(self, *, language_model: str, wire: str) -> bool:
+        """Tell whether it was written by this model over this API: another one can't read it."""
+        stored = self._read()
+        return stored.get("model") == language_model and stored.get("wire") == wire
+
+    def _read(self) -> dict[str, Any]:
+        stored: dict[str, Any] = json.loads(self.text)
+        return stored
+
+
+def kept_reasoning(content: Mapping[str, Any], *, language_model: str, wire: str, tokens: int) -> KeptReasoning:
+    """Return *content* as it is kept. Characters beyond ASCII are escaped: all that a provider sends can be stored."""
+    stored = {"model": language_model, "wire": wire, "tokens": tokens, **content}
+    return KeptReasoning(json.dumps(stored), tokens)

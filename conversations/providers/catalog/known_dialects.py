@@ -1,0 +1,140 @@
+"""Which dialect the known servers speak: data with sources, so that it can be read, and corrected by a setting.
+
+The first row whose domain and model fit decides; a server that is in none of them speaks the plain format. What a row
+says is from documents alone: no provider was asked. Options of LANGUAGE_MODELS correct it for one model: `wire=`,
+`cache_breakpoints=`, `sent_back=`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Final
+from urllib.parse import urlsplit
+
+from conversations.core.prompt.wires import PromptForm
+from conversations.providers.wire.dialect import ALWAYS_SENT_BACK, OF_CALL, OF_MESSAGE, PLAIN_DIALECT, Dialect
+
+from .model_settings import NamedModel
+
+WIRES: Final = ("chat", "responses")
+BREAKPOINTS: Final = ("none", "openai", "anthropic")
+DIALECT_WORDS: Final = ("wire", "cache_breakpoints", "sent_back")
+
+_REASONING_CONTENT: Final = ALWAYS_SENT_BACK | {"reasoning_content"}
+_OPENAI = Dialect(output_limit_field="max_completion_tokens", takes_cache_key=True, tags_in_content=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDialect:
+    """The *dialect* of a server at one of *domains* (any, if there are none) for the models that *models* matches."""
+
+    name: str
+    dialect: Dialect
+    source: str
+    domains: tuple[str, ...] = ()
+    models: str = ""
+    checked: str = "2026-11-22"
+
+    def fits(self, language_model: str, host: str) -> bool:
+        is_there = not self.domains or any(host == each or host.endswith(f".{each}") for each in self.domains)
+        return is_there and bool(re.search(self.models, language_model, re.IGNORECASE))
+
+
+KNOWN: Final = (
+    # Writes to the cache cost 1.25 of the input, and are found again at breakpoints alone.
+    KnownDialect(
+        "OpenAI, GPT-5.6 and later",
+        replace(_OPENAI, form=PromptForm("responses", "openai"), output_limit_field="max_output_tokens"),
+        "https://platform.openai.com/docs/guides/prompt-caching https://github.com/danny-avila/LibreChat/issues/14355",
+        ("api.openai.com",),
+        r"^(ft:)?gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)",
+    ),
+    # Chat Completions answers tools together with reasoning by 400.
+    KnownDialect(
+        "OpenAI, GPT-5.4 and 5.5",
+        replace(_OPENAI, form=PromptForm("responses"), output_limit_field="max_output_tokens"),
+        "https://github.com/danny-avila/LibreChat/issues/14231 https://github.com/pipecat-ai/pipecat/issues/4043",
+        ("api.openai.com",),
+        r"^(ft:)?gpt-5\.[45]",
+    ),
+    KnownDialect(
+        "OpenAI and Azure",
+        _OPENAI,
+        "https://platform.openai.com/docs/api-reference/chat/create https://github.com/ollama/ollama/issues/7125",
+        ("api.openai.com", "openai.azure.com"),
+    ),
+    KnownDialect(
+        "Mistral",
+        Dialect(takes_stream_options=False),
+        "https://github.com/openai/openai-agents-python/issues/442 (stream_options is refused; usage comes unasked)",
+        ("mistral.ai",),
+        checked="2026-11-21",
+    ),
+    KnownDialect(
+        "OpenRouter, Claude",
+        Dialect(form=PromptForm("chat", "anthropic"), effort="reasoning"),
+        "https://openrouter.ai/docs/features/prompt-caching https://openrouter.ai/docs/use-cases/reasoning-tokens",
+        ("openrouter.ai",),
+        r"^~?anthropic/",
+    ),
+    KnownDialect(
+        "OpenRouter",
+        Dialect(effort="reasoning"),
+        "https://openrouter.ai/docs/use-cases/reasoning-tokens (reasoning_details go back as they came)",
+        ("openrouter.ai",),
+    ),
+    KnownDialect(
+        "DeepSeek and Kimi",
+        Dialect(sent_back=_REASONING_CONTENT),
+        "https://api-docs.deepseek.com/guides/thinking_mode https://github.com/MoonshotAI/kimi-cli/issues/2141 "
+        "https://github.com/charmbracelet/crush/issues/2754",
+        ("api.deepseek.com", "moonshot.ai", "moonshot.cn"),
+    ),
+    # A signature with each call, which has to come back with it; it is among what is always sent back.
+    KnownDialect(
+        "Gemini",
+        Dialect(),
+        "https://ai.google.dev/gemini-api/docs/thought-signatures https://github.com/Gitlawb/openclaude/issues/67",
+        ("generativelanguage.googleapis.com",),
+    ),
+    KnownDialect(
+        "Anthropic's OpenAI-compatible address",
+        Dialect(effort=""),
+        "https://docs.claude.com/en/api/openai-sdk (no prompt caching, no thinking text, effort ignored)",
+        ("api.anthropic.com",),
+    ),
+    KnownDialect(
+        "DeepSeek and Kimi, served elsewhere",
+        Dialect(sent_back=_REASONING_CONTENT),
+        "https://github.com/anomalyco/opencode/issues/25058",
+        models=r"deepseek|kimi",
+    ),
+)
+
+
+def known_dialect(language_model: str, *, base_url: str) -> Dialect:
+    """Return the dialect of the server at *base_url* for that model, as far as it is known."""
+    host = urlsplit(base_url).hostname or ""
+    return next((known.dialect for known in KNOWN if known.fits(language_model, host)), PLAIN_DIALECT)
+
+
+def configured_dialect(named: NamedModel, *, base_url: str) -> Dialect:
+    """Return the dialect of a model as the settings name it, with what they correct. Raises `ValueError`."""
+    known = known_dialect(named.name, base_url=base_url)
+    wire = named.one_of("wire", WIRES) or known.form.wire
+    given = named.one_of("cache_breakpoints", BREAKPOINTS)
+    breakpoints = known.form.breakpoints if given is None else given.replace("none", "")
+    dialect = replace(known, form=PromptForm(wire, breakpoints))  # type: ignore[arg-type]  # `one_of` has checked them
+    if wire != known.form.wire:
+        dialect = replace(dialect, output_limit_field=_output_limit_field(wire, base_url))
+    if (fields := named.some_of("sent_back", ("none", *OF_MESSAGE, *OF_CALL))) is not None:
+        dialect = replace(dialect, sent_back=fields - {"none"})
+    return dialect
+
+
+def _output_limit_field(wire: str, base_url: str) -> str:
+    if wire == "responses":
+        return "max_output_tokens"
+    is_openai = "openai" in (urlsplit(base_url).hostname or "")
+    return _OPENAI.output_limit_field if is_openai else Dialect().output_limit_field

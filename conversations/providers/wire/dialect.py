@@ -1,0 +1,42 @@
+"""What a server understands of OpenAI's format beyond what all of them do, as values; the defaults suit an unknown one.
+
+Which server has which dialect is data: `providers/catalog/known_dialects.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from conversations.core.prompt.wires import PLAIN_FORM, PromptForm
+
+Effort = Literal["", "reasoning_effort", "reasoning"]
+# Fields of an answer in which reasoning may be demanded back within a tool loop.
+OF_MESSAGE: Final = ("reasoning_content", "reasoning_details", "thinking_blocks")
+OF_CALL: Final = ("extra_content", "provider_specific_fields")
+# All of these are sent back to the server that sent them; `reasoning_content` only where it is known to be wanted,
+# since others refuse it or put it into the prompt.
+ALWAYS_SENT_BACK: Final = frozenset({"reasoning_details", "thinking_blocks", *OF_CALL})
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a server is spoken to.
+
+    *output_limit_field* bounds the reply. `max_tokens` is what Ollama, vLLM, llama.cpp and the hosted providers all
+    understand; OpenAI's own newer models refuse it and want `max_completion_tokens`, which Ollama ignores silently and
+    Mistral answers with 422. *form* is the API and where cache breakpoints are set. *sent_back* are the fields of
+    reasoning that go back within a tool loop. *effort* is the field that says how hard to think.
+    *tags_in_content* is false where thoughts never come as `<think>` tags.
+    """
+
+    form: PromptForm = PLAIN_FORM
+    output_limit_field: str = "max_tokens"
+    takes_cache_key: bool = False
+    takes_stream_options: bool = True
+    sent_back: frozenset[str] = ALWAYS_SENT_BACK
+    effort: Effort = "reasoning_effort"
+    tags_in_content: bool = True
+
+
+PLAIN_DIALECT: Final = Dialect()

@@ -1,0 +1,94 @@
+"""Reasoning in the fields of a chunk: its text, and what has to come back with the calls of a loop.
+
+    reasoning_content   text                              DeepSeek, Kimi, llama.cpp, LM Studio, LiteLLM, older vLLM
+    reasoning           text, or an object with text      OpenRouter, Ollama, vLLM from 0.11.2
+    reasoning_details   [{"type", "text" | "summary" | "data", "signature", "index", "id", "format"}]    OpenRouter
+    thinking_blocks     [{"type": "thinking", "thinking", "signature"} | {"type", "data"}]               LiteLLM
+    content             parts, of which some are {"type": "thinking", "thinking": [{"type": "text", "text"}]}   Mistral
+
+Several of them may hold the same text: the first that has any is read. Checked 2026-11-22.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+_TEXTS: Final = ("text", "summary", "content", "thinking")  # where an object has its text
+_GROWING: Final = (*_TEXTS, "data", "signature")  # what comes in pieces, of an object that comes in several chunks
+MOST_KEPT_CHARACTERS: Final = 1_000_000
+
+
+def reasoning_text(delta: Mapping[str, Any]) -> str:
+    """Return what was thought, as *delta* says it; blank if it says nothing of it."""
+    for name in ("reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"):
+        if text := _text_of(delta.get(name)):
+            return text
+    content = delta.get("content")
+    if isinstance(content, list):
+        thinking = (part.get("thinking") for part in content if part.get("type") == "thinking")
+        return "".join(map(_text_of, thinking))
+    return ""
+
+
+def _text_of(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "".join(map(_text_of, value))
+    if isinstance(value, Mapping):
+        return next((text for name in _TEXTS if (text := _text_of(value.get(name)))), "")
+    return ""
+
+
+class ReasoningFields:
+    """Collects the fields of reasoning of one completion, put together as they would be without streaming.
+
+    Nothing is kept of one that is too long to be sent again.
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._objects: dict[str, list[dict[str, Any]]] = {}
+        self._characters = 0
+
+    def take(self, delta: Mapping[str, Any]) -> None:
+        if isinstance(text := delta.get("reasoning_content"), str) and text:
+            self._texts.append(text)
+            self._characters += len(text)
+        for name in ("reasoning_details", "thinking_blocks"):
+            if isinstance(objects := delta.get(name), list):
+                for each in objects:
+                    self._add(self._objects.setdefault(name, []), each)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of a message, by their names."""
+        if self._characters > MOST_KEPT_CHARACTERS:
+            return {}
+        text = {"reasoning_content": "".join(self._texts)} if self._texts else {}
+        return text | self._objects
+
+    def _add(self, objects: list[dict[str, Any]], piece: object) -> None:
+        """Add *piece* to the object that it goes on with, or as a new one."""
+        if not isinstance(piece, Mapping):
+            return
+        self._characters += sum(len(value) for value in piece.values() if isinstance(value, str))
+        before = objects[-1] if objects else None
+        if before is None or not _goes_on(before, piece):
+            objects.append(dict(piece))
+            return
+        for name, value in piece.items():
+            if name in _GROWING and isinstance(value, str) and isinstance(before.get(name), str):
+                before[name] += value
+            elif value is not None:
+                before[name] = value
+
+
+def _goes_on(before: Mapping[str, Any], piece: Mapping[str, Any]) -> bool:
+    """Tell whether *piece* is a further piece of the object *before*: of the same kind, place and id, and unsigned."""
+    if before.get("type") != piece.get("type") or before.get("index") != piece.get("index"):
+        return False
+    if before.get("id") and piece.get("id") and before["id"] != piece["id"]:
+        return False
+    is_whole = bool(before.get("signature") or before.get("data")) and piece.get("index") is None
+    return not is_whole

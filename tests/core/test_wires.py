@@ -1,0 +1,90 @@
+"""A prompt as it is written for both APIs, and where its cache breakpoints stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.core.prompt.kept_reasoning import kept_reasoning
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
+from conversations.core.prompt.wires import PLAIN_FORM, PromptForm, system_text, write_prompt
+
+CALL = PromptToolCall("call_1", "look", "{}")
+SYSTEM, Q1, A1, Q2, A2, Q3 = (
+    PromptMessage("system", "Be kind."),
+    PromptMessage("user", "one"),
+    PromptMessage("assistant", "first"),
+    PromptMessage("user", "two"),
+    PromptMessage("assistant", "second"),
+    PromptMessage("user", "three, with grounding"),
+)
+CALLED = PromptMessage("assistant", "", tool_calls=(CALL,))
+RESULT = PromptMessage("tool", "4", tool_call_id="call_1")
+OPENAI = PromptForm("chat", "openai")
+
+
+def marked(prompt, form=OPENAI):
+    """Return the texts that a breakpoint stands behind."""
+    parts = [part for message in write_prompt(prompt, form) for part in message.get("content") or () if part != "4"]
+    return [part["text"] for part in parts if isinstance(part, dict) and len(part) > 2]
+
+
+@pytest.mark.parametrize("wire", ["chat", "responses"])
+@pytest.mark.parametrize("breakpoints", ["openai", "anthropic"])
+def test_breakpoints_stand_after_the_system_prompt_and_before_both_newest_questions(wire, breakpoints):
+    form = PromptForm(wire, breakpoints)
+    assert marked((SYSTEM, Q1, A1, Q2, A2, Q3), form) == ["Be kind.", "first", "second"]
+
+
+def test_what_one_request_marks_last_the_next_one_marks_too():
+    before = marked((SYSTEM, Q1, A1, Q2))
+    after = marked((SYSTEM, Q1, A1, Q2, A2, Q3))
+    assert before[-1] == "first"
+    assert before[-1] in after
+
+
+def test_the_newest_question_and_its_steps_are_never_before_a_breakpoint():
+    assert marked((SYSTEM, Q1, A1, Q2, CALLED, RESULT)) == ["Be kind.", "first"]
+    assert marked((SYSTEM, Q1)) == ["Be kind."]
+    assert marked((Q1,)) == []
+
+
+def test_a_message_without_text_can_t_be_marked():
+    assert marked((SYSTEM, Q1, CALLED, RESULT, Q2)) == ["Be kind.", "one"]
+
+
+def test_at_most_three_breakpoints_are_set():
+    prompt = (SYSTEM, *(message for _ in range(50) for message in (Q1, A1)), Q3)
+    assert len(marked(prompt)) == 3
+
+
+def test_a_prompt_without_breakpoints_is_written_as_before():
+    prompt = (SYSTEM, Q1, CALLED, RESULT, A1, Q2)
+    assert write_prompt(prompt, PLAIN_FORM) == [message.to_wire() for message in prompt]
+
+
+@pytest.mark.parametrize("form", [PLAIN_FORM, OPENAI, PromptForm("responses"), PromptForm("responses", "openai")])
+def test_the_system_prompt_can_be_read_again(form):
+    assert system_text(write_prompt((SYSTEM, Q1), form)) == "Be kind."
+    assert system_text(write_prompt((Q1,), form)) is None
+    assert system_text(["a text to be embedded"]) is None
+
+
+def test_kept_fields_stand_with_the_message_and_its_calls():
+    content = {"fields": {"reasoning_content": "Hm.\n“é”\u2028"}, "calls": [{"extra_content": {"google": "s=="}}]}
+    kept = kept_reasoning(content, language_model="m", wire="chat", tokens=5)
+    [message] = write_prompt((CALLED._replace(kept=kept),), PLAIN_FORM)
+    assert message["reasoning_content"] == "Hm.\n“é”\u2028"
+    assert message["tool_calls"] == [{**CALL.to_wire(), "extra_content": {"google": "s=="}}]
+    assert kept.belongs_to(language_model="m", wire="chat")
+    assert not kept.belongs_to(language_model="m", wire="responses")
+
+
+def test_kept_items_stand_between_the_calls():
+    second = PromptToolCall("call_2", "see", "{}")
+    items = [{"type": "reasoning", "id": "a"}, {"call": 0}, {"type": "reasoning", "id": "b"}, {"call": 1}, {"call": 7}]
+    kept = kept_reasoning({"items": items}, language_model="m", wire="responses", tokens=5)
+    step = PromptMessage("assistant", "Let me see.", tool_calls=(CALL, second), kept=kept)
+    written = write_prompt((step,), PromptForm("responses"))
+    assert [item.get("id") or item.get("call_id") or item["type"] for item in written] == [
+        "a", "message", "call_1", "b", "call_2"
+    ]  # fmt: skip

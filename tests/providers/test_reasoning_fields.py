@@ -1,0 +1,113 @@
+"""Reasoning is read from whatever field a provider sends it in."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.providers.wire.completion_stream import (
+    CompletionReader,
+    ReasoningDelta,
+    TextDelta,
+    TextWasReasoning,
+)
+
+TEXT = {"content": "Hello"}
+
+
+def read(*deltas, tags_in_content=True):
+    """Return the thoughts, the text, and what is kept of a completion."""
+    reader = CompletionReader(tags_in_content=tags_in_content)
+    events = [event for delta in deltas for event in reader.read({"choices": [{"index": 0, "delta": delta}]})]
+    events += reader.finish()
+    thought, said = "", ""
+    for event in events:
+        if isinstance(event, ReasoningDelta):
+            thought += event.text
+        elif isinstance(event, TextDelta):
+            said += event.text
+        elif isinstance(event, TextWasReasoning):
+            thought, said = thought + said, ""
+    return thought, said, reader.end().kept.get("fields", {})
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        {"reasoning_content": "Hm."},
+        {"reasoning": "Hm."},
+        {"reasoning": {"content": "Hm."}},
+        {"reasoning": {"text": "Hm."}},
+        {"reasoning": {"summary": "Hm."}},
+        {"reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]},
+        {"reasoning_details": [{"type": "reasoning.summary", "summary": "Hm."}]},
+        {"thinking_blocks": [{"type": "thinking", "thinking": "Hm.", "signature": None}]},
+        {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]},
+        {"content": "<think>Hm.</think>"},
+        {"content": None, "reasoning_content": "", "reasoning": "Hm."},
+        # The same text in two fields is read once.
+        {"reasoning": "Hm.", "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}]},
+        {"reasoning_content": "Hm.", "thinking_blocks": [{"type": "thinking", "thinking": "Hm."}]},
+    ],
+)
+def test_each_form_of_reasoning_is_reasoning_and_no_text(delta):
+    assert read(delta, TEXT)[:2] == ("Hm.", "Hello")
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [{"reasoning": None}, {"reasoning": 7}, {"reasoning": True}, {"reasoning_details": [None, 7, {"type": "x"}]}, {}],
+)
+def test_what_is_no_text_is_no_reasoning(delta):
+    assert read(delta, TEXT)[:2] == ("", "Hello")
+
+
+def test_encrypted_details_are_kept_without_a_word():
+    encrypted = {"type": "reasoning.encrypted", "data": "abc==", "index": 0}
+    assert read({"reasoning_details": [encrypted]}, TEXT) == ("", "Hello", {"reasoning_details": [encrypted]})
+
+
+def test_details_in_pieces_are_put_together_by_their_index():
+    pieces = [("I ", 0), ("see", 0), ("Then", 1)]
+    deltas = [
+        {"reasoning_details": [{"type": "reasoning.text", "text": text, "index": index}]} for text, index in pieces
+    ]
+    signed = {"reasoning_details": [{"type": "reasoning.text", "signature": "s==", "index": 1}]}
+    assert read(*deltas, signed)[2]["reasoning_details"] == [
+        {"type": "reasoning.text", "text": "I see", "index": 0},
+        {"type": "reasoning.text", "text": "Then", "index": 1, "signature": "s=="},
+    ]
+
+
+def test_a_block_that_is_signed_has_ended():
+    deltas = [
+        {"thinking_blocks": [{"type": "thinking", "thinking": text} | ({"signature": sign} if sign else {})]}
+        for text, sign in [("a", ""), ("b", "s1"), ("c", ""), ("", "s2")]
+    ]
+    assert read(*deltas)[2]["thinking_blocks"] == [
+        {"type": "thinking", "thinking": "ab", "signature": "s1"},
+        {"type": "thinking", "thinking": "c", "signature": "s2"},
+    ]
+
+
+def test_a_megabyte_of_reasoning_is_read_and_too_long_to_be_sent_back():
+    thought, said, kept = read(*[{"reasoning_content": "x" * 1_000}] * 1_100, TEXT)
+    assert (len(thought), said, kept) == (1_100_000, "Hello", {})
+
+
+def test_an_emoji_in_two_pieces_of_reasoning_is_one():
+    assert read({"reasoning": "a\ud83d"}, {"reasoning": "\ude00\x00"}, TEXT)[0] == "a😀"
+
+
+def test_text_that_turns_out_to_be_thought_is_taken_back():
+    assert read({"content": "First I add.\n"}, {"content": "</think>\n\n"}, {"content": "4"})[:2] == (
+        "First I add.\n",
+        "4",
+    )
+
+
+def test_tags_are_text_at_a_provider_that_never_sends_thoughts_as_text():
+    assert read({"content": "<think>a</think>b"}, tags_in_content=False)[:2] == ("", "<think>a</think>b")
+
+
+def test_tags_are_text_once_reasoning_has_come_in_a_field():
+    assert read({"reasoning": "Hm."}, {"content": "<think>a</think>b"})[:2] == ("Hm.", "<think>a</think>b")

@@ -1,0 +1,178 @@
+"""The events of a response, read as the deltas of a completion."""
+
+from __future__ import annotations
+
+import pytest
+
+from conversations.core.errors import CompletionError, ContextTooLong, MalformedStream, RateLimited
+from conversations.core.prompt.messages import PromptToolCall
+from conversations.providers.wire.completion_stream import ReasoningDelta, TextDelta, ToolCallCollector, ToolCallDelta
+from conversations.providers.wire.response_stream import ResponseReader
+
+USAGE = {
+    "input_tokens": 100,
+    "input_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 32},
+    "output_tokens": 50,
+    "output_tokens_details": {"reasoning_tokens": 40},
+    "total_tokens": 150,
+}
+
+
+def event(kind, **fields):
+    return {"type": f"response.{kind}", "sequence_number": 0, **fields}
+
+
+def text(piece):
+    return event("output_text.delta", output_index=0, content_index=0, delta=piece, logprobs=[], obfuscation="x")
+
+
+def ended(status="completed", **fields):
+    return event(status, response={"id": "resp_1", "model": "m-1", "status": status, "error": None, **fields})
+
+
+def call(place, name="look", arguments="", **fields):
+    item = {"type": "function_call", "id": f"fc_{place}", "call_id": f"call_{place}", "name": name}
+    return {"output_index": place, "item": item | {"arguments": arguments} | fields}
+
+
+def read(*events):
+    reader = ResponseReader()
+    deltas = [delta for each in events for delta in reader.read(each)]
+    return [*deltas, *reader.finish()], reader.end()
+
+
+def calls_of(deltas):
+    calls = ToolCallCollector()
+    for delta in deltas:
+        if isinstance(delta, ToolCallDelta):
+            calls.take(delta)
+    return calls.calls(step=1)
+
+
+def test_text_usage_and_end():
+    deltas, end = read(event("created", response={"id": "resp_1"}), text("Hel"), text("lo"), ended(usage=USAGE))
+    assert deltas == [TextDelta("Hel"), TextDelta("lo")]
+    assert (end.finish_reason, end.provider_request_id, end.language_model) == ("stop", "resp_1", "m-1")
+    assert (end.usage.input_tokens, end.usage.cached_input_tokens, end.usage.cache_write_tokens) == (100, 64, 32)
+    assert (end.usage.output_tokens, end.usage.reasoning_tokens) == (50, 40)
+
+
+@pytest.mark.parametrize("kind", ["reasoning_summary_text.delta", "reasoning_text.delta", "reasoning.delta"])
+def test_reasoning_has_several_names(kind):
+    deltas, _ = read(event(kind, output_index=0, delta="Hm."), text("Hello"), ended())
+    assert deltas == [ReasoningDelta("Hm."), TextDelta("Hello")]
+
+
+def test_parts_of_a_summary_are_paragraphs():
+    parts = [
+        event("reasoning_summary_text.delta", output_index=0, summary_index=n, delta=d)
+        for n, d in [(0, "a"), (0, "b"), (1, "c")]
+    ]
+    assert read(*parts)[0] == [ReasoningDelta("a"), ReasoningDelta("b"), ReasoningDelta("\n\nc")]
+
+
+def test_a_refusal_is_text():
+    assert read(event("refusal.delta", output_index=0, delta="No."))[0] == [TextDelta("No.")]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        # in pieces, then said again when it is done
+        [
+            event("output_item.added", **call(0)),
+            event("function_call_arguments.delta", output_index=0, delta='{"x"'),
+            event("function_call_arguments.delta", output_index=0, delta=": 1}"),
+            event("function_call_arguments.done", output_index=0, arguments='{"x": 1}'),
+            event("output_item.done", **call(0, arguments='{"x": 1}')),
+        ],
+        # whole, when they are done
+        [
+            event("output_item.added", **call(0)),
+            event("function_call_arguments.done", output_index=0, arguments='{"x": 1}'),
+        ],
+        # only in the item that is done, which was never begun
+        [event("output_item.done", **call(0, arguments='{"x": 1}'))],
+        # in the item that begins
+        [
+            event("output_item.added", **call(0, arguments='{"x": 1}')),
+            event("output_item.done", **call(0, arguments='{"x": 1}')),
+        ],
+        # ids that change on the way, as some servers' do
+        [
+            event("output_item.added", **call(0)),
+            event("function_call_arguments.delta", output_index=0, item_id="other", delta='{"x": 1}'),
+            event("output_item.done", **call(0, arguments='{"x": 1}', id="another")),
+        ],
+    ],
+)
+def test_a_call_is_put_together_however_it_comes(events):
+    deltas, end = read(*events, ended())
+    assert calls_of(deltas) == (PromptToolCall("call_0", "look", '{"x": 1}'),)
+    assert end.finish_reason == "tool_calls"
+
+
+def test_reasoning_items_are_kept_in_their_places_among_the_calls():
+    def reasoning(place):
+        item = {
+            "type": "reasoning",
+            "id": f"rs_{place}",
+            "summary": [],
+            "encrypted_content": f"enc{place}",
+            "status": None,
+        }
+        return event("output_item.done", output_index=place, item=item)
+
+    events = [reasoning(0), event("output_item.done", **call(1)), reasoning(2), event("output_item.done", **call(3))]
+    assert read(*events)[1].kept == {
+        "items": [
+            {"type": "reasoning", "id": "rs_0", "summary": [], "encrypted_content": "enc0"},
+            {"call": 0},
+            {"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "enc2"},
+            {"call": 1},
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish_reason"),
+    [
+        ("max_output_tokens", "length"),
+        ("content_filter", "content_filter"),
+        ("steered", "steered"),
+        (None, "incomplete"),
+    ],
+)
+def test_an_incomplete_response_says_why(reason, finish_reason):
+    _, end = read(text("Hel"), ended("incomplete", incomplete_details={"reason": reason} if reason else None))
+    assert end.finish_reason == finish_reason
+
+
+def test_a_stream_without_its_last_event_has_no_finish_reason():
+    assert read(text("Hello"))[1].finish_reason is None
+
+
+@pytest.mark.parametrize(
+    ("failed", "error"),
+    [
+        (ended("failed", error={"code": "rate_limit_exceeded", "message": "Slow down."}), RateLimited),
+        ({"type": "error", "code": "context_length_exceeded", "message": "Your input exceeds."}, ContextTooLong),
+        ({"type": "error", "code": None, "message": "Overloaded."}, CompletionError),
+    ],
+)
+def test_a_failure_is_an_error_of_our_tree(failed, error):
+    with pytest.raises(error):
+        read(text("Hel"), failed)
+
+
+def test_events_that_are_not_known_are_passed_over():
+    events = [event("reasoning_part.added", item_id="x"), event("queued", response={}), {"type": "acme:thing"}]
+    assert read(*events, text("Hello"), ended())[0] == [TextDelta("Hello")]
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, [], "x", {}, {"type": "response.completed"}, {"type": "response.output_text.delta"}]
+)
+def test_what_is_no_event_is_malformed(wrong):
+    with pytest.raises(MalformedStream):
+        read(wrong)
