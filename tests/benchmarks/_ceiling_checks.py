@@ -31,6 +31,7 @@ GOALS = (
     "summary_misplaced",
     "refused_wrongly",
     "errors_without_type",
+    "breakpoints_misplaced",
 )
 RECALLED = "recalled"
 AT_LIMIT = "exactly_at_limit"  # how an error of a single token would be seen
@@ -68,10 +69,19 @@ class Sent:
             yield from self._recall.findings()
         if not self._is_as_recorded(tokens):
             yield "record_differs"
+        if not self._breakpoints_are_placed():
+            yield "breakpoints_misplaced"
         yield from unanswered(self.body["messages"])
         yield from SentSummary(self.body["messages"], self.record, self.turn, self.conversation.policy).findings()
         if any(message.excluded for message in self._stored().values()):
             yield "excluded_sent"
+
+    def _breakpoints_are_placed(self) -> bool:
+        """Tell whether there are at most three, and none on the newest message or behind it, where grounding is."""
+        marked, behind = self.body["marked"], 1 + sum(entry.kind == "tool_step" for entry in self.record.entries)
+        told = len(self.body["messages"]) - behind
+        is_wanted = bool(self.record.breakpoints) or not marked
+        return is_wanted and len(marked) <= 3 and (self.record.wire != "chat" or all(each < told for each in marked))
 
     def _has_newest(self) -> bool:
         """Tell whether the question is there, with or without what was looked up before it."""
@@ -114,6 +124,8 @@ class Sent:
                 yield self.turn.summary is not None and message == self.turn.summary.message.to_wire()
             else:
                 expected = stored[place].message.to_wire()
+                if (kept := stored[place].message.kept) and kept.items:
+                    expected["items"] = kept.items
                 if entry.truncated_to is not None:
                     beginning = expected["content"][: entry.truncated_to].rstrip()
                     expected["content"] = f"{beginning} {TRUNCATION_MARK}" if beginning else TRUNCATION_MARK

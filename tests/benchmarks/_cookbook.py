@@ -7,7 +7,8 @@
     property = 3 + "name:type:description" (+ (3 + value) of each value of its enumeration − 3)
 
 https://github.com/openai/openai-cookbook/blob/main/examples/How_to_count_tokens_with_tiktoken.ipynb, sections 6 and 7,
-checked 2026-11-21. It has no figure for the tool calls in a message: here three tokens each, beside their texts.
+checked 2026-11-21. It has no figure for the tool calls in a message: here three tokens each, beside their texts. Nor
+has it one for reasoning that goes back to a provider: here the tokens of its JSON.
 
 Only the files of the vocabularies are shared with the product. How they split a text is taken from tiktoken itself, and
 every text is encoded by a vocabulary that knows the special tokens and is told to read them as plain text.
@@ -16,6 +17,7 @@ every text is encoded by a vocabulary that knows the special tokens and is told 
 from __future__ import annotations
 
 import functools
+import json
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ from unittest.mock import patch
 import tiktoken
 import tiktoken_ext.openai_public
 
+from tests.benchmarks._read_body import KEPT, KEPT_OF_CALL
 from tests.support.source import PROJECT
 
 VOCABULARIES = PROJECT / "conversations/providers/tokens/vocabularies"
@@ -63,17 +66,26 @@ def count_body(body: Mapping[str, Any]) -> BodyTokens:
 
 def _message(message: Mapping[str, Any], model: str) -> int:
     per_message, per_name = (4, -1) if model == "gpt-3.5-turbo-0301" else (3, 1)
-    texts = sum(count(text, ENCODINGS[model]) for text in _texts(message))
+    texts = sum(count(text, ENCODINGS[model]) for text in _texts(message)) + _kept_reasoning(message, model)
     calls = TOOL_CALL * len(message.get("tool_calls", ()))
     return per_message + texts + calls + (per_name if "name" in message else 0)
 
 
 def _texts(message: Mapping[str, Any]) -> Iterator[str]:
     for key, value in message.items():
-        if key != "tool_calls":
+        if key not in ("tool_calls", "items", *KEPT):
             yield value
     for call in message.get("tool_calls", ()):
         yield from (call["id"], call["function"]["name"], call["function"]["arguments"])
+
+
+def _kept_reasoning(message: Mapping[str, Any], model: str) -> int:
+    """Count reasoning that goes back to the provider: the JSON text of what stands beside the message."""
+    calls = [{key: call[key] for key in KEPT_OF_CALL if key in call} or None for call in message.get("tool_calls", ())]
+    kept: dict[str, Any] = {"items": message["items"]} if "items" in message else {}
+    fields = {key: message[key] for key in KEPT if key in message}
+    kept |= ({"fields": fields} if fields else {}) | ({"calls": calls} if any(calls) else {})
+    return count(json.dumps(kept, ensure_ascii=False), ENCODINGS[model]) if kept else 0
 
 
 def _tools(tools: list[Mapping[str, Any]], model: str) -> int:

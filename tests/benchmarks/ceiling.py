@@ -32,6 +32,8 @@ from dataclasses import dataclass, field
 
 from conversations.core.window.budget import CountText
 from conversations.core.window.compute_window import Turn, Window, compute_window
+from conversations.core.window.history import HistoryMessage
+from conversations.providers.catalog.known_dialects import known_dialect
 from conversations.providers.tokens.tokenizer import count_text, count_tool_schemas, encoding_for
 from conversations.providers.wire.completion_request import CompletionRequest
 from tests.benchmarks._ceiling_checks import AT_LIMIT, GOALS, RECALLED, Sent, refusal_faults
@@ -39,6 +41,7 @@ from tests.benchmarks._cookbook import MODELS
 from tests.benchmarks._figures import Figures, arguments_for, write_json
 from tests.benchmarks._random_conversations import RandomConversation, random_conversation
 from tests.benchmarks._random_texts import Texts
+from tests.benchmarks._read_body import marked_places, read_body
 
 CASES = 100_000
 SEED = 1
@@ -100,8 +103,15 @@ def play_case(case: int, conversation: RandomConversation, tally: Tally) -> None
             tally.counts["requests"] += 1
             window = ask(case, turn, conversation, anchor, tally)
             anchor = window.record.first_position if window else anchor
-        for message in (turn.newest, *turn.steps):
+        for message in (turn.newest, *map(without_reasoning, turn.steps)):
             conversation.store(message)
+
+
+def without_reasoning(step: HistoryMessage) -> HistoryMessage:
+    """Return *step* as it is sent once its reply is made."""
+    if (kept := step.message.kept) is None:
+        return step
+    return step._replace(message=step.message._replace(kept=None), content_tokens=step.content_tokens - kept.tokens)
 
 
 def turns(conversation: RandomConversation) -> Iterator[Turn]:
@@ -113,7 +123,7 @@ def turns(conversation: RandomConversation) -> Iterator[Turn]:
     for _ in range(conversation.randomly.choice((1, 1, 1, 2, 1 + MOST_STEPS))):
         turn = Turn(newest, conversation.system_prompt, grounding, pins, steps, tool_schema_tokens)
         yield dataclasses.replace(turn, recalled=recalled, summary=summary)
-        steps = (*steps, *conversation.tool_turn(1 + len(steps)))
+        steps = (*steps, *conversation.with_reasoning(conversation.tool_turn(1 + len(steps))))
 
 
 def ask(case: int, turn: Turn, conversation: RandomConversation, anchor: int | None, tally: Tally) -> Window | None:
@@ -150,8 +160,14 @@ def render(window: Window, conversation: RandomConversation) -> Figures:
         sampling={"temperature": 0.5},
         tools=conversation.tools,
         cache_key="a conversation",
+        dialect=dataclasses.replace(
+            known_dialect("gpt-4o", base_url=conversation.randomly.choice(BASE_URLS)),
+            form=conversation.language_model.form,
+        ),
     )
-    return json.loads(json.dumps(request.to_wire(base_url=conversation.randomly.choice(BASE_URLS))))
+    body = json.loads(json.dumps(request.to_wire()))
+    read = read_body(body, [len(message.tool_calls) for message in window.prompt])
+    return {**read, "marked": marked_places(body)}
 
 
 def measure(cases: int, seed: int, jobs: int = 1) -> Figures:
