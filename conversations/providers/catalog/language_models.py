@@ -5,8 +5,8 @@
 Models are separated by commas; the first is the default. After a name come options: context_window and reply_reserve in
 tokens, encoding, input_usd, output_usd, cached_input_usd and cache_write_usd for a million tokens, label, vision=yes or
 no, and picture_tokens, what each picture takes; and what corrects the dialect of its server: wire (chat or responses),
-cache_breakpoints (none, openai or anthropic) and sent_back. A context window that the price data does not know has to be
-given: a made-up limit is worse than a site that does not start.
+cache_breakpoints (none, openai or anthropic) and sent_back. A context window that the price data does not know has to
+be given: a made-up limit is worse than a site that does not start.
 
 Without a base URL and a key there is no provider, and the demo model answers.
 """
