@@ -47,6 +47,12 @@ TITLE_MODEL = ENV.text(
 OPENAI_TIMEOUT_SECONDS = ENV.integer(
     "OPENAI_TIMEOUT_SECONDS", default=60, minimum=1, help="Longest wait for the first token and between two tokens."
 )
+OPENAI_ALIVE_TIMEOUT_SECONDS = ENV.integer(
+    "OPENAI_ALIVE_TIMEOUT_SECONDS",
+    default=300,
+    minimum=1,
+    help="The same while the provider goes on saying that it is alive, by comments in the stream.",
+)
 REPLY_TIMEOUT_SECONDS = ENV.integer(
     "REPLY_TIMEOUT_SECONDS",
     default=900,

@@ -7,7 +7,7 @@ from conversations.providers.wire.provider_connection import Timeouts
 from tests.support.upstream import serve_upstream
 
 PROMPT = (PromptMessage("user", "hi there"),)
-IMPATIENT = Timeouts(connect_seconds=1, first_byte_seconds=0.8, idle_seconds=0.5, total_seconds=1.2)
+IMPATIENT = Timeouts(connect_seconds=1, first_byte_seconds=0.8, idle_seconds=0.5, total_seconds=1.2, alive_seconds=0.9)
 
 
 @pytest.fixture(scope="session")

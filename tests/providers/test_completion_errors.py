@@ -35,6 +35,7 @@ EXPECTED = {
     SubjectTokenProviderError: errors.ProviderRejected,
 }
 STATUS = {"AuthenticationError": 401, "OAuthError": 401, "APIStatusError": 418, "InternalServerError": 500}
+NOT_SENT = (httpx2.ConnectTimeout, httpx2.PoolTimeout, aiohttp.ConnectionTimeoutError)
 TIMED_OUT = (httpx2.TimeoutException, TimeoutError)
 REJECTED = (
     httpx2.UnsupportedProtocol,
@@ -73,6 +74,8 @@ def message_for(exception):
 def expected_for(exception):
     if exception in EXPECTED:
         return EXPECTED[exception]
+    if issubclass(exception, NOT_SENT):
+        return errors.ProviderUnavailable
     if issubclass(exception, TIMED_OUT):
         return errors.ProviderTimedOut
     if issubclass(exception, REJECTED):

@@ -55,6 +55,25 @@ async def test_what_is_no_chunk_prolongs_nothing(waits):
         await wait_often(waits, chunks=False)
 
 
+async def test_signs_of_life_prolong_a_wait_up_to_a_limit(clock):
+    with closing(StreamTimeout(SLOW)) as waits:
+        for _ in range(5):
+            with waits:
+                await clock.pass_(0.9 * SLOW.idle_seconds)
+            waits.extend()
+        with pytest.raises(TimeoutError), waits:
+            await clock.pass_(0.9 * SLOW.idle_seconds)
+
+
+async def test_silence_after_a_sign_of_life_ends_the_wait(clock):
+    with closing(StreamTimeout(SLOW)) as waits:
+        with waits:
+            await clock.pass_(0.9 * SLOW.idle_seconds)
+        waits.extend()
+        with pytest.raises(TimeoutError), waits:
+            await clock.pass_(1.1 * SLOW.idle_seconds)
+
+
 async def test_the_whole_has_an_end_however_fast_chunks_come():
     with closing(StreamTimeout(Timeouts(total_seconds=0.1))) as waits, pytest.raises(TimeoutError):
         await wait_often(waits, chunks=True)

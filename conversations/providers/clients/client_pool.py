@@ -83,6 +83,7 @@ def _timeouts() -> Timeouts:
         first_byte_seconds=waiting_seconds,
         idle_seconds=waiting_seconds,
         total_seconds=settings.REPLY_TIMEOUT_SECONDS,
+        alive_seconds=settings.OPENAI_ALIVE_TIMEOUT_SECONDS,
     )
 
 

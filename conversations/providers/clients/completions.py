@@ -100,6 +100,7 @@ async def _events(response: httpx2.Response, waits: StreamTimeout) -> AsyncGener
             piece = await anext(pieces, None)
         if piece is None:
             return
+        waits.extend()
         for data in reader.feed(piece):
             if data.startswith(b"[DONE]"):
                 await _read_to_end(pieces)

@@ -48,6 +48,9 @@ _ERRORS: Final[dict[type[Exception], type[CompletionError]]] = {
     httpx2.InvalidURL: ProviderRejected,
     aiohttp.InvalidURL: ProviderRejected,
     aiohttp.NonHttpUrlClientError: ProviderRejected,
+    httpx2.ConnectTimeout: ProviderUnavailable,  # nothing was sent
+    httpx2.PoolTimeout: ProviderUnavailable,
+    aiohttp.ConnectionTimeoutError: ProviderUnavailable,
     httpx2.TimeoutException: ProviderTimedOut,
     httpx2.HTTPError: ProviderUnavailable,
     httpx2.StreamError: ProviderUnavailable,
@@ -65,12 +68,17 @@ _WITHOUT_REFUSAL: Final = (openai.APIConnectionError, openai.APIResponseValidati
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long to wait: for a connection, for the first chunk, between two chunks, and for the whole attempt."""
+    """How long to wait: for a connection, for the first chunk, between two chunks, and for the whole attempt.
+
+    *alive_seconds* is how long a wait for a chunk may take at a provider that goes on saying that it is alive, by
+    comments: it loads the model, or reads a long prompt.
+    """
 
     connect_seconds: float = 10
     first_byte_seconds: float = 60
     idle_seconds: float = 60
     total_seconds: float = 900
+    alive_seconds: float = 300
 
 
 class ProviderConnection:
@@ -131,7 +139,8 @@ class StreamTimeout:
         self._loop = asyncio.get_running_loop()
         self._idle_seconds = timeouts.idle_seconds
         self._end_at = self._loop.time() + timeouts.total_seconds
-        self._allowed_seconds = timeouts.first_byte_seconds
+        self._alive_seconds = timeouts.alive_seconds
+        self._silence_seconds = self._allowed_seconds = timeouts.first_byte_seconds
         self._waited_seconds = 0.0  # since the last chunk, before the wait that goes on
         self._waiting: asyncio.Task[object] | None = None
         self._waiting_since = 0.0
@@ -140,8 +149,14 @@ class StreamTimeout:
         self._schedule_check(min(timeouts.first_byte_seconds, timeouts.total_seconds))
 
     def restart(self) -> None:
-        """A chunk has come: begin to wait for the next. A comment, which only keeps the line open, is no chunk."""
-        self._allowed_seconds, self._waited_seconds = self._idle_seconds, 0.0
+        """A chunk has come: begin to wait for the next."""
+        self._silence_seconds = self._allowed_seconds = self._idle_seconds
+        self._waited_seconds = 0.0
+
+    def extend(self) -> None:
+        """Something has come that is no chunk, such as a comment: wait as long again, up to the limit for that."""
+        extended_seconds = min(self._waited_seconds + self._silence_seconds, self._alive_seconds)
+        self._allowed_seconds = max(self._allowed_seconds, extended_seconds)
 
     def close(self) -> None:
         self._timer.cancel()

@@ -20,7 +20,7 @@ from typing import Protocol
 
 from django.utils import timezone
 
-from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, StreamBroken
+from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, ProviderTimedOut, StreamBroken
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.kept_reasoning import KeptReasoning, kept_reasoning
 from conversations.core.prompt.pictures import digests_in
@@ -218,7 +218,8 @@ async def complete_step(
                 tightened = True
                 continue
             pause_seconds = retry_pause_seconds(error, attempt, most_attempts=MOST_ATTEMPTS + tightened)
-            if pause_seconds is None:
+            # The provider may be working on it still, and bill it: each repetition is another full price.
+            if pause_seconds is None or isinstance(error, ProviderTimedOut):
                 raise
         await sleep(pause_seconds)
     raise AssertionError("the attempts have no end but these")
