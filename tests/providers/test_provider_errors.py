@@ -65,6 +65,29 @@ def test_an_empty_purse_is_not_a_rate_limit():
     assert type(refusal_error(refusal)) is errors.QuotaExhausted
 
 
+SAID = (
+    "You exceeded your current quota, please check your plan and billing details. For more information on this error, "
+)
+LITELLM = "litellm.RateLimitError: RateLimitError: OpenAIException - "
+
+
+@pytest.mark.parametrize(
+    ("message", "error"),
+    [
+        (
+            f"{LITELLM}{SAID}read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.",
+            errors.QuotaExhausted,
+        ),
+        (f"{LITELLM}Error code: 429 - {{'error': {{'type': 'insufficient_quota'}}}}", errors.QuotaExhausted),
+        (f"{LITELLM}Rate limit reached for gpt-4o", errors.RateLimited),
+        (f"{SAID}head to: https://ai.google.dev/gemini-api/docs/rate-limits. Please retry in 12s.", errors.RateLimited),
+    ],
+)
+def test_an_empty_purse_in_words_is_told_from_a_limit_per_minute(message, error):
+    body = {"type": "throttling_error", "code": "429"}
+    assert type(refusal_error(Refusal(message, status_code=429, body=body))) is error
+
+
 @pytest.mark.parametrize(
     ("message", "limit_tokens"),
     [

@@ -70,6 +70,12 @@ _SECRETS = re.compile(
     re.IGNORECASE,
 )
 
+# Of OpenAI's account, as LiteLLM passes it on without the code. Gemini's limits per minute begin with the same sentence
+# and name another page. Checked 2026-11-23.
+_QUOTA_WORDING = re.compile(
+    r"\binsufficient_quota\b|exceeded your current quota.{1,200}\bplatform\.openai\.com/", re.IGNORECASE | re.DOTALL
+)
+
 _TOOLS = r"(?:tools?|tool[ _]use|tool[ _-]?call(?:s|ing)?|functions?|function[ _-]?call(?:s|ing)?)"
 _TOOLS_WORDINGS = [
     re.compile(wording, re.IGNORECASE)
@@ -122,6 +128,8 @@ def refusal_error(refusal: Refusal) -> CompletionError:
         error = ToolsNotSupported
     else:
         error = _error_class(status, codes)
+    if error is RateLimited and _QUOTA_WORDING.search(refusal.message[:READ_CHARACTERS]):
+        error = QuotaExhausted
     return error(detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id)
 
 
