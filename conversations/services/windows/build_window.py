@@ -231,7 +231,7 @@ class StoredCounts:
             else:
                 counted = self._count(row)
             if row.pictures and self._pictures:
-                counted = self._pictures.of_older(counted, row.sent_pictures())
+                counted = self._pictures.of_older(counted, row.pictures)
             yield counted
 
     def _count(self, row: HistoryRow) -> HistoryMessage:

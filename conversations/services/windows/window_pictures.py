@@ -31,7 +31,7 @@ class WindowPictures:
         self._context = context
         self._rule = context.configured.pictures
         self._only_with_question = policy.pictures_only_with_question
-        self._high_tokens = int(policy.budget_tokens(context.language_model) * HIGH_DETAIL_SHARE)
+        self._policy = policy
         self._left = self._rule.most if self._rule else None
 
     def of_newest(self, message: HistoryMessage, pictures: Sequence[SentPicture]) -> HistoryMessage:
@@ -61,7 +61,8 @@ class WindowPictures:
         self, message: HistoryMessage, pictures: Sequence[SentPicture], rule: ModelPictures
     ) -> HistoryMessage:
         shown = _shown(message, pictures, rule.detail, rule)
-        if rule.low_rule and shown.picture_tokens > self._high_tokens:
+        high_tokens = self._policy.budget_tokens(self._context.language_model) * HIGH_DETAIL_SHARE
+        if rule.low_rule and shown.picture_tokens > high_tokens:
             return with_less_detail(shown, rule)
         return shown
 
