@@ -681,6 +681,10 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='message',
+            index=models.Index(condition=models.Q(('never_recalled', True)), fields=['conversation'], name='message_never_recalled'),
+        ),
+        migrations.AddIndex(
+            model_name='message',
             index=django.contrib.postgres.indexes.GinIndex(condition=models.Q(('grounding', []), _negated=True), fields=['grounding'], name='message_grounding', opclasses=['jsonb_path_ops']),
         ),
         migrations.AddConstraint(

@@ -104,6 +104,8 @@ class Message(models.Model):
             models.Index(fields=["conversation"], condition=Q(pinned=True), name="message_pins"),
             # What a look-up among older messages must not find: few of many.
             models.Index(fields=["conversation"], condition=Q(excluded=True), name="message_excluded"),
+            # The list of them, with a way back.
+            models.Index(fields=["conversation"], condition=Q(never_recalled=True), name="message_never_recalled"),
             # In whose grounding a document is that is being deleted.
             GinIndex(
                 fields=["grounding"],

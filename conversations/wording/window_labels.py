@@ -53,7 +53,7 @@ RECALL_REASON_LABELS: Mapping[str, Promise] = {
     "neighbour": gettext_lazy("next to a message that fits"),
     "feedback": gettext_lazy("same words as other matches"),
     "meaning": gettext_lazy("similar meaning"),
-    "date": gettext_lazy("date that you name"),
+    "date": gettext_lazy("on or near a date that you name"),
     "speaker": gettext_lazy("said by the speaker you name"),
 }
 RECALL_ERROR_LABELS: Mapping[str, Promise] = {

@@ -16,6 +16,10 @@ const panel = document.querySelector("#inspector");
 panel.addEventListener("htmx:afterSwap", () => panel.close(), { once: true });
 panel.addEventListener("htmx:afterSettle", () => { window.opensAgain = panel.open; }, { once: true });
 """
+WIDER_THAN_THE_PANEL = """
+panel => [...panel.querySelectorAll("*")].filter(each => each.getBoundingClientRect().right > panel.clientWidth + 1)
+  .map(each => each.outerHTML.slice(0, 100))
+"""
 TALK_ON = """
 from conversations.models import Conversation
 from conversations.services.message_index.index_messages import index_conversation
@@ -62,7 +66,7 @@ def row_of_secret(panel: Locator) -> Locator:
 def test_a_recalled_message_is_marked_told_and_reached(asked):
     page = asked
     panel = open_panel(page)
-    expect(row_of_secret(panel)).to_contain_text("same words as your question")
+    expect(row_of_secret(panel)).to_contain_text("found by the words “sister”, “Ada”, “keep”, “lighthouse”")
     row_of_secret(panel).get_by_role("link", name="Go to").click()
     expect(secret(page)).to_be_in_viewport()
     expect(secret(page)).to_have_attribute("data-mark", "recalled")
@@ -92,6 +96,41 @@ def test_what_is_never_to_be_recalled_is_not(asked):
     panel = page.get_by_role("dialog", name="What the model saw")
     expect(panel.get_by_role("heading", name="In the order it was sent")).to_be_visible()
     expect(row_of_secret(panel)).to_have_count(0)
+
+
+def test_what_is_never_recalled_is_marked_in_the_thread_and_listed_and_both_undo_it(asked):
+    page = asked
+    row_of_secret(open_panel(page)).get_by_role("link", name="Go to").click()
+    message = messages(page).and_(page.locator('[data-role="user"]')).filter(has_text=SECRET)
+    button = message.get_by_role("button", name="Don't recall")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    row_of_secret(open_panel(page)).get_by_role("button", name="Don't recall").click()
+    expect(
+        row_of_secret(page.locator("#inspector")).get_by_role("button", name="Never recalled · undo")
+    ).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    listed = open_panel(page).locator("#never-recalled-list")
+    listed.locator("summary").click()
+    listed.get_by_role("button", name="Never recalled · undo").click()
+    expect(listed.get_by_role("button", name="Don't recall")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    row_of_secret(open_panel(page)).get_by_role("link", name="Go to").click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_panel_fits_a_window_that_becomes_narrow(asked):
+    page = asked
+    page.set_viewport_size({"width": 1280, "height": 800})
+    panel = open_panel(page)
+    panel.locator(".row").last.scroll_into_view_if_needed()
+    page.set_viewport_size({"width": 390, "height": 844})
+    wait_until(page, lambda: panel.evaluate("e => e.clientWidth <= 390"))
+    assert panel.evaluate(WIDER_THAN_THE_PANEL) == []
 
 
 def test_what_was_said_in_another_conversation_is_recalled_with_its_name_and_reached(page, site):

@@ -53,6 +53,10 @@ def test_terms_of_one_reason_count_together():
     assert rank([candidate(1, **values)], most=1)[0].why == ("words",)
 
 
+def test_what_only_neighbours_cover_is_found_by_them_and_not_by_its_words():
+    assert rank([candidate(1, coverage=1.0)], most=1)[0].why == ("neighbour",)
+
+
 VALUES = st.lists(st.floats(0, 10), min_size=len(TERMS), max_size=len(TERMS))
 
 

@@ -138,5 +138,5 @@ def test_a_beginning_that_several_share_is_refused(show, conversation):
 
 def test_words_are_cut_to_the_width_of_the_terminal(conversation):
     estimate = estimate_draft(user=conversation.owner, conversation=conversation, content="word " * 100)
-    lines = window_lines(view_window(estimate.window.record, system=SystemTexts(), draft="word " * 100), columns=70)
+    lines = window_lines(view_window(estimate.window.record, system=SystemTexts(), question="word " * 100), columns=70)
     assert max(len(line) for line in lines if line.startswith(("older", "newest"))) == 70

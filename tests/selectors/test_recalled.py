@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-
 import pytest
 
 from conversations.core.window.window_record import RecallRecord
@@ -42,7 +40,14 @@ def test_of_a_long_passage_the_beginning_is_shown():
 def test_each_passage_comes_with_who_said_it_and_when(message):
     record = RecallRecord(included=(entry_of(message, 0, 6),), left_out=(entry_of(message, 7, 26),))
     view = view_recalled(record)
-    assert [(row.role, row.day) for row in view.included + view.left_out] == 2 * [("user", dt.date(2026, 11, 2))]
+    assert [(row.role, f"{row.at:%d %m %Y}") for row in view.included + view.left_out] == 2 * [("user", "02 11 2026")]
+
+
+def test_what_was_found_by_words_says_which(message):
+    found = entry_of(message, why=("words", "session"))
+    record = RecallRecord(included=(found,), left_out=(entry_of(message, 0, 6, why=("words",)), entry_of(message)))
+    view = view_recalled(record, question="What came second, or third?")
+    assert [row.words for row in view.included + view.left_out] == [("second", "third"), (), ()]
 
 
 def test_a_message_that_is_gone_leaves_its_figures(message):

@@ -33,8 +33,9 @@ def mark(client, name, message, value, *, headers=JSON):
 
 
 def test_a_mark_is_answered_with_what_is_decided_now(client, message):
-    assert mark(client, "pin", message, "true").json() == {"message": message.pk, "pinned": True, "excluded": False}
-    assert mark(client, "exclude", message, "true").json() == {"message": message.pk, "pinned": False, "excluded": True}
+    unmarked = {"message": message.pk, "pinned": False, "excluded": False, "never_recalled": False}
+    assert mark(client, "pin", message, "true").json() == {**unmarked, "pinned": True}
+    assert mark(client, "exclude", message, "true").json() == {**unmarked, "excluded": True}
     assert mark(client, "exclude", message, "false").json()["excluded"] is False
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 
 from conversations.core.recall.rank_candidates import REASONS
-from conversations.core.window.window_record import RecallRecord
+from conversations.core.window.window_record import LeftOutMessage, RecallRecord
 from conversations.models import Message
 from conversations.services.grounding.recall import _as_it_was, still_sendable
 from conversations.services.replies.end_reply import COMPLETE, end_reply
@@ -66,12 +66,41 @@ def test_the_panel_tells_what_was_recalled_and_why(client, conversation, replies
         "<dd>1 <small>of 5 found</small></dd>",
         "20 of at most 300 tokens",
         "My sister Anna lives in &lt;b&gt;Tromsø&lt;/b&gt; and has two cats.",
-        "Nov. 2, 2026",
-        "same words as your question · date that you name · score 1.25",
+        '<bdi>You</bdi> · <time datetime="2026-11-02T00:00:00',
+        "found by the words “sister”, “live” · on or near a date that you name · score 1.25",
         "Found and not sent: one passage",
         "And 3 more passages.",
     ):
         assert words in page
+
+
+def test_what_was_said_in_another_year_says_so(client, conversation, replies):
+    entry = entry_of(said_by(conversation))._replace(at="2024-03-05T10:20:00+00:00")
+    store_recall(replies[-1], RecallRecord(20, 300, (entry,), is_looked_up=True))
+    assert "5 Mar 2024, 10:20" in window_page(client, replies[-1])
+
+
+def test_a_message_that_was_found_is_not_told_of_a_second_time_as_left_out(client, conversation, replies):
+    said, two = (entry_of(conversation.messages.get(content=content)) for content in (SAID, "two"))
+    recall = RecallRecord(20, 300, (said,), (two,), is_looked_up=True)
+    reasons = {said.message: "does_not_fit", two.message: "oversized"}
+    store_recall(replies[-1], recall, left_out=[LeftOutMessage(each, 0, 9, why) for each, why in reasons.items()])
+    page = window_page(client, replies[-1])
+    assert "Considered and left out" not in page
+    assert "too large, so skipped" in page
+    assert "did not fit" not in page
+
+
+def test_where_nothing_was_found_the_panel_says_so(client, conversation):
+    reply = reply_to(conversation, "Thanks!")
+    store_recall(reply, RecallRecord(limit_tokens=300, is_looked_up=True))
+    assert "Nothing was recalled" in window_page(client, reply)
+
+
+def test_where_nothing_fits_the_panel_says_so(client, conversation, replies):
+    found = entry_of(said_by(conversation))
+    store_recall(replies[-1], RecallRecord(0, 3, left_out=(found,), is_looked_up=True))
+    assert "Nothing of what was found fits the 3 tokens" in window_page(client, replies[-1])
 
 
 def test_a_recalled_message_is_jumped_to_also_where_it_is_far_up(client, conversation, replies):
@@ -134,6 +163,31 @@ def test_a_message_is_recalled_no_more_once_its_owner_says_so(client, conversati
     assert "Never recalled · undo" in window_page(client, replies[-1])
     wish(client, said, "false")
     assert still_sendable(found, conversation) == found
+
+
+def test_what_is_never_recalled_is_listed_with_a_way_back(client, conversation, replies):
+    reply, said = replies[1], said_by(conversation)
+    assert "never-recalled-list" not in window_page(client, reply)
+    wish(client, said, "true")
+    page = window_page(client, reply).partition("never-recalled-list")[2]
+    assert "Never recalled: one message of this conversation" in page
+    assert "Never recalled · undo" in page
+    assert f'data-go-to="{said.pk}"' in page
+    wish(client, said, "false")
+    assert "never-recalled-list" not in window_page(client, reply)
+
+
+def test_the_thread_marks_what_is_never_recalled(client, conversation, replies):
+    said = said_by(conversation)
+    assert wish(client, said, "true", accept="application/json").json() == {
+        "message": said.pk,
+        "pinned": False,
+        "excluded": False,
+        "never_recalled": True,
+    }
+    page = client.get(reverse("conversations:conversation", args=[conversation.public_id])).text
+    assert page.count(" data-never-recalled>") == 1
+    assert len(re.findall(r'data-action="keep-from-recall" aria-pressed="true"', page)) == 1
 
 
 def test_the_panel_gets_its_button_back_and_the_rest_of_the_message_stays(client, conversation):

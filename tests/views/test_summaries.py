@@ -91,6 +91,19 @@ def test_the_panel_says_which_version_is_sent_and_which_one_waits(client, conver
     assert "Version 1 was sent here; version 3 is sent now." in panel
 
 
+def test_a_past_reply_shows_the_whole_summary_that_it_was_sent(client, conversation):
+    whole = f"Ada goes to Bergen. {'And so on. ' * 30}The key is under the mat."
+    keep(conversation, whole)
+    reply, _ = ask(conversation)
+    assert "Summary that was sent" not in client.get(at("window", conversation, reply.pk)).text  # it is the current one
+    client.post(at("edit_summary", conversation), {"version": "1", "content": "Ada stays."})
+    panel = client.get(at("window", conversation, reply.pk)).text
+    sent = panel.partition("Summary that was sent, version 1")[2].partition("</section>")[0]
+    assert "The key is under the mat." in sent
+    Summary.objects.filter(number=1).delete()
+    assert "Its text is not stored any more." in client.get(at("window", conversation, reply.pk)).text
+
+
 def test_its_owner_edits_it_and_undoes_that(client, conversation):
     keep(conversation)
     edited = client.post(

@@ -195,13 +195,14 @@ class WindowRecorded(ConversationFrame):
 
 @dataclass(frozen=True, slots=True)
 class MessageMarked(ConversationFrame):
-    """The message was pinned, excluded, or neither any more."""
+    """The message was pinned, excluded or kept from being recalled, or that was undone."""
 
     type: ClassVar[str] = "message.marked"
     message: int
     position: int
     pinned: bool
     excluded: bool
+    never_recalled: bool
 
 
 @dataclass(frozen=True, slots=True)

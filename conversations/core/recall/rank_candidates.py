@@ -66,7 +66,9 @@ def _reasons(values: Sequence[float], weights: Mapping[Term, float]) -> tuple[st
     parts = {term: weights[term] * value for term, value in zip(TERMS, values, strict=True)}
     by_reason: dict[str, float] = {}
     for term, reason in REASONS.items():
-        by_reason[reason] = by_reason.get(reason, 0.0) + parts[term]
+        # What is covered may be so by its neighbours alone.
+        told = "neighbour" if term == "coverage" and not parts["words"] else reason
+        by_reason[told] = by_reason.get(told, 0.0) + parts[term]
     given = [reason for reason, part in by_reason.items() if part >= LEAST_REASON]
     return tuple(sorted(given, key=by_reason.__getitem__, reverse=True)[:MOST_REASONS])
 

@@ -102,6 +102,6 @@ def _json(window: Window) -> str:
 
 def _lines(estimate: DraftEstimate, window: Window) -> list[str]:
     conversation = estimate.conversation
-    view = view_window(window.record, system=system_texts(conversation), draft=estimate.draft.message.content)
+    view = view_window(window.record, system=system_texts(conversation), question=estimate.draft.message.content)
     heading = f"{conversation} · {conversation.public_id} · {window.record.language_model}"
     return [heading, "", *window_lines(view)]

@@ -21,7 +21,7 @@ PAGE_MESSAGES = 30
 MOST_IN_A_SNAPSHOT = 200
 MESSAGE_COLUMNS = (
     *("pk", "parent_id", "position", "role", "state", "created_at", "content", "error_code", "error_params"),
-    *("pinned", "excluded", "last_step", "stored_step"),
+    *("pinned", "excluded", "never_recalled", "last_step", "stored_step"),
 )
 COMPLETION_COLUMNS = ("reply_id", "finish_reason", "tools_withheld", "grounding")
 
@@ -54,6 +54,7 @@ class ThreadMessage(NamedTuple):
     error_params: dict[str, Any]
     pinned: bool
     excluded: bool
+    never_recalled: bool
     last_step: int | None
     stored_step: int | None
     completion: LastCompletion | None = None

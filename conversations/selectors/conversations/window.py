@@ -52,7 +52,10 @@ class LeftOutRow:
 
 @dataclass(frozen=True, slots=True)
 class WindowView:
-    """Everything that the page tells about one window, sent or not; *tools* are the names of those that go with it."""
+    """Everything that the page tells about one window, sent or not; *tools* are the names of those that go with it.
+
+    *summary* is the version in it, None where there was none or it is not stored any more.
+    """
 
     record: WindowRecord
     rows: list[WindowRow]
@@ -60,6 +63,7 @@ class WindowView:
     passages: list[SourcePassage]
     recalled: RecalledView
     tools: Sequence[str] = ()
+    summary: Summary | None = None
 
     @property
     def messages_in_view(self) -> int:
@@ -128,7 +132,7 @@ def sent_window(reply: Message, *, number: int | None = None) -> SentWindow:
     record = _record(completion)
     tools = _tools_of(completion)
     system = _system_texts(completion, record)
-    view = view_window(record, system=system, grounding=newest.grounding, tools=tools)
+    view = view_window(record, system=system, grounding=newest.grounding, tools=tools, question=newest.content)
     return SentWindow(reply, completion, number, completions, view)
 
 
@@ -148,18 +152,19 @@ def view_window(
     record: WindowRecord,
     *,
     system: SystemTexts,
+    question: str,
     grounding: StoredGrounding = (),
     tools: Sequence[str] = (),
-    draft: str = "",
 ) -> WindowView:
-    """Return *record* with words: *grounding* is what was looked up, *draft* the newest message if it is not stored."""
+    """Return *record* with words: *grounding* is what was looked up for the newest message, the *question*."""
     words = _words(record)
+    summary = _sent_summary(record)
     unstored = {
         "system": excerpt(system.system_prompt),
         "about_me": excerpt(system.about_me),
         "notes": excerpt(system.notes),
-        "newest": excerpt(draft),
-        "summary": _summary_excerpt(record),
+        "newest": excerpt(question),
+        "summary": excerpt(summary.text) if summary else "",
     }
     rows = [
         WindowRow(entry, *words[entry.message])
@@ -169,15 +174,15 @@ def view_window(
     ]
     left_out = [LeftOutRow(out, words[out.message].excerpt if out.message in words else "") for out in record.left_out]
     passages = source_passages(record.grounding, grounding)
-    return WindowView(record, rows, left_out, passages, view_recalled(record.recall), tools)
+    recalled = view_recalled(record.recall, question=question)
+    return WindowView(record, rows, left_out, passages, recalled, tools, summary)
 
 
-def _summary_excerpt(record: WindowRecord) -> str:
-    """Return the beginning of the version that was sent; blank where none was, or it has been deleted."""
+def _sent_summary(record: WindowRecord) -> Summary | None:
+    """Return the version that was sent; None where none was, or it has been deleted: only so many are kept."""
     if record.summary is None or not record.summary.tokens:
-        return ""
-    version = Summary.objects.filter(pk=record.summary.id).first()
-    return excerpt(version.text) if version else ""
+        return None
+    return Summary.objects.filter(pk=record.summary.id).first()
 
 
 def last_window(conversation: Conversation) -> WindowRecord | None:

@@ -89,5 +89,6 @@ def _store(message: Message, conversation: Conversation, **marks: bool) -> None:
             message_excluded(conversation.pk, message.position)
     conversation.has_pins = conversation.messages.filter(pinned=True).exists()
     conversation.save(update_fields=["has_pins"])
-    frame = MessageMarked(conversation.public_id, message.pk, message.position, message.pinned, message.excluded)
+    decisions = {"pinned": message.pinned, "excluded": message.excluded, "never_recalled": message.never_recalled}
+    frame = MessageMarked(conversation.public_id, message.pk, message.position, **decisions)
     transaction.on_commit(partial(publish_frame, frame, conversation.public_id))

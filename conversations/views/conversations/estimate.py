@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from conversations.access import find_conversation
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation
+from conversations.selectors.conversations.never_recalled import list_never_recalled
 from conversations.selectors.conversations.system_texts import system_texts
 from conversations.selectors.conversations.window import view_window
 from conversations.selectors.conversations.window_coverage import Coverage
@@ -61,6 +62,7 @@ def preview(request: HtmxRequest) -> HttpResponse:
         "problem": _problem(request, estimated),
         "money": money_sentences(estimated, request_reader(request)),
         "kept_summary": summary_view(conversation, request_reader(request)) if conversation else None,
+        "never_recalled_list": list_never_recalled(conversation) if conversation else None,
         **(_window_context(estimated, estimated.window.record) if estimated.window else {}),
     }
     template = "conversations/_preview.html" if request.htmx else "conversations/preview.html"
@@ -116,4 +118,4 @@ def _parts(record: WindowRecord) -> Iterator[tuple[str, int]]:
 def _window_context(estimated: DraftEstimate, record: WindowRecord) -> dict[str, Any]:
     conversation, draft = estimated.conversation, estimated.draft.message.content
     tools = sorted(scenario_toolbox(conversation.scenario).tools)
-    return window_context(view_window(record, system=system_texts(conversation), tools=tools, draft=draft))
+    return window_context(view_window(record, system=system_texts(conversation), tools=tools, question=draft))

@@ -54,6 +54,7 @@ def recall(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpR
 
 def _marked(request: HtmxRequest, public_id: uuid.UUID, message: Message) -> HttpResponse:
     if wants_json(request):
-        return JsonResponse({"message": message.pk, "pinned": message.pinned, "excluded": message.excluded})
+        decisions = {"pinned": message.pinned, "excluded": message.excluded, "never_recalled": message.never_recalled}
+        return JsonResponse({"message": message.pk, **decisions})
     page = reverse("conversations:conversation", args=[public_id])
     return HttpResponseRedirect(f"{page}#message-{message.pk}")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
 
 from conversations.core.window.window_record import WindowRecord
 from conversations.selectors.conversations.recalled import RecalledRow
@@ -23,15 +24,29 @@ from .policy_labels import window_rules
 from .window_bar import window_segments
 
 
+class FoundPassage(NamedTuple):
+    """A recalled passage, sent or not, with what it was found by, and why the window holds its message not whole."""
+
+    row: RecalledRow
+    reasons: Sequence[str | Promise]
+    left_out: Promise | None
+
+
 def window_context(window: WindowView) -> dict[str, Any]:
-    """*most_tokens* is what a full bar stands for."""
-    record = window.record
+    """*most_tokens* is what a full bar stands for. What recall has found is told of there alone."""
+    record, found = window.record, window.recalled
+    not_whole = {out.message: LEFT_OUT_LABELS[out.reason] for out in record.left_out}
+    told = {row.entry.message for row in (*found.included, *found.left_out)}
     return {
         "window": window,
         "record": record,
-        "left_out": [(LEFT_OUT_LABELS[row.message.reason], row) for row in window.left_out],
-        "recalled": _with_reasons(window.recalled.included),
-        "found_and_not_sent": _with_reasons(window.recalled.left_out),
+        "left_out": [
+            (LEFT_OUT_LABELS[row.message.reason], row) for row in window.left_out if row.message.message not in told
+        ],
+        "recalled": [FoundPassage(row, _reasons(row), None) for row in found.included],
+        "found_and_not_sent": [
+            FoundPassage(row, _reasons(row), not_whole.get(row.entry.message)) for row in found.left_out
+        ],
         "looked_up_tokens": record.grounding.tokens + record.recall.tokens,
         "recall_error": _recall_error(record),
         "summary_left_out": SUMMARY_LEFT_OUT_LABELS.get(record.summary.left_out) if record.summary else None,
@@ -42,9 +57,18 @@ def window_context(window: WindowView) -> dict[str, Any]:
     }
 
 
-def _with_reasons(rows: Sequence[RecalledRow]) -> list[tuple[RecalledRow, list[Promise]]]:
-    """Return each passage with what it was found by, in words; a reason that has none goes unsaid."""
-    return [(row, [RECALL_REASON_LABELS[why] for why in row.entry.why if why in RECALL_REASON_LABELS]) for row in rows]
+def _reasons(row: RecalledRow) -> list[str | Promise]:
+    """Return what a passage was found by, in words; a reason that has none goes unsaid."""
+    return [_reason(row, why) for why in row.entry.why if why in RECALL_REASON_LABELS]
+
+
+def _reason(row: RecalledRow, why: str) -> str | Promise:
+    if why != "words" or not row.words:
+        return RECALL_REASON_LABELS[why]
+    quoted = [gettext("“%(word)s”") % {"word": word} for word in row.words]
+    return ngettext("found by the word %(words)s", "found by the words %(words)s", len(quoted)) % {
+        "words": ", ".join(quoted)
+    }
 
 
 def _recall_error(record: WindowRecord) -> Promise | None:

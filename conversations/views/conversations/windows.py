@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from conversations.access import find_conversation, find_reply
+from conversations.selectors.conversations.never_recalled import list_never_recalled
 from conversations.selectors.conversations.sent_request import sent_request
 from conversations.selectors.conversations.sources import sources_of_reply
 from conversations.selectors.conversations.window import SentWindow, sent_window
@@ -37,6 +38,7 @@ def window(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpRes
         "is_exact": sent_request(sent.completion).is_exact,
         "sources_summary": summarize_sources(sent.view.record.grounding, reader),
         "kept_summary": summary_view(sent.reply.conversation, reader),
+        "never_recalled_list": list_never_recalled(sent.reply.conversation),
         **window_context(sent.view),
     }
     return render(request, "conversations/_sent_window.html" if request.htmx else "conversations/window.html", context)

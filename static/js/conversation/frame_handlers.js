@@ -114,8 +114,8 @@ export function frameHandler({
   }
 
   /** @param {MessageMarked} frame */
-  function takeMark({ message, pinned, excluded }) {
-    coverage.mark(message, { pinned, excluded });
+  function takeMark({ message, pinned, excluded, never_recalled }) {
+    coverage.mark(message, { pinned, excluded, never_recalled });
     refreshEstimate();
   }
 

@@ -1,4 +1,4 @@
-/** Pin and Exclude: buttons of a form without JavaScript. With it they show at once, and are taken back if refused. */
+/** Pin, Exclude and Don't recall: buttons of a form without JavaScript. With it they show at once, and are taken back if refused. */
 
 import { postForm } from "../server/http.js";
 import { closest, dataOf, query } from "../shared/dom.js";
@@ -9,14 +9,20 @@ import { sentence } from "../shared/sentences.js";
  * @import { Decisions, WindowCoverage } from "./window_coverage.js"
  */
 
-/** @type {Record<string, "pinned" | "excluded">} */
-const FIELDS = { pin: "pinned", exclude: "excluded" };
+/** @type {Record<string, keyof Decisions>} */
+const FIELDS = { pin: "pinned", exclude: "excluded", "keep-from-recall": "never_recalled" };
 /**
  * What is said of what was done: switched off, switched on.
- * @type {Record<"pinned" | "excluded", [SentenceName, SentenceName]>}
+ * @type {Record<keyof Decisions, [SentenceName, SentenceName]>}
  */
-const SENTENCES = { pinned: ["unpinned", "pinned"], excluded: ["included", "excluded"] };
-const BUTTONS = '[data-action="pin"], [data-action="exclude"]';
+const SENTENCES = {
+  pinned: ["unpinned", "pinned"],
+  excluded: ["included", "excluded"],
+  never_recalled: ["recalledAgain", "neverRecalled"],
+};
+const BUTTONS = Object.keys(FIELDS)
+  .map((action) => `[data-action="${action}"]`)
+  .join(", ");
 
 /**
  * @param {HTMLElement} page
@@ -45,8 +51,8 @@ export function startPins(page, { coverage, onChanging, onChanged, onDone, onRef
     onChanging();
     coverage.mark(message, wanted(before, field, isOn));
     try {
-      const { pinned, excluded } = await postForm(button.formAction, { [field]: String(isOn) });
-      coverage.mark(message, { pinned, excluded });
+      const { pinned, excluded, never_recalled } = await postForm(button.formAction, { [field]: String(isOn) });
+      coverage.mark(message, { pinned, excluded, never_recalled });
       onDone(sentence(SENTENCES[field][Number(isOn)]));
     } catch (error) {
       coverage.mark(message, before);
@@ -70,9 +76,10 @@ export function startPins(page, { coverage, onChanging, onChanged, onDone, onRef
 /**
  * An excluded message is not pinned any more.
  * @param {Decisions} before
- * @param {"pinned" | "excluded"} field
+ * @param {keyof Decisions} field
  * @param {boolean} isOn
  */
 function wanted(before, field, isOn) {
-  return field === "excluded" ? { pinned: before.pinned && !isOn, excluded: isOn } : { ...before, pinned: isOn };
+  const after = { ...before, [field]: isOn };
+  return field === "excluded" ? { ...after, pinned: before.pinned && !isOn } : after;
 }

@@ -1,7 +1,7 @@
 /**
  * Which messages the window holds, as the page draws it: a mark at each, and the line above which it holds no more.
  *
- * What is decided about a message (pinned, excluded) stands at its article; a window says the rest.
+ * What is decided about a message (pinned, excluded, never recalled) stands at its article; a window says the rest.
  */
 
 import { dataOf, find, query } from "../shared/dom.js";
@@ -10,7 +10,7 @@ import { sentence } from "../shared/sentences.js";
 /**
  * @import { CoveredWindow } from "../server/frames.js"
  *
- * @typedef {{pinned: boolean, excluded: boolean}} Decisions what is decided about a message
+ * @typedef {{pinned: boolean, excluded: boolean, never_recalled: boolean}} Decisions what is decided about a message
  * @typedef {"in" | "out" | "pinned" | "excluded" | "recalled"} Mark
  */
 
@@ -64,7 +64,11 @@ export class WindowCoverage {
    */
   decisionsOn(message) {
     const { dataset } = find(document, `#message-${message}`);
-    return { pinned: "pinned" in dataset, excluded: "excluded" in dataset };
+    return {
+      pinned: "pinned" in dataset,
+      excluded: "excluded" in dataset,
+      never_recalled: "neverRecalled" in dataset,
+    };
   }
 
   draw() {
@@ -93,18 +97,22 @@ export class WindowCoverage {
 
   /**
    * @param {HTMLElement} article
-   * @param {{pinned: boolean, excluded?: boolean}} decisions
+   * @param {Partial<Decisions>} decisions those that are known; the others stay
    */
-  #note(article, { pinned, excluded = "excluded" in article.dataset }) {
+  #note(article, { pinned, excluded, never_recalled: neverRecalled }) {
     this.#noteOne(article, { action: "pin", name: "pinned", isOn: pinned });
     this.#noteOne(article, { action: "exclude", name: "excluded", isOn: excluded });
+    this.#noteOne(article, { action: "keep-from-recall", name: "never-recalled", isOn: neverRecalled });
   }
 
   /**
    * @param {HTMLElement} article
-   * @param {{action: string, name: string, isOn: boolean}} decision
+   * @param {{action: string, name: string, isOn: boolean | undefined}} decision
    */
   #noteOne(article, { action, name, isOn }) {
+    if (isOn === undefined) {
+      return;
+    }
     article.toggleAttribute(`data-${name}`, isOn);
     const button = query(article, `[data-action="${action}"]`, HTMLButtonElement);
     if (button) {

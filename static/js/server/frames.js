@@ -4,7 +4,7 @@
  * @typedef {{type: "message.stored", conversation: string, client_id: string | null, message: number, reply: number,
  *   position: number, cleaned: boolean}} MessageStored
  * @typedef {{type: "message.marked", conversation: string, message: number, position: number, pinned: boolean,
- *   excluded: boolean}} MessageMarked
+ *   excluded: boolean, never_recalled: boolean}} MessageMarked
  * @typedef {{type: "message.shown", conversation: string, message: number, position: number}} MessageShown
  * @typedef {{type: "reply.started", conversation: string, reply: number, position: number}} ReplyStarted
  * @typedef {{type: "reply.delta", conversation: string, reply: number, step: number, at: number,

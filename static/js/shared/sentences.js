@@ -7,7 +7,7 @@ import { find } from "./dom.js";
  *
  * @typedef {"copy" | "copied" | "notCopied"
  *   | "noSocket" | "noConnection" | "unreachable" | "tooLarge"
- *   | "pinned" | "unpinned" | "excluded" | "included" | "edited" | "shown" | "cleaned" | "awaitingApproval"
+ *   | "pinned" | "unpinned" | "excluded" | "included" | "neverRecalled" | "recalledAgain" | "edited" | "shown" | "cleaned" | "awaitingApproval"
  *   | "passageLoading" | "passageFailed" | "horizon" | "horizonWithPins"
  *   | "horizonWithRecall" | "horizonWithBoth" | "wouldRecall"
  *   | "uploadQueued" | "uploadProgress" | "uploadAdded" | "uploadKnown" | "uploadTooLarge" | "uploadUnreachable"
