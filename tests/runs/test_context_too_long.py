@@ -106,6 +106,14 @@ async def test_without_numbers_the_window_is_halved(worker, provider):
     assert sent.estimated_input_tokens <= refused.estimated_input_tokens / 2
 
 
+async def test_without_numbers_it_is_halved_until_one_goes_through(worker, provider):
+    provider("context-silent-1500")
+    assert (await ask()).state == "complete"
+    *refused, sent = await ledger()
+    assert [row.error_code for row in refused] == ["context_too_long"] * 2
+    assert sent.estimated_input_tokens <= refused[-1].estimated_input_tokens / 2
+
+
 async def test_a_refusal_inside_the_stream_is_met_too(worker, provider, upstream):
     provider("context-stream-2048")
     assert (await ask()).content == "Hello from the upstream."

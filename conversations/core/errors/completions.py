@@ -110,6 +110,7 @@ class ContextTooLong(ProviderRejected):
     ) -> None:
         self.limit_tokens = limit_tokens
         self.prompt_tokens = prompt_tokens
+        self.names_a_number = limit_tokens is not None or prompt_tokens is not None
         super().__init__(detail=detail, request_id=request_id)
 
 

@@ -52,6 +52,8 @@ from conversations.services.ledger.reservations import LoopNotCovered, requests_
 
 from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
 
+MOST_GUESSES = 5  # of a smaller prompt, each half of the one before, where the provider names no number
+
 
 class ReplySink(Protocol):
     """Where a reply goes while it is made."""
@@ -199,7 +201,7 @@ async def complete_step(
     person stopped the reply.
     """
     request = await _plan(sink, prepare(), may_call)
-    tightened = False
+    tightened = 0
     for attempt in itertools.count(1):
         try:
             completion = await open_row(partial(open_step, request, attempt))
@@ -213,9 +215,9 @@ async def complete_step(
         except CompletionError as error:
             if progress.has_begun:
                 raise
-            if isinstance(error, ContextTooLong) and not tightened:
+            if isinstance(error, ContextTooLong) and tightened < (1 if error.names_a_number else MOST_GUESSES):
                 request = await _plan(sink, in_worker_thread(prepare_tighter)(request.prepared, error), may_call)
-                tightened = True
+                tightened += 1
                 continue
             pause_seconds = retry_pause_seconds(error, attempt, most_attempts=MOST_ATTEMPTS + tightened)
             # The provider may be working on it still, and bill it: each repetition is another full price.
