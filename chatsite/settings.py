@@ -92,7 +92,10 @@ DOCUMENTS_PER_CONVERSATION = ENV.integer(
     "DOCUMENTS_PER_CONVERSATION", default=100, minimum=1, help="Most documents of one conversation, or of one scenario."
 )
 DOCUMENT_STORAGE_MEGABYTES = ENV.integer(
-    "DOCUMENT_STORAGE_MEGABYTES", default=500, minimum=1, help="Most megabytes of documents that one user keeps."
+    "DOCUMENT_STORAGE_MEGABYTES",
+    default=500,
+    minimum=1,
+    help="Most megabytes of documents and pictures that one user keeps.",
 )
 DOCUMENT_SECONDS = ENV.integer(
     "DOCUMENT_SECONDS",
@@ -103,6 +106,13 @@ DOCUMENT_SECONDS = ENV.integer(
 DOCUMENT_MEMORY_MEGABYTES = ENV.integer(
     "DOCUMENT_MEMORY_MEGABYTES", default=1024, minimum=256, help="Most memory that parsing a document takes."
 )
+PICTURE_MEGABYTES = ENV.integer(
+    "PICTURE_MEGABYTES",
+    default=20,
+    minimum=1,
+    help="Largest file of a picture, up to five times `DOCUMENT_MEGABYTES`; what is stored of it is smaller.",
+)
+PICTURES_PER_MESSAGE = ENV.integer("PICTURES_PER_MESSAGE", default=20, minimum=1, help="Most pictures of one message.")
 
 # Limits
 

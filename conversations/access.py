@@ -24,11 +24,12 @@ from conversations.core.errors import (
     DocumentNotFound,
     GatePasswordRequired,
     MessageNotFound,
+    PictureNotFound,
     ScenarioNotFound,
     SeatsTaken,
     SignInRequired,
 )
-from conversations.models import Conversation, Document, Message, Scenario, ToolCall
+from conversations.models import Conversation, Document, Message, Picture, Scenario, ToolCall
 
 Person = AbstractBaseUser | AnonymousUser
 REFUSALS: dict[Admission, type[AccessError]] = {
@@ -109,6 +110,14 @@ def find_call(conversation: Conversation, call_id: int) -> ToolCall:
     found = calls.filter(pk=call_id, reply__conversation=conversation, reply__active=True).first()
     if found is None:
         raise CallNotFound
+    return found
+
+
+def find_picture(conversation: Conversation, picture_id: int) -> Picture:
+    """Return a picture of *conversation*. Raises `PictureNotFound` if it has no such picture."""
+    found = conversation.pictures.filter(pk=picture_id).first()
+    if found is None:
+        raise PictureNotFound
     return found
 
 

@@ -16,6 +16,7 @@ from conversations.views.conversations import (
     windows,
 )
 from conversations.views.documents import documents
+from conversations.views.pictures import pictures
 from conversations.views.scenarios import scenarios
 from conversations.views.usage import usage
 
@@ -61,6 +62,9 @@ urlpatterns = [
         documents.again,
         name="read_again_conversation_document",
     ),
+    path("c/<uuid:public_id>/pictures/add/", pictures.add, name="add_picture"),
+    path("c/<uuid:public_id>/pictures/<int:picture_id>/", pictures.picture, name="picture"),
+    path("c/<uuid:public_id>/pictures/<int:picture_id>/describe/", pictures.describe, name="describe_picture"),
     path("c/<uuid:public_id>/summary/", summaries.switch, name="switch_summary"),
     path("c/<uuid:public_id>/summary/edit/", summaries.edit, name="edit_summary"),
     path("c/<uuid:public_id>/summary/undo/", summaries.undo, name="undo_summary"),

@@ -31,7 +31,9 @@ FLOORS_INSIDE = {
     "conversations.services": """
         portability
         scenarios
-        messages | documents
+        messages
+        pictures
+        documents
         conversations
         replies
         limits
@@ -61,7 +63,7 @@ FLOORS_INSIDE = {
     "conversations.views": """
         conversations
         account | scenarios
-        documents | usage
+        documents | pictures | usage
         http
     """,
     "chatsite.postgres": """

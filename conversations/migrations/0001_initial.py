@@ -326,7 +326,7 @@ class Migration(migrations.Migration):
             name='ReadingStep',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('what', models.CharField(choices=[('thread', 'the thread'), ('message', 'a message'), ('call', 'a tool call'), ('prompt', 'a request as it was sent'), ('document', 'the name of a document'), ('search', 'hits of a message search'), ('export', 'an export')], max_length=10)),
+                ('what', models.CharField(choices=[('thread', 'the thread'), ('message', 'a message'), ('call', 'a tool call'), ('prompt', 'a request as it was sent'), ('document', 'the name of a document'), ('picture', 'a picture'), ('search', 'hits of a message search'), ('export', 'an export')], max_length=10)),
                 ('detail', models.CharField(blank=True, max_length=200)),
                 ('at', models.DateTimeField(auto_now_add=True)),
                 ('reading', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='steps', to='conversations.reading')),

@@ -62,6 +62,7 @@ class ReadWhat(models.TextChoices):
     CALL = "call", pgettext_lazy("read", "a tool call")
     PROMPT = "prompt", pgettext_lazy("read", "a request as it was sent")
     DOCUMENT = "document", pgettext_lazy("read", "the name of a document")
+    PICTURE = "picture", pgettext_lazy("read", "a picture")
     SEARCH = "search", pgettext_lazy("read", "hits of a message search")
     EXPORT = "export", pgettext_lazy("read", "an export")
 

@@ -19,6 +19,7 @@ from conversations.services.conversations.conversations import sweep_deleted_con
 from conversations.services.documents.upload_limits import sweep_upload_counts
 from conversations.services.ledger.close_days import close_days
 from conversations.services.ledger.ledger import Outcome, settle_abandoned, settle_completion
+from conversations.services.pictures.pictures import sweep_unsent_pictures
 from conversations.services.replies.end_reply import INTERRUPTED, STOPPED, end_reply
 from conversations.services.windows.active_path import lock_if_streaming
 
@@ -43,11 +44,15 @@ def reap_once() -> int:
 
 
 def tidy_once() -> None:
-    """Sweep what was deleted a while ago or has expired: conversations, sessions, counts; close days of the ledger."""
+    """Sweep what was deleted a while ago, has expired or was never sent; close days of the ledger.
+
+    Those are conversations, sessions, counts and pictures.
+    """
     sweep_deleted_conversations()
     SessionStore.clear_expired()
     delete_old_attempts()
     sweep_upload_counts()
+    sweep_unsent_pictures()
     close_days()
 
 

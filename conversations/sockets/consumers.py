@@ -121,7 +121,11 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         """Store the message; one that is stored already is acknowledged again, to this page alone."""
         await self._follow(conversation)
         posted = await in_thread(post_message)(
-            user=conversation.owner, conversation=conversation, content=frame.content, client_id=frame.client_id
+            user=conversation.owner,
+            conversation=conversation,
+            content=frame.content,
+            client_id=frame.client_id,
+            pictures=frame.pictures or (),
         )
         self._acknowledge_again(conversation, posted)
 
@@ -134,6 +138,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
             message_id=frame.message,
             content=frame.content,
             client_id=frame.client_id,
+            pictures=frame.pictures,
         )
         self._acknowledge_again(conversation, posted)
 

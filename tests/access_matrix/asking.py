@@ -14,6 +14,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from tests.parsing.pictures import drawing, encoded
+
 from .cells import PathCell
 from .people import LET_THROUGH, Answer, Who, expected
 from .routes import door_of
@@ -26,7 +28,8 @@ STATUSES = {
     **dict.fromkeys((400, 409, 413, 429), Answer.REFUSED),
 }
 # The first message, or document, begins a conversation, so an id that no one has is as good as any.
-BEGINS_WITH_ANY_ID = {"conversations:post", "conversations:add_conversation_documents"}
+BEGINS_WITH_ANY_ID = {"conversations:post", "conversations:add_conversation_documents", "conversations:add_picture"}
+PICTURE = encoded(drawing(2, 2))  # a document may be any file
 OTHER_PARAMETERS = {"provider_id": "oidc", "uidb36": "1", "key": "key", "app_label": "conversations", "by": "user"}
 
 
@@ -67,7 +70,7 @@ def admin_ids(name: str, world: World) -> dict[str, Any]:
     """Return the ids in an address of the admin: of the example of its model, or of Alice."""
     example = next((row for model, row in world.for_admin.items() if _is_about(model, name)), world.alices.owner)
     ids = dict.fromkeys(("object_id", "pk", "id"), example.pk)
-    return ids | {"content_type_id": 1, "user_id": world.alices.owner.pk}
+    return ids | {"picture_id": world.alices.ids["picture_id"], "content_type_id": 1, "user_id": world.alices.owner.pk}
 
 
 def _is_about(model: type[Model], name: str) -> bool:
@@ -92,7 +95,7 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
             "version": "2",
             "shows": "true",
         }
-        | {"files": SimpleUploadedFile("hello.txt", b"Hello"), "digest": world.alices.ids["digest"], "allowed": "yes"}
+        | {"files": SimpleUploadedFile("hello.png", PICTURE), "digest": world.alices.ids["digest"], "allowed": "yes"}
     )
 
 

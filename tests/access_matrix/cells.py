@@ -24,6 +24,7 @@ BODY_IDS = {
     ("conversations:post", "scenario"): "scenario_id",
     ("conversations:scenario", "scenario"): "scenario_id",
     ("conversations:add_conversation_documents", "scenario"): "scenario_id",
+    ("conversations:add_picture", "scenario"): "scenario_id",
     ("conversations:delete_scenario", "scenario"): "scenario_id",
     ("conversations:list", "current"): "public_id",
     ("conversations:rename", "current"): "public_id",

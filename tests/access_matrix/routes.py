@@ -46,6 +46,7 @@ CONVERSATIONS = {
     Door.OBJECT: {
         *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
         *("pin", "exclude", "recall", "edit", "show", "decide_call", "call_result"),
+        *("add_picture", "picture", "describe_picture"),
         *("switch_summary", "edit_summary", "undo_summary"),
         *(f"{kind}_documents" for kind in ("conversation", "scenario")),
         *(f"add_{kind}_documents" for kind in ("conversation", "scenario")),
@@ -69,6 +70,7 @@ DOORS: dict[str, Door] = {
         Door.STAFF,
     ),
     **{f"admin:conversations_conversation_export_{kind}": Door.REVIEW for kind in ("json", "csv")},
+    "admin:conversations_conversation_picture": Door.REVIEW,
     **{f"admin:conversations_completion_prompt{kind}": Door.REVIEW for kind in ("", "_json")},
     **{f"admin:accounts_gate_{name}": Door.ADMIN for name in ("password", "person", "person_password")},
     **dict.fromkeys(

@@ -44,6 +44,7 @@ def fields_of(cell: FrameCell, world: World) -> dict[str, Any]:
         "allowed": True,
         "client_id": uuid.uuid4(),
         "content": "Hello",
+        "pictures": None,
         "from_position": 0,
     }
     return {field.name: values[field.name] for field in fields(FROM_PAGE[cell.frame])}

@@ -40,6 +40,7 @@ from tests.support.append_only import mended_log
 from tests.support.awaiting_approval import make_call_awaiting_approval
 from tests.support.documents import add
 from tests.support.people import begin, make_user, post
+from tests.support.pictures import store_picture
 from tests.support.sockets import sign_in
 from tests.support.summaries import keep_summary
 
@@ -142,6 +143,7 @@ def belongings_of(user: User, content: str) -> Belongings:
         "digest": awaiting.digest,
         "document_id": documents[0].public_id,
         "scenario_document_id": documents[1].public_id,
+        "picture_id": store_picture(conversation, content.encode(), alt_text=content).pk,
         "pk": make_passkey(user).pk,
     }
     return Belongings(user, ids)
@@ -155,6 +157,7 @@ def unknown_ids() -> dict[str, Any]:
         "scenario_id": UNKNOWN,
         "call_id": UNKNOWN,
         "document_id": uuid.uuid4(),
+        "picture_id": UNKNOWN,
         "pk": UNKNOWN,
     }
 

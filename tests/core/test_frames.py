@@ -39,6 +39,7 @@ VALUES = {
     Mapping[str, Any]: OBJECTS,
     tuple[Mapping[str, Any], ...]: st.lists(OBJECTS, max_size=2).map(tuple),
     tuple[int, ...]: st.lists(st.integers(0, LARGEST_INTEGER), max_size=2).map(tuple),
+    tuple[int, ...] | None: st.none() | st.lists(st.integers(0, LARGEST_INTEGER), max_size=2).map(tuple),
     tuple[uuid.UUID, ...]: st.lists(st.uuids(), max_size=2).map(tuple),
 }
 POST = MessagePost(uuid.UUID(int=1), uuid.UUID(int=2), "hello")

@@ -10,7 +10,7 @@ from conversations.selectors.conversations.pictures import (
     SentPicture,
     ShownPicture,
     data_urls,
-    pictures_by_id,
+    pictures_of_conversation,
     sent_pictures,
     shown_pictures,
 )
@@ -40,7 +40,7 @@ def test_pictures_come_in_the_order_of_their_message(conversation, cat, dog):
     sent = sent_pictures([first.pk, reply.pk])
     assert sent == {
         first.pk: (
-            SentPicture(dog.pk, dog.digest, "image/jpeg", 10, 20, "", "cat.png"),
+            SentPicture(dog.pk, dog.digest, "image/jpeg", 10, 20, "", ""),
             SentPicture(cat.pk, cat.digest, "image/png", 640, 480, "A cat", "cat.png"),
         )
     }
@@ -56,8 +56,10 @@ def test_a_picture_that_is_gone_or_of_another_conversation_is_left_out(conversat
     assert [picture.id for picture in sent_pictures([message.pk])[message.pk]] == [cat.pk]
 
 
-def test_pictures_of_a_draft_come_in_the_order_that_was_asked_for(cat, dog):
-    assert [picture.id for picture in pictures_by_id([dog.pk, 999_999, cat.pk])] == [dog.pk, cat.pk]
+def test_pictures_of_a_draft_come_in_the_order_that_was_asked_for(conversation, cat, dog):
+    found = pictures_of_conversation(conversation.pk, [dog.pk, 999_999, cat.pk, dog.pk])
+    assert [picture.id for picture in found] == [dog.pk, cat.pk]
+    assert pictures_of_conversation(conversation.pk + 1, [dog.pk]) == ()
 
 
 def test_bytes_become_data_urls_in_one_statement(conversation, cat, dog, django_assert_num_queries):

@@ -23,10 +23,11 @@ from conversations.admin.review.content_access import READ, content_access, open
 from conversations.admin.review.conversation_export import csv_export, json_export
 from conversations.admin.review.thread import read_thread
 from conversations.admin.state_labels import STATE_COLOURS, STATE_LABELS
-from conversations.models import Conversation, Reading, ReadWhat
+from conversations.models import Conversation, Picture, Reading, ReadWhat
 from conversations.selectors.figures.usage_columns import BY_COST, BY_INPUT, UsageColumns, with_usage
 from conversations.services.review.readings import log_step
 from conversations.templatetags import figures
+from conversations.views.pictures.pictures import picture_response
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -107,6 +108,7 @@ class ConversationAdmin(ReadOnlyAdmin):
             to(require_POST(self.read), "read", READ),
             to(require_GET(self.export_json), "export/json", "conversations_conversation_export_json"),
             to(require_GET(self.export_csv), "export/csv", "conversations_conversation_export_csv"),
+            to(require_GET(self.picture), "pictures/<int:picture_id>", "conversations_conversation_picture"),
             *super().get_urls(),
         ]
 
@@ -128,6 +130,17 @@ class ConversationAdmin(ReadOnlyAdmin):
         def answer(reading: Reading | None) -> HttpResponseBase:
             log_step(reading, ReadWhat.EXPORT, kind)
             return export(conversation)
+
+        return within_reading(request, conversation, answer)
+
+    def picture(self, request: HttpRequest, pk: int, picture_id: int) -> HttpResponseBase:
+        """Show a picture of the conversation, within a reading."""
+        conversation = self._found(request, pk)
+
+        def answer(reading: Reading | None) -> HttpResponseBase:
+            picture = get_object_or_404(Picture, pk=picture_id, conversation=conversation)
+            log_step(reading, ReadWhat.PICTURE, str(picture.pk))
+            return picture_response(picture)
 
         return within_reading(request, conversation, answer)
 

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from conversations.admin.ledger.window_record import ShownWindow
 from conversations.models import Completion, Conversation, Message, ToolCall
 from conversations.rendering import render_markdown
+from conversations.selectors.conversations.pictures import ShownPicture, shown_pictures
 
 if TYPE_CHECKING:
     from django_stubs_ext import WithAnnotations
@@ -38,7 +39,7 @@ class ShownMessage:
     """A message with its completions, oldest first, and how many other versions stand beside it.
 
     *has_content* if the content was read, too; without it there are numbers only. *calls* are the tool calls
-    whose result the message is, or those of a reply that are in none of its steps.
+    whose result the message is, or those of a reply that are in none of its steps. *pictures* are content, too.
     """
 
     message: Message
@@ -46,6 +47,7 @@ class ShownMessage:
     other_versions: int
     has_content: bool
     calls: list[ToolCall]
+    pictures: tuple[ShownPicture, ...] = ()
 
     @cached_property
     def html(self) -> SafeString:
@@ -91,7 +93,11 @@ def show_messages(messages: QuerySet[Message], *, has_content: bool) -> list[Sho
     windows = _windows_of(rows)
     versions = _versions_beside(rows)
     calls = _calls_of(rows)
-    return [ShownMessage(row, windows[row.pk], _beside(row, versions), has_content, calls[row.pk]) for row in rows]
+    pictures = shown_pictures([row.pk for row in rows if row.picture_ids]) if has_content else {}
+    return [
+        ShownMessage(row, windows[row.pk], _beside(row, versions), has_content, calls[row.pk], pictures.get(row.pk, ()))
+        for row in rows
+    ]
 
 
 def _beside(message: Message, versions: dict[int | None, int]) -> int:

@@ -37,21 +37,29 @@ class PageFrame(ConversationFrame):
 
 @dataclass(frozen=True, slots=True)
 class MessagePost(PageFrame):
-    """Send *content*. Sent again with the same *client_id* it is the same message."""
+    """Send *content*, with *pictures* by their ids if there are any.
+
+    Sent again with the same *client_id* it is the same message.
+    """
 
     type: ClassVar[str] = "message.post"
     client_id: uuid.UUID
     content: str
+    pictures: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MessageEdit(PageFrame):
-    """Add a new version of *message*. Sent again with the same *client_id* it is the same version."""
+    """Add a new version of *message*, with *pictures* by their ids, or with those it has where none are named.
+
+    Sent again with the same *client_id* it is the same version.
+    """
 
     type: ClassVar[str] = "message.edit"
     message: int
     client_id: uuid.UUID
     content: str
+    pictures: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

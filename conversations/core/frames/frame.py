@@ -62,7 +62,7 @@ def parse_frame(wire: object, known: Mapping[str, type[AnyFrame]]) -> AnyFrame:
 def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:
     """Return field *name* as *kind*; `bool` is not an `int` here, as it would be to Python."""
     value = wire.get(name)
-    if value is None and kind in (uuid.UUID | None, int | None):
+    if value is None and kind in (uuid.UUID | None, int | None, tuple[int, ...] | None):
         return None
     if kind in (uuid.UUID, uuid.UUID | None):
         return _read_uuid(name, value)
@@ -74,7 +74,7 @@ def _read(name: str, kind: Any, wire: Mapping[str, Any]) -> Any:
         return value
     if kind == tuple[uuid.UUID, ...]:
         return _read_uuids(name, value)
-    if kind == tuple[int, ...]:
+    if kind in (tuple[int, ...], tuple[int, ...] | None):
         return tuple(_read_integer(name, member) for member in value) if isinstance(value, list) else _refuse(name)
     return _read_structure(name, kind, value)
 

@@ -9,11 +9,16 @@ from conversations.core.errors import EmptyMessage
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def clean_content(raw: str) -> str:
-    """Return *raw* without NUL and lone surrogates. Raises `EmptyMessage` if nothing but white space is left."""
+def clean_content(raw: str, *, may_be_empty: bool = False) -> str:
+    """Return *raw* without NUL and lone surrogates. Raises `EmptyMessage` if nothing but white space is left.
+
+    *may_be_empty* says that something else is sent with it: pictures.
+    """
     content = UNSTORABLE.sub("", raw)
     if not content.strip():
-        raise EmptyMessage
+        if not may_be_empty:
+            raise EmptyMessage
+        return ""
     return content
 
 

@@ -50,6 +50,7 @@ def _values(message: Message, requests: list[dict[str, Any]], calls: list[dict[s
         "created_at": message.created_at,
         "content": message.content,
         "content_tokens": message.content_tokens,
+        "pictures": message.picture_ids,
         "grounding": message.grounding,
         "grounding_tokens": message.grounding_tokens,
         "tool_calls": message.tool_calls,

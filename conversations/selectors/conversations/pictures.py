@@ -11,6 +11,8 @@ from django.db import connection
 from conversations.core.prompt.pictures import PictureDetail, PromptPicture
 from conversations.models import Picture, PictureFile
 
+WIDEST_PLACE, HIGHEST_PLACE = 480, 240  # pixels of a page; pressed, a picture is seen as large as it is
+
 # In the order of each message. A picture that is gone is left out.
 OF_MESSAGES = """
 SELECT message.id, picture.id, picture.digest, picture.media_type, picture.width, picture.height,
@@ -58,6 +60,19 @@ class ShownPicture(NamedTuple):
     alt_text: str
     file_name: str
 
+    @property
+    def place_width(self) -> int:
+        """How wide its place on the page is, in pixels: known before the picture is there, so that nothing moves."""
+        return max(1, round(self.width * self._scale))
+
+    @property
+    def place_height(self) -> int:
+        return max(1, round(self.height * self._scale))
+
+    @property
+    def _scale(self) -> float:
+        return min(1, WIDEST_PLACE / self.width, HIGHEST_PLACE / self.height)
+
 
 class _Row(NamedTuple):
     message_id: int
@@ -94,13 +109,6 @@ def _rows_of_messages(message_ids: Collection[int]) -> list[_Row]:
     with connection.cursor() as cursor:
         cursor.execute(OF_MESSAGES, [list(message_ids)])
         return [_Row(*row) for row in cursor.fetchall()]
-
-
-def pictures_by_id(picture_ids: Collection[int]) -> tuple[SentPicture, ...]:
-    """Return pictures that no message has yet, as a prompt would name them, in the order of *picture_ids*."""
-    columns = SentPicture._fields
-    found = {row[0]: SentPicture(*row) for row in Picture.objects.filter(pk__in=picture_ids).values_list(*columns)}
-    return tuple(found[picture_id] for picture_id in picture_ids if picture_id in found)
 
 
 def pictures_of_conversation(conversation_id: int, picture_ids: Collection[int]) -> tuple[SentPicture, ...]:

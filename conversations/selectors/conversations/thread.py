@@ -12,6 +12,7 @@ from conversations.core.window.window_record import GroundingRecord
 from conversations.models import Completion, Conversation, Message, ToolCall
 from conversations.models.message import MessageRole, MessageState
 
+from .pictures import ShownPicture, shown_pictures
 from .reply_costs import COST_COLUMNS, CostRow, ReplyCost, reply_cost, with_reply_cost
 from .sources import grounding_record
 from .thread_steps import NO_STEPS, ReplySteps, steps_of_replies
@@ -21,7 +22,7 @@ PAGE_MESSAGES = 30
 MOST_IN_A_SNAPSHOT = 200
 MESSAGE_COLUMNS = (
     *("pk", "parent_id", "position", "role", "state", "created_at", "content", "error_code", "error_params"),
-    *("pinned", "excluded", "never_recalled", "last_step", "stored_step"),
+    *("pinned", "excluded", "never_recalled", "picture_ids", "last_step", "stored_step"),
 )
 COMPLETION_COLUMNS = ("reply_id", "finish_reason", "tools_withheld", "grounding")
 
@@ -39,8 +40,8 @@ class ThreadMessage(NamedTuple):
     """A message of the thread: `MESSAGE_COLUMNS`, and what is read beside them.
 
     *last_step* is the step that its tool calls have reached, None without any, and *stored_step* the last one that is
-    stored. *question* is what a reply answers, *steps* are its tool calls, and *versions* are there if the message has
-    other versions.
+    stored. *question* is what a reply answers, *steps* are its tool calls, *pictures* those of a user's message, and
+    *versions* are there if the message has other versions.
     """
 
     pk: int
@@ -55,12 +56,14 @@ class ThreadMessage(NamedTuple):
     pinned: bool
     excluded: bool
     never_recalled: bool
+    picture_ids: list[int]
     last_step: int | None
     stored_step: int | None
     completion: LastCompletion | None = None
     question: str = ""
     versions: Versions | None = None
     steps: ReplySteps = NO_STEPS
+    pictures: tuple[ShownPicture, ...] = ()
 
     @property
     def is_reply(self) -> bool:
@@ -130,12 +133,14 @@ def _read_page(conversation: Conversation, newest_first: QuerySet[Message]) -> M
     questions = _questions(messages)
     versions = versions_of_messages(conversation.pk, {message.pk: message.parent_id for message in messages})
     steps = steps_of_replies({message.pk: message.stored_step or 0 for message in messages if message.last_step})
+    pictures = shown_pictures([message.pk for message in messages if message.picture_ids])
     shown = [
         message._replace(
             completion=completions.get(message.pk),
             question=questions.get(message.parent_id, ""),
             versions=versions.get(message.pk),
             steps=steps.get(message.pk, NO_STEPS),
+            pictures=pictures.get(message.pk, ()),
         )
         for message in messages
     ]

@@ -9,10 +9,11 @@ import hashlib
 import uuid
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 
 from chatsite.accounts.models import User
 from conversations.access import lock_admitted
@@ -26,7 +27,7 @@ from conversations.core.errors import (
 )
 from conversations.core.text.file_names import clean_file_name
 from conversations.live.fanout import DOCUMENTS, publish
-from conversations.models import Conversation, Document, DocumentFile, Scenario
+from conversations.models import Conversation, Document, DocumentFile, Picture, Scenario
 from conversations.models.document import DocumentState
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.windows.active_path import lock_conversation
@@ -118,9 +119,9 @@ def _check_there_is_room(user: User | None, owner: dict[str, Place], *, size_byt
 
 
 def kept_bytes(user: User) -> int:
-    """Return the size of all that the user has added and is still kept, wherever it is."""
-    kept: int = Document.objects.filter(uploader=user).aggregate(bytes=Sum("size_bytes", default=0))["bytes"]
-    return kept
+    """Return the size of all documents and pictures that the user has added and are still kept, wherever they are."""
+    rows: tuple[QuerySet[Any], ...] = (Document.objects.filter(uploader=user), Picture.objects.filter(uploader=user))
+    return sum(kept.aggregate(bytes=Sum("size_bytes", default=0))["bytes"] for kept in rows)
 
 
 def delete_document(document: Document) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 
 from django.db import transaction
 
@@ -17,13 +18,19 @@ from .post_message import PostedMessage, find_posted, store_checked
 
 
 def edit_message(
-    *, user: User, conversation: Conversation, message_id: int, content: str, client_id: uuid.UUID
+    *,
+    user: User,
+    conversation: Conversation,
+    message_id: int,
+    content: str,
+    client_id: uuid.UUID,
+    pictures: Sequence[int] | None = None,
 ) -> PostedMessage:
     """Store *content* as a new version of a user message, with a reply to be made, in one transaction.
 
     The old version and all that follows it leave the path. Marks stay with the version that they were made on, and
-    grounding is looked up again. The same *client_id* is the same version. Raises as
-    `post_message` does, `MessageNotFound` or `MessageNotEditable`; then everything is as it was.
+    grounding is looked up again. *pictures* are ids; None keeps those of the old version. The same *client_id* is the
+    same version. Raises as `post_message` does, `MessageNotFound` or `MessageNotEditable`; then all is as it was.
     """
     with transaction.atomic():
         lock_admitted(user)
@@ -35,7 +42,8 @@ def edit_message(
         untitle(locked, edited)
         if edited.parent_id is None:
             want_title_again(locked)
-        return store_checked(locked, user=user, content=content, client_id=client_id)
+        kept = edited.picture_ids if pictures is None else pictures
+        return store_checked(locked, user=user, content=content, client_id=client_id, pictures=kept)
 
 
 def find_editable(conversation: Conversation, message_id: int) -> Message:

@@ -25,6 +25,7 @@ from conversations.live.fanout import RUNS, publish, publish_frame
 from conversations.models import Conversation, Message
 from conversations.services.counting.model_context import model_context
 from conversations.services.limits.message_checks import check_message
+from conversations.services.pictures.pictures import take_pictures
 from conversations.services.windows.active_path import add_reply, lock_conversation
 
 POSTED_OR_STREAMING = """
@@ -60,12 +61,15 @@ def post_message(
     content: str,
     client_id: uuid.UUID,
     grounding: Sequence[Mapping[str, Any]] = (),
+    pictures: Sequence[int] = (),
 ) -> PostedMessage:
     """Store *content* and a reply to be made, in one transaction. The same *client_id* is the same message.
 
+    *pictures* are ids of pictures of the conversation; with some, the content may be empty.
+
     Checked in this order: the user is admitted, the conversation is there, the message is not stored already, no other
-    reply is being written in it, there is something to send, and `check_message`. Raises an `InputError`, `PromptError`
-    or `AccessError` before anything is stored.
+    reply is being written in it, its pictures are there, there is something to send, and `check_message`. Raises an
+    `InputError`, `PromptError` or `AccessError` before anything is stored.
 
     *grounding* is what was looked up for this message, best first: `{"text", "source", "score"}`.
     """
@@ -74,7 +78,9 @@ def post_message(
         locked = lock_conversation(conversation)
         if found := find_posted(locked, client_id):
             return found
-        return store_checked(locked, user=user, content=content, client_id=client_id, grounding=grounding)
+        return store_checked(
+            locked, user=user, content=content, client_id=client_id, grounding=grounding, pictures=pictures
+        )
 
 
 def find_posted(conversation: Conversation, client_id: uuid.UUID) -> PostedMessage | None:
@@ -99,15 +105,19 @@ def store_checked(
     content: str,
     client_id: uuid.UUID,
     grounding: Sequence[Mapping[str, Any]] = (),
+    pictures: Sequence[int] = (),
 ) -> PostedMessage:
     """Check *content*, store it behind the head with a reply to be made, and announce both when the transaction ends.
 
     Posting adds a message behind the path, editing puts one in the place of another: both end here. User and
     conversation have to be locked. Raises an `InputError`, `PromptError` or `AccessError` before anything is stored.
     """
-    cleaned = clean_content(content)
-    draft = check_message(user, conversation, cleaned)
-    posted = _store(conversation, draft, cleaned, client_id, grounding, was_cleaned=cleaned != content)
+    taken = take_pictures(conversation, pictures)
+    cleaned = clean_content(content, may_be_empty=bool(taken))
+    draft = check_message(user, conversation, cleaned, pictures=taken)
+    was_cleaned = bool(cleaned) and cleaned != content
+    picture_ids = [picture.id for picture in taken]
+    posted = _store(conversation, draft, cleaned, client_id, grounding, picture_ids, was_cleaned=was_cleaned)
     transaction.on_commit(partial(_announce, conversation, posted))
     return posted
 
@@ -118,6 +128,7 @@ def _store(
     content: str,
     client_id: uuid.UUID,
     grounding: Sequence[Mapping[str, Any]],
+    picture_ids: list[int],
     *,
     was_cleaned: bool,
 ) -> PostedMessage:
@@ -132,6 +143,7 @@ def _store(
         content_tokens=draft.content_tokens,
         encoding=context.language_model.encoding,
         grounding=list(grounding),
+        picture_ids=picture_ids,
         client_id=client_id,
     )
     conversation.title = conversation.title or title_from(content)

@@ -1,6 +1,7 @@
 """Export an account: all content and usage of a user, as the files of one ZIP.
 
-    README.txt  account.json  conversations/… .json  documents/…  documents.csv  scenarios/… .json  usage.csv
+    README.txt  account.json  conversations/… .json  documents/…  documents.csv  pictures/…  pictures.csv
+    scenarios/… .json  usage.csv
     readings.csv, where the site shows people who has read their conversations
 
 Everything is read a slice at a time, by the row's id, and nothing is held between two slices: it may take as long as
@@ -21,8 +22,9 @@ from chatsite.accounts.account.account_data import account_data
 from chatsite.accounts.models import User
 from conversations.core.text.csv_cells import EXCEL_READS_UTF_8, csv_lines
 from conversations.core.text.file_names import UNFIT
-from conversations.models import Completion, Conversation, Document, Scenario
+from conversations.models import Completion, Conversation, Document, Picture, Scenario
 from conversations.selectors.conversations.documents import read_piece
+from conversations.selectors.conversations.pictures import read_picture_bytes
 from conversations.selectors.review.readings import readings_about
 from conversations.services.conversations.conversation_json import as_json, conversation_json
 from conversations.services.scenarios.scenario_file import write_document
@@ -48,6 +50,9 @@ def exported_files(user: User, *, language_code: str) -> Iterator[File]:
     for document in _slices(_own_documents(user)):
         yield _document_path(document), _document_pieces(document)
     yield "documents.csv", _csv(DOCUMENT_HEADER, map(_document_row, _slices(_documents_with_places(user))))
+    for picture in _slices(_own_pictures(user)):
+        yield _picture_path(picture), [read_picture_bytes(picture.pk) or b""]
+    yield "pictures.csv", _csv(PICTURE_HEADER, map(_picture_row, _slices(_own_pictures(user))))
     for scenario in _slices(Scenario.objects.filter(owner=user)):
         yield f"scenarios/{_fit(scenario.name)} ({scenario.pk}).json", [write_document(scenario).encode()]
     yield "usage.csv", _csv(("conversation", *USAGE), map(_usage_row, _slices(_own_completions(user))))
@@ -119,6 +124,26 @@ def _document_row(document: Document) -> list[Any]:
     conversation, scenario = document.conversation, document.scenario
     place = [conversation.public_id if conversation else None, scenario.name if scenario else None]
     return [_document_path(document), document.name, *place, document.size_bytes, document.state, document.created_at]
+
+
+# Pictures
+
+PICTURE_HEADER = ("file", "id", "name", "description", "conversation", "width", "height", "size_bytes", "added_at")
+
+
+def _own_pictures(user: User) -> QuerySet[Picture]:
+    """Return those that a message has; the others are deleted by themselves."""
+    of_conversations = Picture.objects.filter(conversation__owner=user, conversation__deleted_at=None, sent=True)
+    return of_conversations.select_related("conversation")
+
+
+def _picture_path(picture: Picture) -> str:
+    return f"pictures/{picture.conversation.public_id}/{picture.pk}.{picture.media_type.removeprefix('image/')}"
+
+
+def _picture_row(picture: Picture) -> list[Any]:
+    about = [picture.pk, picture.file_name, picture.alt_text, picture.conversation.public_id]
+    return [_picture_path(picture), *about, picture.width, picture.height, picture.size_bytes, picture.created_at]
 
 
 # Usage, and who has read

@@ -15,6 +15,7 @@ def read_me(language_code: str) -> str:
             ("account.json", _("Your account, your ways to sign in, and your sessions. No passwords, no keys.")),
             ("conversations/", _in_conversations()),
             ("documents/", _("Your documents as you sent them. documents.csv says where each one belongs.")),
+            ("pictures/", _("The pictures that you have sent. pictures.csv says where each one belongs.")),
             ("scenarios/", _("Your scenarios. Any Windowseat site can load them.")),
             ("usage.csv", _("Every request that was made for you: its tokens and its cost in US dollars.")),
             ("readings.csv", _("Who read your conversations, when and why, if this site shows it.")),

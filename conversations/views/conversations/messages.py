@@ -60,6 +60,7 @@ def post(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
             conversation=conversation,
             content=parameters.content(request),
             client_id=client_id,
+            pictures=parameters.picture_ids(request),
         )
     if wants_json(request):
         return acknowledgement(posted)

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
@@ -27,6 +28,7 @@ from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.review.readings import newest_reading
 from conversations.services.counting.model_context import model_context
 from conversations.services.limits.message_checks import user_allowances
+from conversations.services.pictures.pictures import largest_picture_bytes
 from conversations.views.documents.document_list import Addresses, adding_context, documents_context
 from conversations.views.http import parameters
 from conversations.views.http.htmx_request import HtmxRequest
@@ -131,11 +133,22 @@ def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scena
         "parts": PART_LABELS,
         "urls": json.dumps(_urls(public_id)),
         **adding_context(Addresses("conversation", public_id)),
+        **picture_context(scenario),
         "scenario_documents": scenario_documents_count(scenario),
         "client_id": uuid.uuid4(),
         "money_left": money_left_sentence(
             user_allowances(request.user, effective_limits(request.user)), request_reader(request)
         ),
+    }
+
+
+def picture_context(scenario: Scenario) -> dict[str, Any]:
+    """What the composer needs to add pictures, and whether the language model sees them."""
+    return {
+        "sees_pictures": model_context(scenario).configured.pictures is not None,
+        "most_picture_bytes": largest_picture_bytes(),
+        "most_picture_megabytes": settings.PICTURE_MEGABYTES,
+        "most_pictures": settings.PICTURES_PER_MESSAGE,
     }
 
 

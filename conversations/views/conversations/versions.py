@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.access import find_conversation
 from conversations.core.errors import ConversationError
+from conversations.selectors.conversations.pictures import shown_pictures
 from conversations.services.messages.edit_message import edit_message, find_editable
 from conversations.services.messages.switch_version import switch_version
 from conversations.views.http import parameters
@@ -33,6 +34,7 @@ def show_form_with_draft(
         message_id=message_id,
         client_id=request.POST.get("client_id"),
         content=parameters.content(request),
+        pictures=shown_pictures([message_id]).get(message_id, ()),
         error=error_sentence(error, request_reader(request)),
     )
 
@@ -46,13 +48,16 @@ def edit(request: HtmxRequest, public_id: uuid.UUID, message_id: int) -> HttpRes
         content = find_editable(conversation, message_id).content
         if wants_json(request):
             return JsonResponse({"content": content})
-        return _form(request, public_id=public_id, message_id=message_id, client_id=uuid.uuid4(), content=content)
+        pictures = shown_pictures([message_id]).get(message_id, ())
+        form = {"public_id": public_id, "message_id": message_id, "client_id": uuid.uuid4()}
+        return _form(request, **form, content=content, pictures=pictures)
     posted = edit_message(
         user=request.user,
         conversation=conversation,
         message_id=message_id,
         content=parameters.content(request),
         client_id=parameters.unique_id(request.POST.get("client_id"), "client_id"),
+        pictures=parameters.chosen_picture_ids(request),
     )
     if wants_json(request):
         return acknowledgement(posted)

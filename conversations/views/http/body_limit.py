@@ -36,7 +36,11 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Reason = Literal["large", "slow"]
 
-TAKING_FILES = {"conversations:add_conversation_documents", "conversations:add_scenario_documents"}
+TAKING_FILES = {
+    "conversations:add_conversation_documents",
+    "conversations:add_scenario_documents",
+    "conversations:add_picture",
+}
 FILES_AT_ONCE = 5  # of the largest size, in one request
 FORM_BYTES = 1_000_000  # what a form adds to its files
 LARGE_BODIES_AT_ONCE = 8

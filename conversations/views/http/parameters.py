@@ -84,6 +84,11 @@ def picture_ids(request: HttpRequest) -> list[int]:
     return list(map(int, values))
 
 
+def chosen_picture_ids(request: HttpRequest) -> list[int] | None:
+    """Return the same; None where the form does not ask which ones."""
+    return picture_ids(request) if "choose_pictures" in request.POST else None
+
+
 def flag(request: HttpRequest, name: str) -> bool:
     """Return what the form asks for: `true` or `false`."""
     value = request.POST.get(name)

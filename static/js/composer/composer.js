@@ -4,7 +4,10 @@ import { sentenceFor } from "../server/http.js";
 import { fieldOf, find, query } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
-/** @import { Attempt, Draft } from "./draft.js" */
+/**
+ * @import { AttachedPictures } from "./attached_pictures.js"
+ * @import { Attempt, Draft } from "./draft.js"
+ */
 
 const FOLLOWS_CONTENT = CSS.supports("field-sizing", "content");
 
@@ -17,6 +20,8 @@ export class Composer {
    * @param {(content: string) => void} options.onChange
    */
   constructor(form, { draft, send, onChange }) {
+    /** @type {AttachedPictures | undefined} a message that is edited has none of its own */
+    this.pictures = undefined;
     this.form = form;
     this.draft = draft;
     this.send = send;
@@ -29,6 +34,18 @@ export class Composer {
     this.field.addEventListener("keydown", (event) => this.#keyPressed(event));
     form.addEventListener("submit", (event) => this.#submitted(event));
     this.#changed();
+  }
+
+  /** @param {AttachedPictures} pictures that are sent with the message */
+  attach(pictures) {
+    this.pictures = pictures;
+    this.picturesChanged();
+  }
+
+  /** A message of pictures alone needs no words. */
+  picturesChanged() {
+    this.field.required = !this.pictures?.ids.length;
+    this.#typed();
   }
 
   focus() {
@@ -88,13 +105,19 @@ export class Composer {
     }
     event.preventDefault();
     const content = this.field.value;
-    if (!content.trim() || this.form.ariaBusy === "true") {
+    const pictures = this.pictures?.ids ?? [];
+    if (!(content.trim() || pictures.length) || this.form.ariaBusy === "true") {
+      return;
+    }
+    if (this.pictures?.problem) {
+      this.showError(this.pictures.problem);
       return;
     }
     this.form.ariaBusy = "true";
     this.showError("");
     try {
-      await this.send(content, this.draft.attemptFor(content));
+      await this.send(content, this.draft.attemptFor(content, pictures));
+      this.pictures?.remove(pictures);
       this.#sent(content);
     } catch (error) {
       this.showFailure(error);
@@ -110,6 +133,7 @@ export class Composer {
   #sent(content) {
     const typedSince = this.field.value.startsWith(content) ? this.field.value.slice(content.length) : this.field.value;
     this.field.value = typedSince.trimStart();
+    this.field.required = !this.pictures?.ids.length;
     this.#showHint(false);
     this.#changed();
   }

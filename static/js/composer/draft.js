@@ -6,8 +6,10 @@
  */
 
 /**
- * @typedef {{content: string, clientId: string, conversation: string}} Attempt
- * @typedef {{content?: string, attempt?: Attempt}} StoredDraft
+ * @import { AttachedPicture } from "./attached_pictures.js"
+ *
+ * @typedef {{content: string, pictures: number[], clientId: string, conversation: string}} Attempt
+ * @typedef {{content?: string, attempt?: Attempt, pictures?: AttachedPicture[]}} StoredDraft
  */
 
 export class Draft {
@@ -31,22 +33,35 @@ export class Draft {
   }
 
   set content(content) {
-    const { attempt } = this.#read();
-    content || attempt ? this.#write({ content, attempt }) : this.clear();
+    this.#keep({ ...this.#read(), content });
+  }
+
+  get pictures() {
+    return this.#read().pictures ?? [];
+  }
+
+  set pictures(pictures) {
+    this.#keep({ ...this.#read(), pictures });
+  }
+
+  /** @param {StoredDraft} draft */
+  #keep(draft) {
+    draft.content || draft.attempt || draft.pictures?.length ? this.#write(draft) : this.clear();
   }
 
   /**
-   * Return the client id under which *content* is to be sent, and the conversation.
+   * Return the client id under which *content* is to be sent with *pictures*, and the conversation.
    * @param {string} content
+   * @param {number[]} [pictures] their ids
    * @returns {Attempt}
    */
-  attemptFor(content) {
-    const { attempt } = this.#read();
-    if (attempt?.content === content) {
-      return attempt;
+  attemptFor(content, pictures = []) {
+    const { attempt, ...draft } = this.#read();
+    if (attempt?.content === content && String(attempt.pictures ?? []) === String(pictures)) {
+      return { ...attempt, pictures };
     }
-    const first = { content, clientId: randomUuid(), conversation: this.conversation };
-    this.#write({ content, attempt: first });
+    const first = { content, pictures, clientId: randomUuid(), conversation: this.conversation };
+    this.#write({ ...draft, content, attempt: first });
     return first;
   }
 

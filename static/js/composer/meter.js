@@ -25,7 +25,7 @@ export class Meter {
    * @param {HTMLElement} element
    * @param {object} options
    * @param {string} options.url
-   * @param {() => Record<string, string>} options.whereTo
+   * @param {() => Record<string, string | string[]>} options.whereTo
    * @param {(window: CoveredWindow) => void} options.onWindow told of the window that the message would be sent in
    */
   constructor(element, { url, whereTo, onWindow }) {

@@ -1,11 +1,13 @@
 /** The page of a conversation: makes its parts and puts them together. */
 
+import { AttachedPictures } from "../composer/attached_pictures.js";
 import { Composer } from "../composer/composer.js";
 import { Draft } from "../composer/draft.js";
 import { Meter } from "../composer/meter.js";
 import { startSuggestions } from "../composer/suggestions.js";
 import { startDocuments } from "../documents/documents.js";
 import { AutoScroll } from "../messages/auto_scroll.js";
+import { startLargePictures } from "../messages/large_picture.js";
 import { startMessageActions } from "../messages/message_actions.js";
 import { MessageList } from "../messages/message_list.js";
 import { keepPlaceWhenOlderArrive } from "../messages/older_messages.js";
@@ -52,7 +54,7 @@ const sidebar = new Sidebar(find(document, "#sidebar"), conversation, {
 const connection = new Connection({ conversation, urls, beginning, isStored });
 const meter = new Meter(find(page, '[data-part="meter"]'), {
   url: urls.estimate,
-  whereTo: () => (connection.isStored ? { conversation } : beginning),
+  whereTo: () => ({ ...(connection.isStored ? { conversation } : beginning), pictures: pictures.ids.map(String) }),
   onWindow: (window) => messages.streamingArticle || coverage.update(window),
 });
 const draft = new Draft(conversation, { isStored });
@@ -68,6 +70,14 @@ const composer = new Composer(form, {
   },
   onChange: (content) => meter.estimate(content),
 });
+const pictures = new AttachedPictures(find(page, '[data-part="picture-tray"]'), {
+  draft,
+  beginning: () => (connection.isStored ? {} : beginning),
+  onAdded: () => connection.isStored || beginWithFile(),
+  onChange: () => composer.picturesChanged(),
+  say: (sentence) => announcer.say(sentence),
+});
+composer.attach(pictures);
 const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
 const costs = new Costs(find(page, '[data-part="costs"]'), {
   onSwitched: () => connection.sync(messages.firstPosition),
@@ -113,6 +123,8 @@ startCopying(document.body);
 startSuggestions(page, { onChosen: (question) => composer.propose(question) });
 startInspector(find(document, "#inspector", HTMLDialogElement));
 openWhenFilled(smallDialog);
+startLargePictures(page, find(document, "#large-picture", HTMLDialogElement));
+startPictureChooser(find(page, '[data-part="picture-chooser"]', HTMLInputElement));
 document.addEventListener("renamed", (event) => {
   const { detail } = /** @type {CustomEvent<{conversation: string, title: string}>} */ (event);
   smallDialog.close();
@@ -136,7 +148,8 @@ startScenarioChoice(query(page, '[data-part="scenario"]', HTMLFormElement), {
 const documents = startDocuments(page, {
   isStored: () => connection.isStored,
   beginning: () => (connection.isStored ? {} : beginning),
-  onAdded: () => connection.isStored || beginWithDocument(),
+  onAdded: () => connection.isStored || beginWithFile(),
+  takePictures: (files) => pictures.take(files),
   say: (sentence) => announcer.say(sentence),
 });
 startShortcuts({
@@ -151,6 +164,16 @@ startShortcuts({
   KeyH: () => find(document, "#help").togglePopover(),
 });
 
+/** @param {HTMLInputElement} chooser of files, opened by the button beside the field */
+function startPictureChooser(chooser) {
+  find(page, '[data-action="add-pictures"]').addEventListener("click", () => chooser.click());
+  chooser.addEventListener("change", () => {
+    pictures.take([...(chooser.files ?? [])]);
+    chooser.value = ""; // so that the same file can be chosen again
+    composer.focus();
+  });
+}
+
 /**
  * Say what is slower or missing without the socket, and take it back once the socket is there again.
  * @param {import("../server/connection.js").Transport} transport
@@ -164,10 +187,11 @@ function showTransport(transport) {
   }
 }
 
-/** A document has begun the conversation; what is typed meanwhile stays, and the list shows it. */
-function beginWithDocument() {
+/** A document or a picture has begun the conversation; what is typed meanwhile stays, and the list shows it. */
+function beginWithFile() {
   connection.begin();
   sending.markStored();
   draft.content = composer.field.value;
+  draft.pictures = pictures.stored;
   sidebar.showTitle(find(page, "[data-conversation-title]").textContent);
 }

@@ -34,7 +34,7 @@ export class Sending {
       await this.#sendAgainElsewhere(content, attempt);
       return undefined;
     }
-    const { cleaned } = await this.connection.post(content, attempt.clientId);
+    const { cleaned } = await this.connection.post(content, attempt.clientId, attempt.pictures);
     this.markStored();
     return cleaned ? sentence("cleaned") : "";
   }
@@ -54,11 +54,11 @@ export class Sending {
    * @param {string} content
    * @param {Attempt} attempt
    */
-  async #sendAgainElsewhere(content, { clientId, conversation: other }) {
+  async #sendAgainElsewhere(content, { clientId, pictures, conversation: other }) {
     const { beginning, conversation, urls } = this.connection;
     const messagesThere = urls.messages.replace(conversation, other);
     try {
-      await postForm(messagesThere, { ...beginning, client_id: clientId, content });
+      await postForm(messagesThere, { ...beginning, client_id: clientId, content, pictures: pictures.map(String) });
     } catch (error) {
       if (error instanceof Refusal && error.code === "conversation_not_found") {
         this.draft.clear(); // it was stored and has been deleted: the next attempt is a new message

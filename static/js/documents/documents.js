@@ -13,9 +13,13 @@ import { UploadQueue } from "./upload_queue.js";
  * @param {() => boolean} [options.isStored] whether what the documents belong to exists yet
  * @param {() => Record<string, string>} [options.beginning] what is sent with the first file, which begins it
  * @param {() => void} [options.onAdded]
+ * @param {(files: File[]) => File[]} [options.takePictures] takes what is no document, and returns the rest
  * @returns {{choose: () => void}} `choose` opens the chooser of files
  */
-export function startDocuments(page, { say, isStored = () => true, beginning = () => ({}), onAdded = () => {} }) {
+export function startDocuments(
+  page,
+  { say, isStored = () => true, beginning = () => ({}), onAdded = () => {}, takePictures = (files) => files },
+) {
   const shelf = find(page, '[data-part="shelf"]');
   const chooser = find(page, '[data-part="chooser"]', HTMLInputElement);
   const panel = /** @type {HTMLDialogElement | null} */ (document.getElementById("documents-panel"));
@@ -29,14 +33,14 @@ export function startDocuments(page, { say, isStored = () => true, beginning = (
   });
 
   chooser.addEventListener("change", () => {
-    uploads.add([...(chooser.files ?? [])]);
+    uploads.add(takePictures([...(chooser.files ?? [])]));
     chooser.value = ""; // so that the same file can be chosen again
   });
   function choose() {
     panel?.close(); // the file on its way is shown behind it
     chooser.click();
   }
-  startFileDrop(find(document, '[data-part="drop-zone"]'), (files) => uploads.add(files));
+  startFileDrop(find(document, '[data-part="drop-zone"]'), (files) => uploads.add(takePictures(files)));
   startDocumentLists({ isStored, say });
   if (panel) {
     startPanel(panel);

@@ -81,10 +81,11 @@ export class Connection {
    * Send a message; rejected with a `Refusal` or `Unreachable` when it was not stored.
    * @param {string} content
    * @param {string} clientId
+   * @param {number[]} pictures their ids
    * @returns {Promise<{cleaned: boolean}>} whether characters had to be taken out of it
    */
-  async post(content, clientId) {
-    const answer = await this.#store("message.post", { client_id: clientId, content }, this.urls.messages);
+  async post(content, clientId, pictures) {
+    const answer = await this.#store("message.post", { client_id: clientId, content, pictures }, this.urls.messages);
     this.begin();
     return answer;
   }
@@ -169,7 +170,7 @@ export class Connection {
   /**
    * Send by the socket what is to be stored, and by HTTP where that is not open, too narrow or does not answer.
    * @param {string} type
-   * @param {{client_id: string, content: string, message?: number}} fields
+   * @param {{client_id: string, content: string, message?: number, pictures?: number[]}} fields
    * @param {string} url
    * @returns {Promise<{cleaned: boolean, position: number}>}
    */
@@ -299,9 +300,11 @@ export class Connection {
 
 /**
  * Write *fields* as a form takes them.
- * @param {Record<string, string | number>} fields
- * @returns {Record<string, string>}
+ * @param {Record<string, string | number | number[]>} fields
+ * @returns {Record<string, string | string[]>}
  */
 function inForm(fields) {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]),
+  );
 }

@@ -56,12 +56,13 @@ export function getJson(url) {
 
 /**
  * @param {string} url
- * @param {Record<string, string>} fields
+ * @param {Record<string, string | string[]>} fields one with several values is sent once for each
  * @returns {Promise<any>}
  */
 export function postForm(url, fields = {}) {
   const headers = { "X-CSRFToken": dataOf(document.body, "csrfToken") };
-  return request(url, { method: "POST", headers, body: new URLSearchParams(fields) });
+  const pairs = Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each) => [name, each]));
+  return request(url, { method: "POST", headers, body: new URLSearchParams(pairs) });
 }
 
 /**

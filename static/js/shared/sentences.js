@@ -11,6 +11,7 @@ import { find } from "./dom.js";
  *   | "passageLoading" | "passageFailed" | "horizon" | "horizonWithPins"
  *   | "horizonWithRecall" | "horizonWithBoth" | "wouldRecall"
  *   | "uploadQueued" | "uploadProgress" | "uploadAdded" | "uploadKnown" | "uploadTooLarge" | "uploadUnreachable"
+ *   | "pictureAdded" | "pictureTooLarge" | "picturesTooMany" | "pictureWait" | "pictureRemoveFailed"
  *   | "toolTokens" | "passkeyUnsupported" | "passkeyFailed" | "passkeyOffline"} SentenceName
  */
 

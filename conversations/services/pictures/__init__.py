@@ -1,0 +1,1 @@
+"""Services of pictures: they are added, described, sent with a message, and swept if they never are."""

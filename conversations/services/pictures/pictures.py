@@ -1,0 +1,123 @@
+"""Add pictures to a conversation, send them with its messages, and sweep those that were never sent.
+
+The user who adds is locked first and then the conversation, as for documents, so that none slips past a limit.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import uuid
+from collections.abc import Sequence
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from chatsite.accounts.models import User
+from conversations.access import lock_admitted
+from conversations.core.errors import (
+    ConversationNotFound,
+    DocumentStorageFull,
+    PicturesGone,
+    PictureTooLarge,
+    TooManyPictures,
+)
+from conversations.core.text.file_names import clean_file_name
+from conversations.core.text.storable_text import UNSTORABLE
+from conversations.models import Conversation, Picture, PictureFile
+from conversations.parsing import ReadPicture, read_picture
+from conversations.selectors.conversations.pictures import SentPicture, pictures_of_conversation
+from conversations.services.conversations.conversations import start_conversation
+from conversations.services.documents.documents import BYTES_PER_MEGABYTE, kept_bytes
+from conversations.services.documents.upload_limits import count_upload
+from conversations.services.windows.active_path import lock_conversation
+
+KEPT_UNSENT = dt.timedelta(days=1)
+SWEPT_AT_ONCE = 100
+LONGEST_ALT_TEXT = 500
+
+
+def largest_picture_bytes() -> int:
+    """Return how large the file of a picture may be; what is stored of it is smaller."""
+    return settings.PICTURE_MEGABYTES * BYTES_PER_MEGABYTE
+
+
+def add_picture(
+    *, user: User, public_id: uuid.UUID, name: str, content: bytes, scenario_id: int | None = None
+) -> Picture:
+    """Read a picture and keep it in the user's conversation, which begins with it if it is new.
+
+    The same picture is the same row. Raises an `InputError`, a `PictureError` or an `AccessError` before anything is
+    kept.
+    """
+    if Conversation.objects.filter(public_id=public_id).exclude(owner=user, deleted_at=None).exists():
+        raise ConversationNotFound
+    count_upload(user, size_bytes=len(content))  # outside of any transaction that a refusal would undo
+    if len(content) > largest_picture_bytes():
+        raise PictureTooLarge(megabytes=settings.PICTURE_MEGABYTES)
+    read = read_picture(content)
+    with transaction.atomic():
+        conversation = start_conversation(user=user, public_id=public_id, scenario_id=scenario_id)
+        lock_admitted(user)
+        return _keep(user, lock_conversation(conversation), name, read)
+
+
+def _keep(user: User, conversation: Conversation, name: str, read: ReadPicture) -> Picture:
+    digest = hashlib.sha256(read.content).hexdigest()
+    if found := Picture.objects.select_for_update(no_key=True).filter(conversation=conversation, digest=digest).first():
+        found.created_at = timezone.now()  # it is about to be sent: not swept meanwhile
+        found.save(update_fields=["created_at"])
+        return found
+    if kept_bytes(user) + len(read.content) > settings.DOCUMENT_STORAGE_MEGABYTES * BYTES_PER_MEGABYTE:
+        raise DocumentStorageFull(megabytes=settings.DOCUMENT_STORAGE_MEGABYTES)
+    picture = Picture.objects.create(
+        conversation=conversation,
+        uploader=user,
+        digest=digest,
+        media_type=read.media_type,
+        width=read.width,
+        height=read.height,
+        size_bytes=len(read.content),
+        file_name=clean_file_name(name) if name else "",
+    )
+    PictureFile.objects.create(picture=picture, content=read.content)
+    return picture
+
+
+def describe_picture(picture: Picture, *, alt_text: str) -> str:
+    """Store what is to be seen on the picture, in the user's words, and return it as it is stored."""
+    cleaned = " ".join(UNSTORABLE.sub("", alt_text).split())[:LONGEST_ALT_TEXT]
+    Picture.objects.filter(pk=picture.pk).update(alt_text=cleaned)
+    return cleaned
+
+
+def take_pictures(conversation: Conversation, picture_ids: Sequence[int]) -> tuple[SentPicture, ...]:
+    """Return the pictures for a message that is about to be stored, each once, and keep them from being swept.
+
+    Raises `TooManyPictures`, or `PicturesGone` for one that is not of the conversation. It has to be locked.
+    """
+    wanted = list(dict.fromkeys(picture_ids))
+    if len(wanted) > settings.PICTURES_PER_MESSAGE:
+        raise TooManyPictures(most=settings.PICTURES_PER_MESSAGE)
+    if not wanted:
+        return ()
+    mark_sent(conversation, wanted)
+    found = pictures_of_conversation(conversation.pk, wanted)
+    if len(found) < len(wanted):
+        raise PicturesGone
+    return found
+
+
+def mark_sent(conversation: Conversation, picture_ids: Sequence[int]) -> None:
+    """Keep pictures for as long as the conversation: a message is stored with them in the same transaction."""
+    Picture.objects.filter(conversation=conversation, pk__in=picture_ids, sent=False).update(sent=True)
+
+
+def sweep_unsent_pictures() -> int:
+    """Delete pictures that were added a day ago and never sent. Returns how many."""
+    over = Picture.objects.filter(sent=False, created_at__lt=timezone.now() - KEPT_UNSENT)
+    with transaction.atomic():  # one that is being sent at this moment is locked, and stays
+        ids = list(over.select_for_update(skip_locked=True).values_list("pk", flat=True)[:SWEPT_AT_ONCE])
+        Picture.objects.filter(pk__in=ids).delete()
+    return len(ids)

@@ -1,0 +1,164 @@
+"""Pictures in the browser: chosen, pasted, dropped, described, removed, kept over a reload, sent and seen large."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.parsing.pictures import drawing, encoded, photo, png_of_size
+
+from .page_actions import CONVERSATION_PATH, composer, messages, replies, streaming
+
+CAT, DOG = encoded(photo(), "JPEG"), encoded(drawing(200, 300), "PNG")
+BRING = """([type, files]) => {
+  const transfer = new DataTransfer();
+  for (const [name, kind, base64] of files) {
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    transfer.items.add(new File([bytes], name, { type: kind }));
+  }
+  const how = { bubbles: true, cancelable: true, dataTransfer: transfer, clipboardData: transfer };
+  const event = type === "paste" ? new ClipboardEvent(type, how) : new DragEvent(type, how);
+  document.querySelector("#main").dispatchEvent(event);
+}"""
+
+
+def bring(page: Page, kind: str, **pictures: bytes) -> None:
+    """Drop or paste pictures, by their names without `.png`."""
+    files = [[f"{name}.png", "image/png", base64.b64encode(content).decode()] for name, content in pictures.items()]
+    page.evaluate(BRING, [kind, files])
+
+
+def attached(page: Page) -> Locator:
+    """Those in the tray that are stored."""
+    return page.locator(".attached-picture img:visible")
+
+
+def choose(page: Page, name: str, content: bytes) -> None:
+    with page.expect_file_chooser() as chosen:
+        page.get_by_role("button", name="Add pictures").click()
+    chosen.value.set_files([{"name": name, "mimeType": "image/jpeg", "buffer": content}])
+
+
+def is_drawn(image: Locator) -> bool:
+    return bool(image.evaluate("image => image.decode().then(() => image.naturalWidth > 0)"))
+
+
+def send(page: Page) -> None:
+    composer(page).press("Enter")
+    expect(replies(page)).not_to_have_count(0)
+    expect(streaming(page)).to_have_count(0)
+
+
+def test_pictures_are_pasted_dropped_removed_kept_and_sent_without_words(page):
+    bring(page, "paste", cat=CAT)
+    expect(attached(page)).to_have_count(1)
+    expect(page).to_have_url(CONVERSATION_PATH)  # the picture has begun it
+    bring(page, "drop", dog=DOG)
+    expect(attached(page)).to_have_count(2)
+    choose(page, "again.jpg", CAT)  # which is there already
+    expect(page.locator(".attached-picture")).to_have_count(2)
+    page.get_by_label("Description of the picture").nth(1).fill("Half a flag")
+    with page.expect_response(re.compile("/describe/")):
+        page.get_by_label("Description of the picture").nth(1).press("Tab")
+    page.get_by_role("button", name="Remove this picture").first.click()
+    expect(attached(page)).to_have_count(1)
+    page.reload()
+    expect(attached(page)).to_have_count(1)
+    expect(page.get_by_label("Description of the picture")).to_have_value("Half a flag")
+    assert is_drawn(attached(page))
+    send(page)
+    expect(page.locator(".attached-picture")).to_have_count(0)
+    shown = messages(page).first.get_by_role("img", name="Half a flag")
+    expect(shown).to_be_visible()
+    assert is_drawn(shown)
+    page.reload()
+    expect(messages(page).first.get_by_role("img", name="Half a flag")).to_be_visible()
+    expect(page.locator(".attached-picture")).to_have_count(0)
+
+
+def test_a_picture_is_seen_large_by_mouse_and_keys(page):
+    bring(page, "drop", cat=CAT, dog=DOG)
+    expect(attached(page)).to_have_count(2)
+    composer(page).fill("Which is which?")
+    send(page)
+    large = page.get_by_role("dialog", name="Picture")
+    messages(page).first.get_by_role("link", name="cat.png").focus()
+    page.keyboard.press("Enter")
+    expect(large.get_by_role("img", name="cat.png")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(large.get_by_role("img", name="dog.png")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(large).to_be_hidden()
+    expect(messages(page).first.get_by_role("link", name="cat.png")).to_be_focused()
+
+
+def test_its_place_is_kept_before_it_is_here(page):
+    """Width and height stand in the page, so nothing moves when the bytes come."""
+    bring(page, "drop", dog=DOG)
+    expect(attached(page)).to_have_count(1)
+    send(page)
+    page.route(re.compile(r"/pictures/\d+/$"), lambda route: None)  # never answered
+    page.reload()
+    box = messages(page).first.locator(".picture img").bounding_box()
+    assert box
+    assert box["height"] > 100
+    assert abs(box["width"] / box["height"] - 2 / 3) < 0.02
+
+
+def test_what_can_not_be_read_says_why_and_holds_the_message_back(page):
+    bring(page, "drop", fake=b"<html>no picture</html>", huge=png_of_size(30_000, 30_000))
+    failed = page.locator(".attached-picture.is-failed")
+    expect(failed).to_have_count(2)
+    expect(failed.first).to_contain_text("not a picture that can be read here")
+    expect(failed.last).to_contain_text("30,000 × 30,000 pixels")
+    composer(page).fill("See?")
+    composer(page).press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("Remove it, then send the message")
+    expect(messages(page)).to_have_count(0)
+    for _ in range(2):
+        page.get_by_role("button", name="Remove this picture").first.click()
+    send(page)
+    expect(messages(page)).to_have_count(2)
+
+
+def test_fifty_at_once_are_too_many(page):
+    many = {f"drawing{number}": encoded(drawing(40 + number, 30)) for number in range(50)}
+    bring(page, "drop", **many)
+    expect(page.locator("[data-note]")).to_contain_text("A message can have 20 pictures")
+    expect(page.locator(".attached-picture")).to_have_count(20)
+
+
+def test_an_edited_message_keeps_its_pictures(page):
+    bring(page, "drop", cat=CAT)
+    expect(attached(page)).to_have_count(1)
+    composer(page).fill("A cat")
+    send(page)
+    messages(page).first.get_by_role("link", name="Edit").click()
+    page.get_by_role("textbox", name="Your message").fill("Another cat")
+    page.get_by_role("textbox", name="Your message").press("Enter")
+    expect(messages(page).first).to_contain_text("Another cat")
+    expect(messages(page).first.get_by_role("img", name="cat.png")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_wider_than_the_page(page, scheme, width, tmp_path: Path):
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 800})
+    wide = encoded(photo(2_000, 700), "JPEG")
+    bring(page, "drop", cat=CAT, wide=wide)
+    expect(attached(page)).to_have_count(2)
+    composer(page).fill("Which of them is wide?")
+    send(page)
+    bring(page, "drop", dog=DOG, cat=CAT, broken=b"<html>")
+    expect(page.locator(".attached-picture.is-failed")).to_have_count(1)
+    expect(attached(page)).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.screenshot(path=tmp_path / f"pictures-{scheme}-{width}.png")
+    messages(page).first.get_by_role("link", name="wide.png").click()
+    expect(page.get_by_role("dialog", name="Picture").get_by_role("img")).to_be_visible()
+    page.screenshot(path=tmp_path / f"large-{scheme}-{width}.png")

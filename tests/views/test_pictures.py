@@ -1,0 +1,140 @@
+"""Pictures over HTTP: added, shown to their owner alone, sent with a message."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from conversations.models import Conversation, Message, Picture
+from conversations.services.review.readings import open_reading
+from tests.parsing.pictures import drawing, encoded
+from tests.support.people import begin, make_user, post
+from tests.support.pictures import store_picture
+
+pytestmark = pytest.mark.django_db
+JSON = {"HTTP_ACCEPT": "application/json"}
+
+
+@pytest.fixture
+def alice():
+    return make_user("alice")
+
+
+@pytest.fixture
+def conversation(alice):
+    return begin(alice)
+
+
+def client_of(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def send(user, public_id, content, **headers):
+    files = {"files": SimpleUploadedFile("cat.png", content)}
+    return client_of(user).post(reverse("conversations:add_picture", args=[public_id]), files, **headers)
+
+
+def address_of(picture, name="picture"):
+    return reverse(f"conversations:{name}", args=[picture.conversation.public_id, picture.pk])
+
+
+def test_a_script_is_told_the_number_and_the_size(alice):
+    answer = send(alice, uuid.uuid4(), encoded(drawing()), **JSON)
+    picture = Picture.objects.get()
+    assert answer.status_code == 201
+    assert answer.json() == {"picture": picture.pk, "width": 320, "height": 240, "alt_text": ""}
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "code"),
+    [(b"<html>", 400, "picture_kind_unknown"), (b"", 400, "picture_empty"), (b"\xff\xd8\xff", 400, "picture_damaged")],
+)
+def test_what_is_no_picture_is_refused_with_a_reason(alice, content, status, code):
+    answer = send(alice, uuid.uuid4(), content, **JSON)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+    assert not Conversation.objects.exists()
+
+
+def test_no_file_is_said(alice, conversation):
+    answer = client_of(alice).post(reverse("conversations:add_picture", args=[conversation.public_id]), **JSON)
+    assert (answer.status_code, answer.json()["code"]) == (400, "file_missing")
+
+
+def test_a_picture_is_shown_as_what_it_is_and_nothing_else(conversation, alice):
+    picture = store_picture(conversation, b"<script>", file_name='"; evil')
+    shown = client_of(alice).get(address_of(picture))
+    assert (shown.status_code, shown.content, shown["Content-Type"]) == (200, b"<script>", "image/png")
+    assert shown["X-Content-Type-Options"] == "nosniff"
+    assert shown["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert shown["Cache-Control"] == "private, max-age=31536000, immutable"
+    assert shown["Content-Disposition"] == f'inline; filename="picture-{picture.pk}.png"'
+
+
+def test_others_see_nothing_of_it(conversation):
+    picture = store_picture(conversation)
+    bob = make_user("bob")
+    assert client_of(bob).get(address_of(picture)).status_code == 404
+    below_his_own = reverse("conversations:picture", args=[begin(bob).public_id, picture.pk])
+    assert client_of(bob).get(below_his_own).status_code == 404
+    assert client_of(bob).post(address_of(picture, "describe_picture"), {"alt_text": "x"}).status_code == 404
+
+
+def test_it_is_described(conversation, alice):
+    picture = store_picture(conversation)
+    answer = client_of(alice).post(address_of(picture, "describe_picture"), {"alt_text": "A  cat"}, **JSON)
+    assert answer.json() == {"alt_text": "A cat"}
+
+
+def test_a_form_sends_a_message_with_its_pictures(conversation, alice):
+    cat, dog = store_picture(conversation, b"cat"), store_picture(conversation, b"dog")
+    fields = {"content": "", "client_id": uuid.uuid4(), "pictures": [dog.pk, cat.pk]}
+    answer = client_of(alice).post(reverse("conversations:post", args=[conversation.public_id]), fields, **JSON)
+    assert answer.status_code == 201
+    assert Message.objects.get(role="user").picture_ids == [dog.pk, cat.pk]
+
+
+def test_a_number_that_is_none_is_refused(conversation, alice):
+    fields = {"content": "x", "client_id": uuid.uuid4(), "pictures": ["1e3"]}
+    answer = client_of(alice).post(reverse("conversations:post", args=[conversation.public_id]), fields, **JSON)
+    assert (answer.status_code, answer.json()["code"]) == (400, "frame_invalid")
+
+
+def test_the_thread_shows_them_below_the_question(conversation, alice):
+    cat = store_picture(conversation, alt_text='A "cat"')
+    post(conversation, "What is this?", pictures=[cat.pk])
+    page = client_of(alice).get(reverse("conversations:conversation", args=[conversation.public_id])).content.decode()
+    assert f'src="{address_of(cat)}" alt="A &quot;cat&quot;" width="320" height="240"' in page
+
+
+def test_a_form_for_a_new_version_says_which_pictures_stay(conversation, alice):
+    cat = store_picture(conversation)
+    message = post(conversation, "See", pictures=[cat.pk]).message
+    form = client_of(alice).get(reverse("conversations:edit", args=[conversation.public_id, message.pk])).content
+    assert f'name="pictures" value="{cat.pk}" checked'.encode() in form
+
+
+def test_a_reviewer_sees_it_within_a_reading_alone(conversation):
+    grace = make_user("grace", role="reviewer")
+    cat = store_picture(conversation, b"cat")
+    post(conversation, "See", pictures=[cat.pk])
+    client, own = client_of(grace), address_of(cat)
+    address = reverse("admin:conversations_conversation_picture", args=[conversation.pk, cat.pk])
+    thread = reverse("admin:conversations_conversation_change", args=[conversation.pk])
+    assert client.get(address).status_code == 302
+    assert address not in client.get(thread).content.decode()
+    reading = open_reading(grace, conversation, "A complaint about what was answered")
+    shown = client.get(address)
+    assert shown.content == b"cat"
+    assert "no-store" in shown["Cache-Control"]  # a reading ends
+    assert address in client.get(thread).content.decode()
+    assert ("picture", str(cat.pk)) in reading.steps.values_list("what", "detail")
+    assert client.get(own).status_code == 404
+    elsewhere = store_picture(begin(make_user("bob")))
+    crossed = reverse("admin:conversations_conversation_picture", args=[conversation.pk, elsewhere.pk])
+    assert client.get(crossed).status_code == 404
