@@ -9,6 +9,8 @@ from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+MOST_REASONING_CHARACTERS = 1_000_000  # that are kept of one step; the rest is paid for and not shown
+
 
 class MessageRole(models.TextChoices):
     USER = "user", _("User")
@@ -38,6 +40,10 @@ class Message(models.Model):
 
     *picture_ids* are the `Picture`s of a user's message, in their order; they are of the same conversation.
 
+    *reasoning* is what the language model thought before *content*, in *reasoning_seconds* and with *reasoning_tokens*,
+    which are None where it thought nothing; of a reply with steps each has its own. It is shown and exported, and part
+    of nothing else: no prompt, index, search, title or summary has it.
+
     *name* says who speaks, where an imported history has several people; prompts leave it out.
 
     What tools were asked for while a reply was made stands before it on the path: for each step an assistant's message
@@ -59,6 +65,9 @@ class Message(models.Model):
     active = models.BooleanField(_("active"), default=True)
     role = models.CharField(_("role"), max_length=10, choices=MessageRole)
     content = models.TextField(_("content"), blank=True)
+    reasoning = models.TextField(_("reasoning"), blank=True, default="", db_default="")
+    reasoning_tokens = models.PositiveIntegerField(_("reasoning tokens"), null=True)
+    reasoning_seconds = models.FloatField(_("reasoning seconds"), null=True)
     name = models.CharField(_("name"), max_length=100, blank=True, default="", db_default="")
     grounding = models.JSONField(default=list)
     picture_ids = ArrayField(models.BigIntegerField(), default=list, db_default=[], blank=True)

@@ -25,6 +25,8 @@ class Run(models.Model):
     Until it has ended, *reserved_usd* is reserved for the requests that its loop may still make, in the sums of
     *payer* and of the day and month of *reserved_at*. A trigger releases it when the run ends or is deleted.
 
+    *reply_reserve_tokens* stands for the scenario's reply reserve, for this reply alone.
+
     What a resumed reply needs is stored when approval is awaited: the *tool_seconds* that it has used of its time, and
     the *tightening* of its window.
     """
@@ -49,6 +51,7 @@ class Run(models.Model):
     reserved_at = models.DateTimeField(null=True)
     tool_seconds = models.FloatField(_("tool seconds"), default=0)
     tightening = models.DecimalField(_("tightening"), max_digits=12, decimal_places=4, default=1)
+    reply_reserve_tokens = models.PositiveIntegerField(_("reply reserve, tokens"), null=True)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     started_at = models.DateTimeField(_("started at"), null=True)

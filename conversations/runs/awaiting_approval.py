@@ -25,6 +25,7 @@ from conversations.live.fanout import RUNS, publish, publish_awaiting_approval
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.services.replies.end_reply import SHUT_OUT, STOPPED, Ending, end_reply
+from conversations.services.replies.reasoning import NO_REASONING, Reasoning
 from conversations.services.windows.active_path import lock_if_streaming
 
 from .claim import ClaimedRun
@@ -33,7 +34,7 @@ UNANSWERED = Ending("stopped", ApprovalTimedOut.code)
 IS_OVER = ExpressionWrapper(Q(lease_until__lt=Now()), BooleanField())
 
 
-def await_approval(run: ClaimedRun, *, content: str) -> None:
+def await_approval(run: ClaimedRun, *, content: str, reasoning: Reasoning = NO_REASONING) -> None:
     """Release the run until its calls are decided; if they have been meanwhile, put it back in the queue.
 
     A stop request that came too late for the worker is obeyed here. Done twice, because the first answer was lost, this
@@ -46,9 +47,14 @@ def await_approval(run: ClaimedRun, *, content: str) -> None:
         if not is_streaming or held is None:
             return
         if held.stop_requested_at:
-            end_reply(run.reply_id, STOPPED, content=content)
+            end_reply(run.reply_id, STOPPED, content=content, reasoning=reasoning)
             return
-        Message.objects.filter(pk=run.reply_id).update(content=content)
+        Message.objects.filter(pk=run.reply_id).update(
+            content=content,
+            reasoning=reasoning.text,
+            reasoning_tokens=reasoning.tokens,
+            reasoning_seconds=reasoning.seconds if reasoning.text else None,
+        )
         _release(held)
 
 

@@ -1,4 +1,4 @@
-"""A reply while it is streamed: its text in memory, and which part of it has not been sent or saved yet."""
+"""A reply while it is streamed: its text and reasoning in memory, and what of them has not been sent or saved."""
 
 from __future__ import annotations
 
@@ -6,21 +6,35 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from conversations.core.frames.definitions import ReplyDelta, ReplyHtml, ReplyRestarted, ReplyStep, WindowRecorded
+from conversations.core.frames.definitions import (
+    ReplyDelta,
+    ReplyHtml,
+    ReplyReasoning,
+    ReplyRestarted,
+    ReplyStep,
+    WindowRecorded,
+)
 from conversations.core.frames.frame import Frame
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.fanout import conversation_topic, publish
 from conversations.rendering import BlockStream, RenderedBlock
+from conversations.services.replies.reasoning import NO_REASONING, Reasoning
+
+from .live_reasoning import LiveReasoning
 
 Blocks = list[RenderedBlock]
 
 
 @dataclass(frozen=True, slots=True)
 class StepText:
-    """The text so far of the step that a reply is at; *position* is the reply's during this step."""
+    """The text so far of the step that a reply is at; *position* is the reply's during this step.
+
+    *reasoning* is None unless there is more of it than is saved.
+    """
 
     position: int
     text: str
+    reasoning: Reasoning | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +50,7 @@ class StepLines:
 
 
 class LiveReply:
-    """Collects the text of a reply, step by step. All offsets are code points, and start at 0 with each step.
+    """Collects the text and reasoning of a reply, step by step. Offsets are code points, and start at 0 with each step.
 
     `flush` sends what is new, `unsaved` hands out the whole text if it has grown since `mark_saved`. Of the lines that
     are whole, `render_lines` makes blocks; `send_blocks` sends them.
@@ -48,26 +62,32 @@ class LiveReply:
         self._topic = conversation_topic(conversation)
         self._step = 1
         self._passages = 0  # how many passages the reply may cite
-        self._begin(position, "")
+        self._begin(position, "", NO_REASONING)
 
-    def _begin(self, position: int, text: str) -> None:
+    def _begin(self, position: int, text: str, reasoning: Reasoning) -> None:
         self._position = position
         self._sent, self._sent_length, self._saved_length = [text], len(text), len(text)
         self._fresh: list[str] = []
         self._unrendered: list[str] = []
         self._blocks = BlockStream()
+        self._reasoning = LiveReasoning(reasoning)
 
     @property
     def text(self) -> str:
         return "".join(self._sent) + "".join(self._fresh)
 
-    def begin_step(self, step: int, *, position: int, text: str) -> None:
+    @property
+    def reasoning(self) -> Reasoning:
+        """What has been thought in this step."""
+        return self._reasoning.value
+
+    def begin_step(self, step: int, *, position: int, text: str, reasoning: Reasoning = NO_REASONING) -> None:
         """Begin the text of a step at the reply's current *position*, with what is stored of it.
 
         The text before it is stored with the calls of the previous step.
         """
         self.flush()
-        self._begin(position, text)
+        self._begin(position, text, reasoning)
         is_next, self._step = step != self._step, step
         if is_next:
             self.show_calls()
@@ -94,20 +114,43 @@ class LiveReply:
 
     def append(self, text: str) -> None:
         """Take a further piece of text. The first one is sent at once: it is waited for."""
+        if self._reasoning.lasts:
+            self.pause_reasoning()
         self._fresh.append(text)
         if not self._sent_length:
             self.flush()
 
     def take_back_text(self) -> None:
         """Begin the text of the step again from nothing: what came so far was thought, and no reply."""
+        thought = self.text
         self._sent, self._sent_length, self._saved_length = [], 0, -1
         self._fresh.clear()
         self._unrendered.clear()
         self._blocks = BlockStream(passages=self._passages)
         self._publish(ReplyRestarted(self._conversation, self.reply_id, self._step))
+        self._reasoning.append(thought)
+        self.pause_reasoning()
+
+    def append_reasoning(self, text: str) -> None:
+        """Take a further piece of what the language model thinks. The first one is sent at once, too."""
+        if self._fresh:  # a page shows what came last as going on
+            self.flush()
+        self._reasoning.append(text)
+        if not self._reasoning.is_sent:
+            self.flush()
+
+    def pause_reasoning(self) -> None:
+        """Stop the clock of the reasoning: text or a tool call has come."""
+        self._reasoning.pause()
+        self._flush_reasoning()
+
+    def end_attempt(self, *, reasoning_tokens: int | None) -> None:
+        """Take what the provider reports of the reasoning of an attempt that has ended."""
+        self._reasoning.end_attempt(reasoning_tokens)
 
     def flush(self) -> None:
-        """Send the text that came since the last time as one delta."""
+        """Send the text that came since the last time as one delta, after the reasoning."""
+        self._flush_reasoning()
         if not self._fresh:
             return
         text = "".join(self._fresh)
@@ -116,6 +159,10 @@ class LiveReply:
         self._sent.append(text)
         self._sent_length += len(text)
         self._unrendered.append(text)
+
+    def _flush_reasoning(self) -> None:
+        if fresh := self._reasoning.take_fresh():
+            self._publish(ReplyReasoning(self._conversation, self.reply_id, self._step, fresh.at, fresh.text))
 
     @property
     def has_lines(self) -> bool:
@@ -138,16 +185,19 @@ class LiveReply:
             )
 
     def unsaved(self) -> StepText | None:
-        """Return the text that has been sent, unless it is saved already."""
-        if self._sent_length == self._saved_length:
+        """Return the text and the reasoning that have been sent, unless both are saved already."""
+        reasoning = self._reasoning.unsaved()
+        if self._sent_length == self._saved_length and reasoning is None:
             return None
         self._sent = ["".join(self._sent)]
-        return StepText(self._position, self._sent[0])
+        return StepText(self._position, self._sent[0], reasoning)
 
     def mark_saved(self, saved: StepText) -> None:
         # Unless a step has ended, or the text been taken back, while it was being saved.
         if saved.position == self._position and self._sent and self._sent[0] is saved.text:
             self._saved_length = len(saved.text)
+            if saved.reasoning:
+                self._reasoning.mark_saved(saved.reasoning)
 
     def _publish(self, frame: Frame) -> None:
         publish(self._topic, frame.to_json())

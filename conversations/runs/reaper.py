@@ -69,7 +69,7 @@ def _reap(run: Run) -> bool:
     """End what the worker has left, unless it was only slow and has released the run since."""
     ending = STOPPED if run.stop_requested_at else INTERRUPTED
     # First the ledger, as always: a page that hears that the reply has ended asks what it cost.
-    settle_abandoned(run.reply_id, text=run.reply.content, error_code=ending.error_code)
+    settle_abandoned(run.reply_id, text=run.reply.reasoning + run.reply.content, error_code=ending.error_code)
     with transaction.atomic():
         if lock_if_streaming(run.reply_id) and not _is_still_over(run):
             return False
@@ -96,5 +96,7 @@ def _left_open() -> QuerySet[Completion]:
 
 def _settle(completion: Completion) -> bool:
     reply = completion.reply
-    outcome = Outcome(text=reply.content if reply else "", error_code=reply.error_code if reply else "")
+    outcome = Outcome(
+        text=reply.reasoning + reply.content if reply else "", error_code=reply.error_code if reply else ""
+    )
     return settle_completion(completion, outcome)

@@ -1,4 +1,4 @@
-"""Save the text of the replies that a worker is making, while it streams: a killed worker loses less than a second."""
+"""Save text and reasoning of the replies that a worker is making: a killed worker loses less than a second."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from .live_reply import StepText
 
 # One statement for all replies of a worker: an update for each cost thirty times as much.
 SAVE_TEXTS = """
-UPDATE conversations_message AS message SET content = fresh.content
-FROM unnest(%s::bigint[], %s::int[], %s::text[]) AS fresh (id, position, content)
+UPDATE conversations_message AS message
+SET content = fresh.content, reasoning = coalesce(fresh.reasoning, message.reasoning),
+    reasoning_seconds = coalesce(fresh.seconds, message.reasoning_seconds)
+FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::text[], %s::float8[])
+  AS fresh (id, position, content, reasoning, seconds)
 WHERE message.id = fresh.id AND message.position = fresh.position AND message.state = 'streaming'
 """
 
@@ -21,5 +24,8 @@ def save_texts(texts: Mapping[int, StepText]) -> None:
     if not texts:
         return
     positions, contents = [text.position for text in texts.values()], [text.text for text in texts.values()]
+    thoughts = [text.reasoning for text in texts.values()]
+    reasonings = [each and each.text for each in thoughts]  # of most there is none, or no more than before
+    seconds = [each and each.seconds for each in thoughts]
     with connection.cursor() as cursor:
-        cursor.execute(SAVE_TEXTS, [list(texts), positions, contents])
+        cursor.execute(SAVE_TEXTS, [list(texts), positions, contents, reasonings, seconds])

@@ -43,7 +43,7 @@ INTERRUPT_SECONDS = 4.0  # for interrupted replies to be stored
 
 
 class ActiveRun:
-    """A run that this worker holds: the text of its reply, and the ending that it was cancelled with, if it was.
+    """A run that this worker holds: what there is of its reply, and the ending that it was cancelled with, if it was.
 
     *work* makes the reply and may be cancelled at any time, also before its first step. *end* waits for that and ends
     the reply; it is never cancelled.
@@ -168,7 +168,7 @@ class Worker:
         """Store the end, and go on trying while the database is away: until then the text is only here."""
         while True:
             try:
-                await in_worker_thread(write)(content=active.live.text)
+                await in_worker_thread(write)(content=active.live.text, reasoning=active.live.reasoning)
                 return
             except (OperationalError, InterfaceError):
                 logger.warning("reply %d could not be ended yet", active.run.reply_id, exc_info=True)

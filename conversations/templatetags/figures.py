@@ -75,6 +75,17 @@ def seconds(value: float | None) -> str:
 
 
 @register.filter
+def whole_seconds(value: float | None) -> str:
+    """Return how long something lasted, as people say it: "6 s", "1 min 5 s". What took any time took a second."""
+    if value is None:
+        return NOTHING
+    minutes, rest = divmod(max(1, round(value)), 60)
+    if not minutes:
+        return gettext("%(seconds)s s") % {"seconds": rest}
+    return gettext("%(minutes)s min %(seconds)s s") % {"minutes": minutes, "seconds": rest}
+
+
+@register.filter
 def price(value: Decimal | None) -> SafeString:
     """Return a unit price, which is US dollars for a million tokens."""
     return usd(value) if value is None else format_html(gettext("{} / M"), usd(value))

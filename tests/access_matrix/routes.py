@@ -45,7 +45,7 @@ CONVERSATIONS = {
     },
     Door.OBJECT: {
         *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
-        *("pin", "exclude", "recall", "edit", "show", "decide_call", "call_result"),
+        *("pin", "exclude", "recall", "edit", "show", "decide_call", "call_result", "reasoning"),
         *("add_picture", "picture", "describe_picture"),
         *("switch_summary", "edit_summary", "undo_summary"),
         *(f"{kind}_documents" for kind in ("conversation", "scenario")),

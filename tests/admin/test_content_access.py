@@ -19,6 +19,7 @@ from conversations.models import Completion, Conversation, Document, KeptText, M
 from conversations.services.conversations.notes import save_about_me, save_notes
 from conversations.services.replies.end_reply import COMPLETE, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
+from conversations.services.replies.reasoning import Reasoning
 from tests.access_matrix.routes import Route, routes
 from tests.admin.readings import page_of, read_by
 from tests.admin.stored import make_completion
@@ -75,9 +76,10 @@ class Person:
         store_recall(posted.reply, RecallRecord(12, 40, (entry,), is_looked_up=True), first_position=2)
         add_call(posted.reply, "calculator", f'{{"expression": "{canary} sum"}}', result=f"{canary} result")
         end_step(posted.reply, text=f"{canary} before")
+        thoughts = Reasoning(f"{canary} thoughts", 2.0)
         made_up = {"source": "", "state": "failed", "result": f"{canary} failed", "error_code": "tool_unknown"}
         add_call(posted.reply, f"{canary}_tool", f'{{"note": "{canary} note"}}', step=2, **made_up)
-        end_reply(posted.reply.pk, COMPLETE, content=f"{canary} answer")
+        end_reply(posted.reply.pk, COMPLETE, content=f"{canary} answer", reasoning=thoughts)
         Message.objects.filter(pk=posted.reply.pk).update(error_params={"said": f"{canary} error"})
         return posted.reply
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import reverse
 
+from conversations.models import Message
 from tests.admin.readings import read_by
 from tests.admin.stored import make_conversation, make_person, say
 
@@ -56,3 +57,18 @@ def test_its_words_are_shown_in_a_reading(admin_browser, superuser, alice):
     reading = read_by(superuser, message.conversation)
     assert "answer 1" in admin_browser.get(url).text
     assert [(step.what, step.detail) for step in reading.steps.all()] == [("message", str(message.pk))]
+
+
+def test_what_was_thought_is_shown_in_a_reading_only(admin_browser, superuser, alice):
+    message = make_conversation(alice).head
+    Message.objects.filter(pk=message.pk).update(
+        reasoning="<b>Hm</b>" + "m" * 20_000, reasoning_tokens=1_204, reasoning_seconds=65.0
+    )
+    url = reverse("admin:conversations_message_change", args=[message.pk])
+    assert "&lt;b&gt;Hm" not in admin_browser.get(url).text
+    read_by(superuser, message.conversation)
+    page = admin_browser.get(url).text
+    assert "&lt;b&gt;Hm" in page
+    assert "1,204 tokens" in page
+    assert "1 min 5 s" in page
+    assert "… and 9 more characters." in page

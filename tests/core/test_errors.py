@@ -32,6 +32,8 @@ def example(error):
         return error(tokens_over=17, picture_tokens=1_105)
     if issubclass(error, PromptError):
         return error(tokens_over=17)
+    if issubclass(error, errors.RoomUsedUpByReasoning):
+        return error(room_tokens=4_096)
     if issubclass(error, LimitReached):
         return error(opens_at=OPENS_AT)
     if issubclass(error, InvalidHistory):

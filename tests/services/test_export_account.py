@@ -20,6 +20,7 @@ from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.mark_message import pin_message
 from conversations.services.portability.export_account import AT_ONCE, exported_files
 from conversations.services.replies.end_reply import COMPLETE, STOPPED, end_reply
+from conversations.services.replies.reasoning import Reasoning
 from conversations.services.review.readings import log_hits, open_reading, open_search
 from tests.admin.stored import make_completion
 from tests.support.documents import add
@@ -75,13 +76,15 @@ def test_the_steps_of_a_reply_stand_before_it_with_what_became_of_each_call(alic
     posted = post(begin(alice), "What is 17 × 23?")
     add_call(posted.reply, result="391", decided_at=timezone.now())
     end_step(posted.reply, text="Let me see.")
-    end_reply(posted.reply.pk, COMPLETE, content="It is 391.")
+    end_reply(posted.reply.pk, COMPLETE, content="It is 391.", reasoning=Reasoning("Hm.", 2.5, 17))
     post(posted.message.conversation, "Thanks")
     [told] = conversations_in(exported(alice))
     question, asked, result, reply = told["messages"][:4]
     assert [each["content"] for each in (question, asked, result, reply)] == [
         "What is 17 × 23?", "Let me see.", "391", "It is 391."
     ]  # fmt: skip
+    assert [reply[f"reasoning{what}"] for what in ("", "_tokens", "_seconds")] == ["Hm.", 17, 2.5]
+    assert (question["reasoning"], question["reasoning_tokens"]) == ("", None)
     assert asked["step_of"] == result["step_of"] == reply["id"]
     [call] = reply["calls"]
     assert (call["state"], call["message_id"], call["result"]) == ("succeeded", result["id"], "")

@@ -51,11 +51,11 @@ async def say(page, conversation, content="Hello", **fields):
     await page.send("message.post", **fields)
 
 
-def applied(frames, reply):
+def applied(frames, reply, kind="reply.delta"):
     """Apply deltas by their offsets, as a page does, and return the text."""
     text = ""
     for frame in frames:
-        if frame["type"] == "reply.delta" and frame["reply"] == reply:
+        if frame["type"] == kind and frame["reply"] == reply:
             assert frame["at"] <= len(text), "a gap"
             text = text[: frame["at"]] + frame["text"] + text[frame["at"] + len(frame["text"]) :]
     return text
@@ -69,6 +69,25 @@ async def test_a_message_is_stored_answered_and_ended(worker, page, conversation
     assert (done["type"], done["state"], done["length"]) == ("reply.done", "complete", len(reply.content))
     assert applied(page.frames, stored["reply"]) == reply.content
     assert [frame["type"] for frame in page.frames][:3] == ["message.stored", "reply.started", "window.recorded"]
+
+
+async def test_thinking_comes_before_the_text_with_offsets_of_its_own(worker, page, conversation):
+    await say(page, conversation, "Please think about my holidays.")
+    stored = await page.receive("message.stored")
+    done = await page.receive(*FINAL)
+    reply = await in_thread(Message.objects.get, pk=stored["reply"])
+    assert applied(page.frames, reply.pk, "reply.reasoning") == reply.reasoning
+    assert reply.reasoning.startswith("I am to think about this")
+    assert applied(page.frames, reply.pk) == reply.content
+    assert (done["reasoning_seconds"], done["reasoning_tokens"]) == (1, reply.reasoning_tokens)
+    kinds = [frame["type"] for frame in page.frames if frame["type"] in ("reply.reasoning", "reply.delta")]
+    assert kinds == sorted(kinds, reverse=True)
+
+
+async def test_a_reply_that_did_not_think_says_so_at_its_end(worker, page, conversation):
+    await say(page, conversation)
+    done = await page.receive(*FINAL)
+    assert (done["reasoning_seconds"], done["reasoning_tokens"]) == (0, 0)
 
 
 async def test_a_second_page_sees_the_same(worker, page, alice, conversation):

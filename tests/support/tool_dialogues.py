@@ -7,6 +7,7 @@ Each list of `calls` is a step: one completion. Besides calls, which may name th
 | entry | result |
 | --- | --- |
 | `{"say": TEXT}` | text |
+| `{"think": TEXT}` | reasoning |
 | `{"finish": REASON}` | this finish reason in place of `tool_calls` |
 | `{"status": CODE}` | no stream, but that HTTP status |
 | `{"hang": true}`, `{"cut": true}` | nothing more; the connection closes |
@@ -139,6 +140,8 @@ async def _take(answer: Any, step: Step) -> None:
         finish = entry.get("finish", finish)
         if "say" in entry:
             await answer.chunk({"content": entry["say"]})
+        elif "think" in entry:
+            await answer.chunk({"reasoning_content": entry["think"]})
         elif "hang" in entry:
             await asyncio.Event().wait()
         elif "cut" in entry:

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
+from conversations.services.replies.reasoning import NO_REASONING, Reasoning
 from conversations.services.replies.tool_calls import store_step
 
 BUILT_IN = "built-in"
@@ -37,7 +38,7 @@ def add_call(
     return ToolCall.objects.create(**place, tool=tool, arguments=text, state=state, **fields)
 
 
-def end_step(reply: Message, *, step: int = 1, text: str = "") -> None:
-    """Put the calls of *step* on the path, with what was said before them."""
-    store_step(reply.pk, step=step, text=text)
+def end_step(reply: Message, *, step: int = 1, text: str = "", reasoning: Reasoning = NO_REASONING) -> None:
+    """Put the calls of *step* on the path, with what was said and thought before them."""
+    store_step(reply.pk, step=step, text=text, reasoning=reasoning)
     reply.refresh_from_db()

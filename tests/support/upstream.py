@@ -46,11 +46,16 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `eof-after-N` | the body ends properly after N tokens, without finish reason and `[DONE]` |
 | `no-finish` | `ok` without a finish reason |
 | `no-done` | `ok` without `[DONE]` |
-| `length`, `filtered` | finish reason `length`, `content_filter` |
+| `length`, `filtered`, `ends-REASON` | finish reason `length`, `content_filter`, that one of `FINISHES` |
 | `empty-choices` | chunks without choices before, between and after the tokens |
 | `no-chunks` | an event stream with `[DONE]` alone |
 | `role-only` | a role, null contents, then the end: a reply without text |
 | `reasoning` | `reasoning_content` before the text |
+| `reasoning-twice` | `reasoning_content` before, in the middle of and after the text, with its tokens in the usage |
+| `thinking-held-N` | N thoughts, then nothing until POST /release, then the text |
+| `thinking-only-N` | N thoughts, and finish reason `length`, if `max_tokens` is at most N; else the text after them |
+| `thinking-strange` | half an emoji in each of two thoughts, a NUL, a surrogate that is alone; then the text |
+| `thinking-megabyte` | 1.1 million characters of thoughts, then the text |
 | `thinking-cut` | `reasoning_content`, cut before the text |
 | `refusal` | text in `refusal` in place of `content` |
 | `bad-json-after-N` | N tokens, then half an object as a line of its own |
@@ -243,6 +248,22 @@ async def filtered(answer: Answer) -> None:
     await answer.head()
     await answer.tokens(3)
     await answer.finish("content_filter")
+
+
+FINISHES = ("content_filter", "max_tokens", "error", "SAFETY", "recitation", "refusal", "tired")
+
+
+def ending(reason: str) -> Fault:
+    async def end(answer: Answer) -> None:
+        await answer.head()
+        await answer.tokens(3)
+        await answer.finish(reason)
+
+    return end
+
+
+for _reason in FINISHES:
+    fault(f"ends-{_reason}")(ending(_reason))
 
 
 # Refusals
@@ -489,6 +510,62 @@ async def role_only(answer: Answer) -> None:
 async def reasoning(answer: Answer) -> None:
     await answer.head()
     await answer.chunk({"content": None, "reasoning_content": "They greet me."})
+    await answer.texts(GREETING)
+    await answer.finish()
+
+
+@fault("reasoning-twice")
+async def reasoning_twice(answer: Answer) -> None:
+    await answer.head()
+    for thought, text in [("They greet me. ", "Hello"), ("How do I go on? ", " from"), ("That is all.", "")]:
+        await answer.chunk({"reasoning_content": thought})
+        await answer.chunk({"content": text})
+    await answer.chunk({}, finish="stop")
+    await answer.chunk(None, usage=answer.usage() | {"completion_tokens_details": {"reasoning_tokens": 1}})
+    await answer.line("data: [DONE]")
+    await answer.close()
+
+
+@fault("thinking-held-N")
+async def thinking_held(answer: Answer, count: int) -> None:
+    await answer.head()
+    await think(answer, count)
+    await answer.exchange.released.wait()
+    await answer.texts(GREETING)
+    await answer.finish()
+
+
+@fault("thinking-only-N")
+async def thinking_only(answer: Answer, count: int) -> None:
+    room = answer.exchange.body.get("max_completion_tokens") or answer.exchange.body["max_tokens"]
+    await answer.head()
+    await think(answer, count)
+    if room <= count:
+        await answer.finish("length")
+    else:
+        await answer.texts(GREETING)
+        await answer.finish()
+
+
+async def think(answer: Answer, count: int) -> None:
+    for number in range(count):
+        await answer.chunk({"reasoning_content": f" thought{number}" if number else "thought0"})
+
+
+@fault("thinking-strange")
+async def thinking_strange(answer: Answer) -> None:
+    await answer.head()
+    for text in ["A fox \ud83e", "\udd8a ran\x00, ", "alone \udd8a."]:
+        await answer.line(f"data: {json.dumps(answer.chunk_json({'reasoning_content': text}))}")
+    await answer.texts(GREETING)
+    await answer.finish()
+
+
+@fault("thinking-megabyte")
+async def thinking_megabyte(answer: Answer) -> None:
+    await answer.head()
+    for number in range(11):
+        await answer.chunk({"reasoning_content": f"{number}: " + "abcdefghi\n" * 10_000})
     await answer.texts(GREETING)
     await answer.finish()
 

@@ -16,6 +16,7 @@ NUMBERS = ("position", "shown", "role", "state", "error", "created_at")
 HEADER = (
     *NUMBERS,
     "content",
+    "reasoning",
     "tool_calls",
     "grounding",
     "content_tokens",
@@ -48,7 +49,7 @@ def _row(message: dict[str, Any]) -> list[Any]:
     passages = "\n\n".join(f"{passage.get('source', '')}: {passage['text']}" for passage in message["grounding"])
     models = ", ".join(dict.fromkeys(request["language_model"] for request in requests))
     tokens = [message["content_tokens"], message["grounding_tokens"]]
-    contents = [message["content"], _calls(message), passages]
+    contents = [message["content"], message["reasoning"], _calls(message), passages]
     return [*(message[name] for name in NUMBERS), *contents, *tokens, models, known_cost(requests)]
 
 

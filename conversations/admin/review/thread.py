@@ -26,12 +26,20 @@ if TYPE_CHECKING:
     class BeginningColumns(TypedDict):
         beginning: str
         characters: int
+        thoughts: str
+        thoughts_characters: int
 
     MessageBeginning = WithAnnotations[Message, BeginningColumns]
 
 PAGE_MESSAGES = 20
 SHOWN_CHARACTERS = 20_000
-CONTENT_FIELDS = ("content", "grounding", "tool_calls", "error_params")  # the columns that may quote people
+CONTENT_FIELDS = (
+    "content",
+    "reasoning",
+    "grounding",
+    "tool_calls",
+    "error_params",
+)  # the columns that may quote people
 
 
 @dataclass
@@ -52,6 +60,16 @@ class ShownMessage:
     @cached_property
     def html(self) -> SafeString:
         return render_markdown(cast("MessageBeginning", self.message).beginning)
+
+    @property
+    def thoughts(self) -> str:
+        """The beginning of what was thought before the content."""
+        return cast("MessageBeginning", self.message).thoughts if self.has_content else ""
+
+    @property
+    def hidden_thoughts(self) -> int:
+        """How many more characters of that there are."""
+        return max(cast("MessageBeginning", self.message).thoughts_characters - SHOWN_CHARACTERS, 0)
 
     @property
     def hidden_characters(self) -> int:
@@ -105,8 +123,13 @@ def _beside(message: Message, versions: dict[int | None, int]) -> int:
 
 
 def with_beginning(messages: QuerySet[Message]) -> QuerySet[Message]:
-    """Read only as much of every content as is shown."""
-    return messages.defer("content").annotate(beginning=Left("content", SHOWN_CHARACTERS), characters=Length("content"))
+    """Read only as much of every content and reasoning as is shown."""
+    return messages.defer("content", "reasoning").annotate(
+        beginning=Left("content", SHOWN_CHARACTERS),
+        characters=Length("content"),
+        thoughts=Left("reasoning", SHOWN_CHARACTERS),
+        thoughts_characters=Length("reasoning"),
+    )
 
 
 def _windows_of(messages: Iterable[Message]) -> dict[int, list[ShownWindow]]:

@@ -26,7 +26,7 @@ from conversations.templatetags import figures
 CONTENT_FIELDS = ("arguments", "result")
 MOST_CHARACTERS = 20_000
 SOURCES = {"": "–", BUILT_IN: _("Built in"), OWN: _("The site's own")}
-REPLY_CONTENT_FIELDS = ("content", "grounding", "tool_calls", "error_params")
+REPLY_CONTENT_FIELDS = ("content", "reasoning", "grounding", "tool_calls", "error_params")
 
 
 @admin.register(ToolCall)

@@ -35,6 +35,7 @@
     │ ├ MalformedStream               not a reply at all
     │ ├ MalformedEmbeddings, EmbeddingsChanged                    not vectors that can be used
     │ ├ EmptyReply, ReplyInterrupted, ReplyAccessRevoked          no reply, or not a whole one
+    │ ├ RoomUsedUpByReasoning         no reply either; with more room there may be one
     │ ├ ToolStepsUsedUp               the model goes on calling tools, though it was told not to
     │ ├ UnusableSummary               the summary before it stays
     │ │ └ WrittenSummaryEmpty, WrittenSummaryTooLong, WrittenSummaryCutOff, WrittenSummaryForeign, SummaryAbandoned
@@ -119,6 +120,7 @@ from .completions import (
     RateLimited,
     ReplyAccessRevoked,
     ReplyInterrupted,
+    RoomUsedUpByReasoning,
     StreamBroken,
     SummaryAbandoned,
     ToolsNotSupported,
@@ -299,6 +301,7 @@ __all__ = [
     "ReplyTooExpensive",
     "RequestTooLarge",
     "RequestTooSlow",
+    "RoomUsedUpByReasoning",
     "ScenarioNotFound",
     "SeatsTaken",
     "SignInRequired",

@@ -126,6 +126,20 @@ class EmptyReply(CompletionError):
     may_be_billed = True
 
 
+class RoomUsedUpByReasoning(CompletionError):
+    """The language model thought to the end of its room, and wrote nothing."""
+
+    code = "room_used_up_by_reasoning"
+    template = (
+        "It thought until its room of %(room_tokens)s tokens was used up, so there is no answer. "
+        "The scenario’s reply reserve sets that room."
+    )
+    may_be_billed = True
+
+    def __init__(self, *, room_tokens: int) -> None:
+        super().__init__(room_tokens=f"{room_tokens:,}")
+
+
 class ReplyInterrupted(CompletionError):
     """The process that made the reply ended in the middle of it."""
 

@@ -3,8 +3,9 @@
 A frame is a JSON object whose `type` is `noun.verb`. Positions and offsets: `position` is a message's depth in its
 conversation, `at`, `start` and `end` count Unicode code points of a reply's content.
 
-`reply.delta` says: from code point *at* on, the content of this *step* is *text*. `reply.html` says: the code points
-from *start* to *end* are finished blocks and look like *html*. A page appends what follows what it has, ignores what it
+`reply.delta` says: from code point *at* on, the content of this *step* is *text*; `reply.reasoning` says the same of
+what the language model thinks in it. `reply.html` says: the code points from *start* to *end* are finished blocks and
+look like *html*. A page appends what follows what it has, ignores what it
 already has, and asks with `conversation.sync` when there is a gap or another step: the answer, `conversation.snapshot`,
 is the stored truth from a position on. So a duplicate, a loss, a reload, a second tab and a reconnect all heal by the
 same rule.
@@ -131,6 +132,17 @@ class ReplyDelta(ConversationFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyReasoning(ConversationFrame):
+    """A piece of the reasoning, which is no part of the reply's content and has offsets of its own."""
+
+    type: ClassVar[str] = "reply.reasoning"
+    reply: int
+    step: int
+    at: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyHtml(ConversationFrame):
     type: ClassVar[str] = "reply.html"
     reply: int
@@ -163,13 +175,18 @@ class ReplyRestarted(ConversationFrame):
 
 @dataclass(frozen=True, slots=True)
 class ReplyDone(ConversationFrame):
-    """The reply is *state* (complete or stopped) and stored whole: *length* code points."""
+    """The reply is *state* (complete or stopped) and stored whole: *length* code points.
+
+    Thinking took so many seconds and tokens in all of its steps; both are 0 where the language model did not think.
+    """
 
     type: ClassVar[str] = "reply.done"
     reply: int
     position: int
     state: str
     length: int
+    reasoning_seconds: int = 0
+    reasoning_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +295,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         MessageStored,
         ReplyStarted,
         ReplyDelta,
+        ReplyReasoning,
         ReplyHtml,
         ReplyStep,
         ReplyRestarted,

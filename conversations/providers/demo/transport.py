@@ -2,7 +2,8 @@
 
 It speaks OpenAI's wire format, so that everything between the page and the provider's client is the same as with a real
 provider: streamed chunks, usage in the last one when asked for, errors as JSON, a context window that is kept to.
-What it says comes from `answer`, and which tools it calls from `choose_tools`.
+What it says comes from `answer`, which tools it calls from `choose_tools`, and what it thinks before, if it is asked to
+think, from `think`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from .answer import answer
 from .choose_tools import choose_tools
 from .demo_prompt import DemoPrompt
 from .sent_pictures import read_content
+from .think import think
 
 DEMO_BASE_URL = "http://demo.invalid/v1"
 DEMO_LANGUAGE_MODELS = (
@@ -118,14 +120,17 @@ class _Reply:
             yield self._line([_choice(piece.delta)])
         yield self._line([_choice({}, finish_reason)])
         if self.reports_usage:
-            yield self._line([], usage=_usage(self.prompt.tokens, count("".join(piece.text for piece in pieces))))
+            thoughts = count("".join(piece.text for piece in pieces if "reasoning_content" in piece.delta))
+            written = count("".join(piece.text for piece in pieces if "reasoning_content" not in piece.delta))
+            yield self._line([], usage=_usage(self.prompt.tokens, written, thoughts))
         yield b"data: [DONE]\n\n"
 
     def _write(self) -> tuple[list[_Piece], str]:
         """Return the reply in pieces, as many as fit, and its finish reason."""
         count = count_text(self.language_model.encoding)
         calls = choose_tools(self.prompt) if self.prompt.tools else ()
-        pieces = list(_calling(calls)) if calls else list(_saying(answer(self.prompt)))
+        pieces = list(_thinking(think(self.prompt)))
+        pieces += _calling(calls) if calls else _saying(answer(self.prompt))
         fitting = _that_fit(pieces, [count(piece.text) for piece in pieces], self.limit_tokens)
         if len(fitting) < len(pieces):
             return fitting, "length"
@@ -138,6 +143,11 @@ class _Reply:
         chunk = {"id": "chatcmpl-demo", "object": "chat.completion.chunk", "created": 0}
         chunk |= {"model": self.language_model.name, "choices": choices, **fields}
         return f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode()
+
+
+def _thinking(text: str) -> Iterator[_Piece]:
+    for piece in _PIECE.findall(text):
+        yield _Piece(piece, {"reasoning_content": piece})
 
 
 def _saying(text: str) -> Iterator[_Piece]:
@@ -182,11 +192,14 @@ def _choice(delta: Mapping[str, Any], finish_reason: str | None = None) -> dict[
     return {"index": 0, "delta": delta, "finish_reason": finish_reason}
 
 
-def _usage(input_tokens: int, output_tokens: int) -> dict[str, int]:
+def _usage(input_tokens: int, written_tokens: int, reasoning_tokens: int) -> dict[str, Any]:
+    output_tokens = written_tokens + reasoning_tokens
+    details = {"completion_tokens_details": {"reasoning_tokens": reasoning_tokens}} if reasoning_tokens else {}
     return {
         "prompt_tokens": input_tokens,
         "completion_tokens": output_tokens,
         "total_tokens": input_tokens + output_tokens,
+        **details,
     }
 
 

@@ -13,6 +13,7 @@ from conversations.models import Completion, Conversation, Message, ToolCall
 from conversations.models.message import MessageRole, MessageState
 
 from .pictures import ShownPicture, shown_pictures
+from .reasoning import REASONING_COLUMNS, SHOWN_REASONING, ShownReasoning, shown_reasoning
 from .reply_costs import COST_COLUMNS, CostRow, ReplyCost, reply_cost, with_reply_cost
 from .sources import grounding_record
 from .thread_steps import NO_STEPS, ReplySteps, steps_of_replies
@@ -23,6 +24,7 @@ MOST_IN_A_SNAPSHOT = 200
 MESSAGE_COLUMNS = (
     *("pk", "parent_id", "position", "role", "state", "created_at", "content", "error_code", "error_params"),
     *("pinned", "excluded", "never_recalled", "picture_ids", "last_step", "stored_step"),
+    *REASONING_COLUMNS,
 )
 COMPLETION_COLUMNS = ("reply_id", "finish_reason", "tools_withheld", "grounding")
 
@@ -59,6 +61,10 @@ class ThreadMessage(NamedTuple):
     picture_ids: list[int]
     last_step: int | None
     stored_step: int | None
+    shown_reasoning: str = ""
+    reasoning_characters: int = 0
+    reasoning_tokens: int | None = None
+    reasoning_seconds: float | None = None
     completion: LastCompletion | None = None
     question: str = ""
     versions: Versions | None = None
@@ -72,6 +78,17 @@ class ThreadMessage(NamedTuple):
     @property
     def has_ended(self) -> bool:
         return self.state != MessageState.STREAMING
+
+    @property
+    def reasoning(self) -> ShownReasoning | None:
+        """What was thought in the step that the content belongs to."""
+        values = self.shown_reasoning, self.reasoning_characters, self.reasoning_tokens, self.reasoning_seconds
+        return shown_reasoning(self.pk, *values)
+
+    @property
+    def is_thinking(self) -> bool:
+        """Whether the language model thinks now: nothing else has come of the step."""
+        return not self.has_ended and bool(self.shown_reasoning) and not self.content and not self.steps.calls
 
     @property
     def length(self) -> int:
@@ -124,6 +141,7 @@ def _active_path(conversation: Conversation) -> QuerySet[Message]:
     """
     steps = ToolCall.objects.filter(reply=OuterRef("pk")).order_by("-step").values("step")
     path = conversation.messages.filter(active=True, step_of=None)
+    path = path.annotate(**SHOWN_REASONING)
     return path.annotate(last_step=Subquery(steps[:1]), stored_step=Subquery(steps.exclude(message=None)[:1]))
 
 

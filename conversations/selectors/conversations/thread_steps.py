@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import F, Func, JSONField, TextField, Value
 from django.db.models.functions import Cast
@@ -59,7 +59,7 @@ def _divide(steps: list[StepCalls], stored: int, cuts: Mapping[int | None, CutRe
 
 def _with_cuts(step: StepCalls, cuts: Mapping[int | None, CutResult]) -> StepCalls:
     calls = tuple(call._replace(cut=cuts.get(call.message_id)) for call in step.calls)
-    return StepCalls(step.number, step.text, step.is_stored, calls)
+    return replace(step, calls=calls)
 
 
 def _read_cuts(reply_ids: Collection[int]) -> dict[int | None, CutResult]:

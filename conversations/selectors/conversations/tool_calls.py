@@ -22,6 +22,8 @@ from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
 from conversations.selectors.figures.spending import money_limits
 
+from .reasoning import REASONING_COLUMNS, SHOWN_REASONING, ShownReasoning, shown_reasoning
+
 MOST_SHOWN_CHARACTERS = 10_000  # of a result; a page may hold hundreds of them
 
 # On any branch: sending again, editing and regenerating do not undo what a tool did.
@@ -114,7 +116,7 @@ class CallRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StepCalls:
-    """One step of a reply, by its *number* from 1: the *text* that came before the calls, and the *calls*.
+    """One step of a reply, by its *number* from 1: *text* and *reasoning* that came before the calls, and the *calls*.
 
     Only a step that *is_stored* is sent to the language model. The text of one that is not is the reply's own content.
     """
@@ -123,6 +125,7 @@ class StepCalls:
     text: str
     is_stored: bool
     calls: tuple[CallRow, ...]
+    reasoning: ShownReasoning | None = None
 
     @property
     def awaits_approval(self) -> bool:
@@ -139,7 +142,8 @@ def calls_of_replies(reply_ids: Collection[int]) -> dict[int, list[StepCalls]]:
     for (reply_id, number), calls in groupby(_with_approval_facts(rows), key=lambda call: (call.reply_id, call.step)):
         stored = texts.get(reply_id, [])
         is_stored = number <= len(stored)
-        steps[reply_id].append(StepCalls(number, stored[number - 1] if is_stored else "", is_stored, tuple(calls)))
+        text, reasoning = stored[number - 1] if is_stored else ("", None)
+        steps[reply_id].append(StepCalls(number, text, is_stored, tuple(calls), reasoning))
     return dict(steps)
 
 
@@ -155,13 +159,14 @@ def _read_calls(reply_ids: Collection[int]) -> list[CallRow]:
     return [CallRow(*row) for row in rows.values_list(*CALL_COLUMNS)]
 
 
-def _texts_before_calls(reply_ids: Collection[int]) -> Mapping[int, list[str]]:
-    """Return, by reply, the text before the calls of each step that is stored."""
-    texts: dict[int, list[str]] = defaultdict(list)
+def _texts_before_calls(reply_ids: Collection[int]) -> Mapping[int, list[tuple[str, ShownReasoning | None]]]:
+    """Return, by reply, the text and reasoning before the calls of each step that is stored."""
+    texts: dict[int, list[tuple[str, ShownReasoning | None]]] = defaultdict(list)
     asked = Message.objects.filter(step_of__in=reply_ids, role="assistant").order_by("step_of", "position")
-    for reply_id, text in asked.values_list("step_of", "content"):
+    rows = asked.annotate(**SHOWN_REASONING).values_list("step_of", "content", "pk", *REASONING_COLUMNS)
+    for reply_id, text, *reasoning in rows:
         if reply_id is not None:
-            texts[reply_id].append(text)
+            texts[reply_id].append((text, shown_reasoning(*reasoning)))
     return texts
 
 

@@ -79,15 +79,37 @@ def effective_policy(scenario: Scenario) -> WindowPolicy:
     return replace(policy, reply_reserve_tokens=min(policy.reply_reserve_tokens, _largest_reserve(limit_tokens)))
 
 
-def conversation_policy(conversation: Conversation) -> WindowPolicy:
+def conversation_policy(conversation: Conversation, *, reply_reserve_tokens: int | None = None) -> WindowPolicy:
     """Return the policy of the conversation's windows: its scenario's, with a summary if the conversation asks for it.
 
-    Only the sliding one: another policy may have no room for it, or nothing to summarise.
+    Only the sliding one: another policy may have no room for it, or nothing to summarise. *reply_reserve_tokens* stands
+    for the scenario's, for one reply.
     """
     policy = effective_policy(conversation.scenario)
+    if reply_reserve_tokens:
+        most_tokens = _most_reserve_tokens(conversation.scenario)
+        policy = replace(policy, reply_reserve_tokens=min(reply_reserve_tokens, most_tokens))
     if conversation.summarises and type(policy) is SlidingWindow:
         return SlidingWithSummary(**{name: getattr(policy, name) for name in POLICY_FIELDS})
     return policy
+
+
+def reply_reserve_tokens(scenario: Scenario) -> int:
+    """Return the room that a reply has."""
+    return (
+        effective_policy(scenario).reply_reserve_tokens or model_context(scenario).language_model.reply_reserve_tokens
+    )
+
+
+def larger_reserve_tokens(scenario: Scenario, reserve_tokens: int) -> int | None:
+    """Return twice the room, or as much as the language model may give to one reply; None if that is no more."""
+    larger_tokens = min(2 * reserve_tokens, _most_reserve_tokens(scenario))
+    return larger_tokens if larger_tokens > reserve_tokens else None
+
+
+def _most_reserve_tokens(scenario: Scenario) -> int:
+    """Return the most room for a reply that asks for more than its scenario's: some has to be left for the prompt."""
+    return model_context(scenario).language_model.context_window_tokens * 3 // 4
 
 
 def _within(language_model: LanguageModel, limit_tokens: int | None) -> LanguageModel:

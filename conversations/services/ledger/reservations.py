@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -149,9 +150,16 @@ def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:
         return bool(cursor.rowcount)
 
 
-def worst_loop_usd(scenario: Scenario, prices: UnitPrices | None, *, requests: int) -> Decimal | None:
-    """Return the most that so many *requests* of a reply can cost, or None where a price is unknown."""
+def worst_loop_usd(
+    scenario: Scenario, prices: UnitPrices | None, *, requests: int, reply_reserve_tokens: int | None = None
+) -> Decimal | None:
+    """Return the most that so many *requests* of a reply can cost, or None where a price is unknown.
+
+    *reply_reserve_tokens* is the room of this reply, where that is not the scenario's.
+    """
     language_model, policy = model_context(scenario).language_model, effective_policy(scenario)
+    if reply_reserve_tokens:
+        policy = replace(policy, reply_reserve_tokens=reply_reserve_tokens)
     worst_usd = worst_case_usd(
         prices,
         input_tokens=policy.budget_tokens(language_model),  # not calibrated: what the provider may count

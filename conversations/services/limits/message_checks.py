@@ -32,12 +32,13 @@ from conversations.core.errors import (
 from conversations.core.money.allowance import Allowance, allowance_error
 from conversations.core.money.unit_prices import worst_case_usd
 from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation, Message, Run, Scenario
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture
 from conversations.selectors.figures.spending import allowances, money_limits
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_context import conversation_policy, model_context
 from conversations.services.ledger.reservations import requests_after, worst_loop_usd
 from conversations.services.windows.build_window import (
     build_window,
@@ -68,13 +69,19 @@ def check_message(
     return draft
 
 
-def check_regeneration(user: User, conversation: Conversation, question: Message) -> None:
-    """Check the same for another reply to *question*, which is stored: but for its length, which was accepted."""
+def check_regeneration(
+    user: User, conversation: Conversation, question: Message, *, reply_reserve_tokens: int | None = None
+) -> None:
+    """Check the same for another reply to *question*, which is stored: but for its length, which was accepted.
+
+    *reply_reserve_tokens* is the room of that reply, where it is not the scenario's.
+    """
     limits = effective_limits(user)
     check_one_more_reply(user, limits)
     newest = stored_message(question, model_context(conversation.scenario), conversation=conversation)
-    check_it_fits(conversation, newest)
-    check_money(user, limits, conversation, newest)
+    policy = conversation_policy(conversation, reply_reserve_tokens=reply_reserve_tokens)
+    check_it_fits(conversation, newest, policy=policy)
+    check_money(user, limits, conversation, newest, policy=policy)
 
 
 def check_one_more_reply(user: User, limits: EffectiveLimits) -> None:
@@ -136,14 +143,21 @@ def check_message_length(content_tokens: int, limits: EffectiveLimits) -> None:
         raise MessageTooLong(tokens_over=content_tokens - limits.message_tokens)
 
 
-def check_money(user: User, limits: EffectiveLimits, conversation: Conversation, newest: HistoryMessage) -> None:
+def check_money(
+    user: User,
+    limits: EffectiveLimits,
+    conversation: Conversation,
+    newest: HistoryMessage,
+    *,
+    policy: WindowPolicy | None = None,
+) -> None:
     """Raise the error that asking for a reply to *newest* would end with.
 
     Only a look, so that no message is stored in vain: what counts is what `open_completion` reserves. The window is
     chosen for it, but only where money is limited.
     """
     if found := user_allowances(user, limits):
-        record = build_window(conversation, newest).record
+        record = build_window(conversation, newest, policy=policy).record
         worst = worst_reply_cost(record, conversation.scenario, is_looked_up=bool(count_documents_for(conversation)))
         if error := allowance_error(found, worst.request_usd):
             raise error
@@ -166,10 +180,11 @@ def worst_reply_cost(record: WindowRecord, scenario: Scenario, *, is_looked_up: 
         input_tokens=record.most_prompt_tokens_once_looked_up(in_documents=is_looked_up),
         output_tokens=record.reply_reserve_tokens,
     )
-    has_tools = record.tool_schema_tokens > 0
-    return WorstReplyCost(
-        request_usd, worst_loop_usd(scenario, prices, requests=requests_after(1)) if has_tools else None
-    )
+    if not record.tool_schema_tokens:
+        return WorstReplyCost(request_usd)
+    room_tokens, requests = record.reply_reserve_tokens, requests_after(1)
+    loop_usd = worst_loop_usd(scenario, prices, requests=requests, reply_reserve_tokens=room_tokens)
+    return WorstReplyCost(request_usd, loop_usd)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ def _in_conversations() -> str:
     sentences = [
         _("One file per conversation, with its messages in the order in which they were stored."),
         _("“follows” is the message before, so all versions are included; “shown” marks those that the page shows."),
+        _("“reasoning” is what the language model thought before “content”; it is never sent again."),
         _("“grounding” lists the passages that were looked up for a message."),
         _("“calls” lists the tools that a reply called: the arguments, who allowed them, and when."),
         _("Tool calls and their results come before the reply: “step_of” names it."),

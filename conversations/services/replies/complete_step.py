@@ -20,8 +20,16 @@ from typing import Protocol
 
 from django.utils import timezone
 
-from conversations.core.errors import CompletionError, ContextTooLong, EmptyReply, ProviderTimedOut, StreamBroken
+from conversations.core.errors import (
+    CompletionError,
+    ContextTooLong,
+    EmptyReply,
+    ProviderTimedOut,
+    RoomUsedUpByReasoning,
+    StreamBroken,
+)
 from conversations.core.money.unit_prices import UnitPrices
+from conversations.core.prompt.finish_reasons import end_of
 from conversations.core.prompt.kept_reasoning import KeptReasoning, kept_reasoning
 from conversations.core.prompt.pictures import digests_in
 from conversations.core.window.window_record import WindowRecord
@@ -32,6 +40,7 @@ from conversations.providers.clients.completions import CompletionClient
 from conversations.providers.wire.completion_request import CompletionRequest
 from conversations.providers.wire.completion_stream import (
     CompletionEnd,
+    CompletionEvent,
     ReasoningDelta,
     TextDelta,
     TextWasReasoning,
@@ -51,6 +60,7 @@ from conversations.services.ledger.provider_attempts import (
 from conversations.services.ledger.reservations import LoopNotCovered, requests_after, worst_loop_usd
 
 from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
+from .reasoning import NO_REASONING, Reasoning
 
 MOST_GUESSES = 5  # of a smaller prompt, each half of the one before, where the provider names no number
 
@@ -58,7 +68,12 @@ MOST_GUESSES = 5  # of a smaller prompt, each half of the one before, where the 
 class ReplySink(Protocol):
     """Where a reply goes while it is made."""
 
-    def begin_step(self, step: int, *, position: int, text: str) -> None: ...
+    @property
+    def reasoning(self) -> Reasoning:
+        """What has been thought in the current step, in all of its attempts."""
+        ...
+
+    def begin_step(self, step: int, *, position: int, text: str, reasoning: Reasoning = NO_REASONING) -> None: ...
 
     def show_calls(self) -> None: ...
 
@@ -67,6 +82,12 @@ class ReplySink(Protocol):
     def append(self, text: str) -> None: ...
 
     def take_back_text(self) -> None: ...
+
+    def append_reasoning(self, text: str) -> None: ...
+
+    def pause_reasoning(self) -> None: ...
+
+    def end_attempt(self, *, reasoning_tokens: int | None) -> None: ...
 
 
 @dataclass(slots=True)
@@ -103,6 +124,18 @@ class StepProgress:
     def add_call(self, delta: ToolCallDelta) -> None:
         self._note_first_token()
         self.calls.take(delta)
+
+    @property
+    def has_only_thought(self) -> bool:
+        """Whether there were thoughts, shown or only reported, and nothing after them."""
+        has_thought = bool(self.thoughts or self.reported_reasoning_tokens)
+        return has_thought and not self.calls and not "".join(self.pieces).strip()
+
+    @property
+    def reported_reasoning_tokens(self) -> int | None:
+        """The tokens of the thoughts as the provider reports them; None where it says nothing, or 0."""
+        usage = self.end.usage if self.end else None
+        return (usage.reasoning_tokens if usage else None) or None
 
     def _note_first_token(self) -> None:
         if self.first_token is None:
@@ -287,28 +320,40 @@ def _loop_usd(request: StepRequest, prices: UnitPrices | None) -> Decimal | None
     if not prepared.is_of_a_loop:
         return None
     requests = requests_after(prepared.step) if request.may_call else 0
-    return worst_loop_usd(prepared.reply.conversation.scenario, prices, requests=requests)
+    scenario, room_tokens = prepared.reply.conversation.scenario, prepared.window.record.reply_reserve_tokens
+    return worst_loop_usd(scenario, prices, requests=requests, reply_reserve_tokens=room_tokens)
 
 
 async def _stream(
     request: CompletionRequest, progress: StepProgress, sink: ReplySink, client: CompletionClient
 ) -> None:
     """Follow one completion to its end. Raises `StreamBroken` if it ends without saying why."""
-    async with aclosing(client.stream(request)) as events:
-        async for event in events:
-            if isinstance(event, TextDelta):
-                progress.add(event.text)
-                sink.append(event.text)
-            elif isinstance(event, ToolCallDelta):
-                progress.add_call(event)
-            elif isinstance(event, ReasoningDelta):
-                progress.thoughts.append(event.text)
-            elif isinstance(event, TextWasReasoning):
-                progress.take_back_text()
-                sink.take_back_text()
-            elif isinstance(event, CompletionEnd):
-                progress.end = event
+    try:
+        async with aclosing(client.stream(request)) as events:
+            async for event in events:
+                _take(event, progress, sink)
+    finally:
+        sink.end_attempt(reasoning_tokens=progress.reported_reasoning_tokens)
     if progress.end is None or not progress.end.finish_reason:
         raise StreamBroken(detail="the stream ended without a finish reason")
+    if progress.has_only_thought and end_of(progress.end.finish_reason) == "length":
+        raise RoomUsedUpByReasoning(room_tokens=request.max_output_tokens or 0)
     if not progress.has_begun:
         raise EmptyReply
+
+
+def _take(event: CompletionEvent, progress: StepProgress, sink: ReplySink) -> None:
+    if isinstance(event, TextDelta):
+        progress.add(event.text)
+        sink.append(event.text)
+    elif isinstance(event, ReasoningDelta):
+        progress.thoughts.append(event.text)
+        sink.append_reasoning(event.text)
+    elif isinstance(event, TextWasReasoning):
+        progress.take_back_text()
+        sink.take_back_text()
+    elif isinstance(event, ToolCallDelta):
+        progress.add_call(event)
+        sink.pause_reasoning()
+    elif isinstance(event, CompletionEnd):
+        progress.end = event

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from django.db import connection, transaction
 
@@ -20,12 +20,15 @@ from conversations.models import Message
 from conversations.services.counting.model_context import model_context
 from conversations.services.titles.want_title import want_title
 
+from .reasoning import Reasoning, shown_seconds
+
 # One statement for all rows, so all or none; of two that end a reply at once the second finds nothing to end. None of
 # its calls is begun after this; one that is running may have taken effect, but its result is not waited for.
 END = """
 WITH ended AS (
   UPDATE conversations_message
   SET state = %(state)s, content = %(content)s, content_tokens = %(content_tokens)s, encoding = %(encoding)s,
+      reasoning = %(reasoning)s, reasoning_tokens = %(reasoning_tokens)s, reasoning_seconds = %(reasoning_seconds)s,
       error_code = %(error_code)s, error_params = %(error_params)s
   WHERE id = %(id)s AND state = 'streaming' RETURNING id, conversation_id, position
 ), change AS (
@@ -36,12 +39,19 @@ WITH ended AS (
   UPDATE conversations_toolcall AS call SET state = 'stopped', ended_at = statement_timestamp()
   FROM ended WHERE call.reply_id = ended.id AND call.state IN ('awaiting_approval', 'ready', 'running')
 )
-SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'awaiting_approval') FROM ended
+SELECT EXISTS (SELECT FROM conversations_run WHERE reply_id = ended.id AND state = 'awaiting_approval'), thought.*
+FROM ended, LATERAL (
+  SELECT coalesce(sum(reasoning_seconds), 0), coalesce(sum(reasoning_tokens), 0)
+  FROM conversations_message WHERE step_of_id = ended.id
+) AS thought
 """
 STREAMING = CompiledQuery(
     Message.objects.select_related("conversation__scenario").only(
         "position",
         "content",
+        "reasoning",
+        "reasoning_tokens",
+        "reasoning_seconds",
         "conversation__public_id",
         "conversation__owner_id",
         "conversation__scenario__language_model",
@@ -71,8 +81,8 @@ SHUT_OUT = Ending("stopped", ReplyAccessRevoked.code)
 INTERRUPTED = Ending("interrupted", ReplyInterrupted.code)
 
 
-def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> bool:
-    """Give the reply its final state, and its *content* unless that is stored already.
+def end_reply(reply_id: int, ending: Ending, *, content: str | None = None, reasoning: Reasoning | None = None) -> bool:
+    """Give the reply its final state, and its *content* and *reasoning* unless they are stored already.
 
     Returns False, and changes nothing, if it has ended before: the first to end it wins.
     """
@@ -81,27 +91,37 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None) -> b
     if content is not None:
         reply.content = content
     reply.state, reply.error_code, reply.error_params = ending.state, ending.error_code, dict(ending.error_params)
-    awaited_approval = _store(reply)
-    if awaited_approval is None:
+    stored = _store(reply, reasoning or stored_reasoning(reply))
+    if stored is None:
         return False
     conversation = reply.conversation
     if ending == COMPLETE:
         want_title(conversation.pk, position=reply.position)
     transaction.on_commit(partial(publish, MESSAGES, "ended"))
-    transaction.on_commit(partial(publish_frame, _frame(reply), conversation.public_id))
-    if awaited_approval:
+    transaction.on_commit(partial(publish_frame, _frame(reply, stored), conversation.public_id))
+    if stored.awaited_approval:
         announce = partial(publish_awaiting_approval, conversation.public_id, conversation.owner_id)
         transaction.on_commit(partial(announce, awaiting_approval=False))
     return True
 
 
-def _store(reply: Message) -> bool | None:
-    """Store the end of *reply*, and return whether it awaited approval; None if it has ended meanwhile.
+def stored_reasoning(reply: Message) -> Reasoning:
+    """Return what is stored of the reasoning of the step that *reply* is at."""
+    return Reasoning(reply.reasoning, reply.reasoning_seconds or 0.0, reply.reasoning_tokens)
 
-    The content that is counted is the content that is stored.
-    """
+
+class _StoredEnd(NamedTuple):
+    """What is known once the end is stored: whether approval was awaited, and how long was thought in all steps."""
+
+    awaited_approval: bool
+    reasoning_seconds: float
+    reasoning_tokens: int
+
+
+def _store(reply: Message, reasoning: Reasoning) -> _StoredEnd | None:
+    """Store the end of *reply*; None if it has ended meanwhile. The content that is counted is what is stored."""
     context = model_context(reply.conversation.scenario)
-    columns: dict[str, str | int] = {
+    columns: dict[str, Any] = {
         "id": reply.pk,
         "state": reply.state,
         "content": reply.content,
@@ -109,15 +129,21 @@ def _store(reply: Message) -> bool | None:
         "encoding": context.language_model.encoding,
         "error_code": reply.error_code,
         "error_params": json.dumps(reply.error_params),
+        **reasoning.to_columns(context.count_text),
     }
     with connection.cursor() as cursor:
         cursor.execute(END, columns)
-        ended: tuple[bool] | None = cursor.fetchone()
-    return ended[0] if ended else None
+        ended = cursor.fetchone()
+    if ended is None:
+        return None
+    awaited_approval, seconds, tokens = ended
+    own_seconds, own_tokens = columns["reasoning_seconds"] or 0.0, columns["reasoning_tokens"] or 0
+    return _StoredEnd(awaited_approval, seconds + own_seconds, tokens + own_tokens)
 
 
-def _frame(reply: Message) -> Frame:
+def _frame(reply: Message, stored: _StoredEnd) -> Frame:
     conversation = reply.conversation.public_id
     if reply.state in ("complete", "stopped"):
-        return ReplyDone(conversation, reply.pk, reply.position, reply.state, len(reply.content))
+        thought = shown_seconds(stored.reasoning_seconds), stored.reasoning_tokens
+        return ReplyDone(conversation, reply.pk, reply.position, reply.state, len(reply.content), *thought)
     return ReplyFailed(conversation, reply.pk, reply.position, reply.state, reply.error_code)

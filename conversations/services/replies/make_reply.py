@@ -19,6 +19,7 @@ from functools import partial
 from django.conf import settings
 
 from conversations.core.errors import ToolStepsUsedUp
+from conversations.core.prompt.finish_reasons import end_of
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.providers.clients.completions import CompletionClient
@@ -31,6 +32,7 @@ from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import Toolbox, scenario_toolbox, withdrawn_tools
 
 from .complete_step import ReplySink, StepProgress, complete_step
+from .end_reply import stored_reasoning
 from .prepare_reply import TO_BE_MADE, PreparedReply, prepare_reply
 from .run_tool_calls import ToolRunner, run_calls
 from .tool_calls import calls_of_step, sent_call, store_calls, store_step
@@ -125,7 +127,7 @@ async def make_reply(
     grounding = await _look_up(loop)
     recalled = await _recall(loop, grounding)
     loop.time.begin(clock)
-    sink.begin_step(loop.step, position=loop.position, text=loop.text)
+    sink.begin_step(loop.step, position=loop.position, text=loop.text, reasoning=stored_reasoning(loop.reply))
     while True:
         if loop.calls and not await _finish_calls(loop, runner, sink):
             await retry_while_database_down(partial(_save_loop, loop))
@@ -223,7 +225,7 @@ def _is_answer(progress: StepProgress) -> bool:
 
 
 async def _store_calls(loop: _Loop, progress: StepProgress) -> None:
-    is_cut = progress.end is not None and progress.end.finish_reason in ("length", "content_filter")
+    is_cut = progress.end is not None and end_of(progress.end.finish_reason) != "whole"
     calls = progress.calls.calls(step=loop.step, is_cut=is_cut)
     kept = progress.kept_reasoning()
     store = partial(store_calls, loop.reply.pk, step=loop.step, calls=calls, toolbox=loop.toolbox, kept=kept)
@@ -249,7 +251,7 @@ async def _finish_calls(loop: _Loop, runner: ToolRunner, sink: ReplySink) -> boo
 
 async def _begin_next_step(loop: _Loop, sink: ReplySink) -> None:
     """Store the step and begin the next. Stopped in between, the reply would end with the text of a step before it."""
-    store = partial(store_step, loop.reply.pk, step=loop.step, text=loop.text)
+    store = partial(store_step, loop.reply.pk, step=loop.step, text=loop.text, reasoning=sink.reasoning)
     loop.position = await retry_while_database_down(store)
     loop.step, loop.calls, loop.text = loop.step + 1, [], ""
     sink.begin_step(loop.step, position=loop.position, text="")

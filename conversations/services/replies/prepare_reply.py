@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ContextTooLong, PromptError
@@ -16,8 +16,9 @@ from conversations.core.prompt.kept_reasoning import KeptReasoning
 from conversations.core.window.calibration import RefusedPrompt
 from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
+from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import Withheld
-from conversations.models import Conversation, Document, Message, Scenario, ToolCall
+from conversations.models import Conversation, Document, Message, ToolCall
 from conversations.models.document import DocumentState
 from conversations.providers.wire.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
@@ -47,6 +48,7 @@ TO_BE_MADE = CompiledQuery(
         has_called=Exists(CALLS),
         may_be_looked_up=Exists(DOCUMENTS),
         may_have_to_wait=Exists(DOCUMENTS.filter(state__in=STILL_READ)),
+        own_reserve_tokens=F("run__reply_reserve_tokens"),
     ),
     "WHERE conversations_message.id = %s",
 )
@@ -106,6 +108,7 @@ def prepare_reply(
         recall_error=recalled.error if recalled else "",
         steps=steps.messages,
         toolbox=toolbox,
+        policy=_policy_of_its_own(reply),
         tightening=tightening,
         same_as=without_recall.window if without_recall else None,
     )
@@ -115,6 +118,14 @@ def prepare_reply(
     if tools_withheld:
         window = replace(window, record=replace(window.record, tools_withheld=tools_withheld))
     return PreparedReply(reply, window, looked_up, recalled, toolbox, steps.current, tightening)
+
+
+def _policy_of_its_own(reply: Message) -> WindowPolicy | None:
+    """Return the policy of a reply that has more room than its scenario gives."""
+    room_tokens: int | None = reply.own_reserve_tokens  # type: ignore[attr-defined]  # annotated
+    if not room_tokens:
+        return None
+    return conversation_policy(reply.conversation, reply_reserve_tokens=room_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +214,7 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
     if not _may_be_quoted(refused):
         learn_limit(model_context(scenario).configured, error.limit_tokens)
     prompt = RefusedPrompt(record.prompt_tokens, record.reply_reserve_tokens, error.prompt_tokens)
-    tightening, is_explained = _tightening(prompt, scenario)
+    tightening, is_explained = _tightening(prompt, refused.reply)
     logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
     try:
         return prepare_reply(
@@ -229,9 +240,10 @@ def _may_be_quoted(refused: PreparedReply) -> bool:
     return any(map(says_context_too_long, (sampling, *(message.content for message in refused.window.prompt))))
 
 
-def _tightening(prompt: RefusedPrompt, scenario: Scenario) -> tuple[Decimal, bool]:
+def _tightening(prompt: RefusedPrompt, reply: Message) -> tuple[Decimal, bool]:
     """Return by what to divide the budget, and whether the provider's numbers explain the refusal."""
-    context, policy = model_context(scenario), effective_policy(scenario)
+    scenario = reply.conversation.scenario
+    context, policy = model_context(scenario), _policy_of_its_own(reply) or effective_policy(scenario)
     limit_tokens = context.language_model.context_window_tokens
     room_tokens = policy.budget_tokens(context.language_model)
     tightening = prompt.tightening(limit_tokens=limit_tokens, room_tokens=room_tokens, calibration=context.calibration)

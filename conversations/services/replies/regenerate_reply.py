@@ -8,16 +8,19 @@ from django.db import transaction
 
 from chatsite.accounts.models import User
 from conversations.access import find_reply, lock_admitted
-from conversations.core.errors import MessageExcluded, NothingToRegenerate, ReplyInProgress
+from conversations.core.errors import MessageExcluded, NothingToRegenerate, ReplyInProgress, RoomUsedUpByReasoning
 from conversations.live.fanout import RUNS, publish
-from conversations.models import Conversation, Message
-from conversations.services.counting.model_context import model_context
+from conversations.models import Conversation, Message, Run
+from conversations.services.counting.model_context import larger_reserve_tokens, model_context, reply_reserve_tokens
 from conversations.services.limits.message_checks import check_regeneration
 from conversations.services.windows.active_path import add_reply, leave_path, lock_conversation
 
 
-def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -> Message:
-    """Return a new, still empty version of the last reply. Raises `NothingToRegenerate` for any other."""
+def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int, more_room: bool = False) -> Message:
+    """Return a new, still empty version of the last reply. Raises `NothingToRegenerate` for any other.
+
+    With *more_room* one whose room was used up by reasoning gets twice as much, for once.
+    """
     with transaction.atomic():
         lock_admitted(user)
         locked = lock_conversation(conversation)
@@ -28,8 +31,20 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int) -
             raise NothingToRegenerate
         if reply.parent.excluded:
             raise MessageExcluded
-        check_regeneration(user, locked, reply.parent)  # or the old reply would be gone for nothing
+        room_tokens = _larger_room_tokens(locked, reply) if more_room else None
+        # Or the old reply would be gone for nothing.
+        check_regeneration(user, locked, reply.parent, reply_reserve_tokens=room_tokens)
         leave_path(locked, reply.first_position, head_id=reply.parent_id)
-        sibling = add_reply(locked, reply.parent, model_context(locked.scenario))
+        context = model_context(locked.scenario)
+        sibling = add_reply(locked, reply.parent, context, reply_reserve_tokens=room_tokens)
         transaction.on_commit(partial(publish, RUNS, "waiting"))
     return sibling
+
+
+def _larger_room_tokens(conversation: Conversation, reply: Message) -> int | None:
+    """Return the room for another try; None is the scenario's own, for a reply that did not need more."""
+    if reply.error_code != RoomUsedUpByReasoning.code:
+        return None
+    own = Run.objects.filter(reply=reply).values_list("reply_reserve_tokens", flat=True).first()
+    room_tokens = own or reply_reserve_tokens(conversation.scenario)
+    return larger_reserve_tokens(conversation.scenario, room_tokens) or room_tokens

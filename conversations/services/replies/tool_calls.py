@@ -31,6 +31,8 @@ from conversations.services.counting.model_context import ModelContext, model_co
 from conversations.services.windows.active_path import lock_streaming
 from conversations.tools.toolbox import Toolbox
 
+from .reasoning import NO_REASONING, Reasoning
+
 logger = logging.getLogger(__name__)
 LONGEST_NAME_CHARACTERS = 100
 LONGEST_ARGUMENTS_CHARACTERS = 100_000
@@ -38,6 +40,7 @@ LONGEST_RESULT_CHARACTERS = 200_000
 REPEATED_CHARACTERS = 200
 UNNAMED = "unknown"
 SAME_AS_BEFORE = "This is the same call as before, so it was not run again, and its result is the same:"
+EMPTY = {"content": "", "reasoning": "", "reasoning_tokens": None, "reasoning_seconds": None}
 SHORTENED = "\n… (the tool answered with more, which was not kept)"
 
 
@@ -157,10 +160,10 @@ def _kept(result: str) -> str:
     return cleaned[:LONGEST_RESULT_CHARACTERS] + SHORTENED
 
 
-def store_step(reply_id: int, *, step: int, text: str) -> int:
-    """Put the calls of *step*, all ended, and their results on the path, with the *text* that came before them.
+def store_step(reply_id: int, *, step: int, text: str, reasoning: Reasoning = NO_REASONING) -> int:
+    """Put the calls of *step*, all ended, and their results on the path, with *text* and *reasoning* before them.
 
-    The reply moves behind them with empty content; returns its position. Raises `ReplyInterrupted` if it has ended.
+    The reply moves behind them, empty; returns its position. Raises `ReplyInterrupted` if it has ended.
     """
     reply = _streaming(reply_id).first()
     calls = calls_of_step(reply_id, step)
@@ -168,11 +171,11 @@ def store_step(reply_id: int, *, step: int, text: str) -> int:
         raise ReplyInterrupted
     if calls[0].message_id is not None:
         return reply.position
-    messages = _step_messages(reply, calls, text)  # counted before anything is locked: results may be long
+    messages = _step_messages(reply, calls, text, reasoning)  # counted before anything is locked: results may be long
     with transaction.atomic():
         lock_streaming(reply_id)
         position = reply.position + len(messages)
-        Message.objects.filter(pk=reply_id).update(position=position, content="")
+        Message.objects.filter(pk=reply_id).update(position=position, **EMPTY)
         _, *results = Message.objects.bulk_create(messages)
         for call, result in zip(calls, results, strict=True):
             call.message, call.result = result, ""
@@ -184,7 +187,7 @@ def _streaming(reply_id: int) -> QuerySet[Message]:
     return Message.objects.select_related("conversation__scenario").filter(pk=reply_id, state="streaming")
 
 
-def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str) -> list[Message]:
+def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str, reasoning: Reasoning) -> list[Message]:
     """Return a step as messages in the reply's place: one with the calls, and one for the result of each."""
     context = model_context(reply.conversation.scenario)
     called = PromptMessage("assistant", text, tool_calls=tuple(map(sent_call, calls)))
@@ -192,6 +195,8 @@ def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str) -> list
     placed = enumerate([called, *results], start=reply.position)
     rows = [_step_row(reply, message, position, context) for position, message in placed]
     rows[0].kept_reasoning = calls[0].kept_reasoning
+    for column, value in reasoning.to_columns(context.count_text).items():
+        setattr(rows[0], column, value)
     return rows
 
 

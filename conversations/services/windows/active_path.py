@@ -68,10 +68,12 @@ def enter_path(branch: Collection[int]) -> None:
     Message.objects.filter(Q(pk__in=branch) | Q(step_of__in=branch)).update(active=True)
 
 
-def add_reply(conversation: Conversation, message: Message, context: ModelContext) -> Message:
+def add_reply(
+    conversation: Conversation, message: Message, context: ModelContext, *, reply_reserve_tokens: int | None = None
+) -> Message:
     """Store the empty reply to *message*, the run that will make it, and the conversation with its new head.
 
-    A message that is not stored yet is stored with them.
+    A message that is not stored yet is stored with them. *reply_reserve_tokens* is the room of this reply alone.
     """
     reply = Message(
         conversation=conversation,
@@ -81,7 +83,9 @@ def add_reply(conversation: Conversation, message: Message, context: ModelContex
         state="streaming",
         encoding=context.language_model.encoding,
     )
-    insert_linked_rows(*([] if message.pk else [message]), reply, Run(reply=reply))
+    insert_linked_rows(
+        *([] if message.pk else [message]), reply, Run(reply=reply, reply_reserve_tokens=reply_reserve_tokens)
+    )
     _move_head(conversation, reply)
     return reply
 

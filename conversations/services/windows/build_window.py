@@ -87,9 +87,9 @@ def begins_elsewhere(window: Window, conversation: Conversation) -> bool:
     return window.record.first_position != (conversation.anchor_position or 0)
 
 
-def check_it_fits(conversation: Conversation, newest: HistoryMessage) -> None:
+def check_it_fits(conversation: Conversation, newest: HistoryMessage, *, policy: WindowPolicy | None = None) -> None:
     """Raise the `PromptError` that sending *newest* would raise; what may be left out is not read."""
-    policy = conversation_policy(conversation)
+    policy = policy or conversation_policy(conversation)
     if policy.refuses_to_drop:
         history = _history(conversation, newest)
     else:

@@ -90,7 +90,8 @@ def stop(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpRespo
 @answers_errors()
 def regenerate(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     conversation = find_conversation(request.user, public_id)
-    reply = regenerate_reply(user=request.user, conversation=conversation, reply_id=reply_id)
+    more_room = parameters.is_yes(request, "more_room")
+    reply = regenerate_reply(user=request.user, conversation=conversation, reply_id=reply_id, more_room=more_room)
     return _done(request, public_id, reply.pk)
 
 

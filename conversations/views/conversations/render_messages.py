@@ -10,11 +10,14 @@ from threading import BoundedSemaphore
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 
+from conversations.models.message import MessageState
 from conversations.rendering import BlockStream, render_markdown
+from conversations.selectors.conversations.reasoning import ShownReasoning
 from conversations.selectors.conversations.thread import ThreadMessage
 from conversations.selectors.conversations.tool_calls import CallRow
 from conversations.selectors.conversations.window_coverage import Coverage, Mark
 from conversations.wording.error_sentences import ReaderLocale, stored_error_sentence
+from conversations.wording.finish_notes import finish_note
 from conversations.wording.window_labels import MARK_LABELS
 
 from .sources_summary import SourcesSummary, summarize_sources
@@ -33,11 +36,12 @@ class RenderedCall:
 
 @dataclass(frozen=True, slots=True)
 class RenderedStep:
-    """A stored step of a reply: *html* is the text before its calls."""
+    """A stored step of a reply: *html* is the text before its calls, *reasoning* what was thought before that."""
 
     number: int
     html: SafeString
     calls: tuple[RenderedCall, ...]
+    reasoning: ShownReasoning | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,8 @@ class RenderedMessage:
     """A message as a page shows it.
 
     *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
-    point *tail_at* on. *error* is the sentence that says why a reply is not whole, or empty. *mark* says whether the
+    point *tail_at* on. *error* is the sentence that says why a reply is not whole, or empty, and
+    *finish_note* what its provider said of the end of one that has none. *mark* says whether the
     model sees the message. *steps* come before the content, *calls* are those of the current step.
     """
 
@@ -54,6 +59,7 @@ class RenderedMessage:
     tail: str
     tail_at: int
     error: str
+    finish_note: str
     sources: SourcesSummary | None
     mark: Mark
     steps: tuple[RenderedStep, ...]
@@ -79,6 +85,7 @@ def _render_message(message: ThreadMessage, reader: ReaderLocale, coverage: Cove
         tail=message.content[tail_at:],
         tail_at=tail_at,
         error=stored_error_sentence(message.error_code, message.error_params, reader),
+        finish_note=_finish_note(message, reader),
         sources=summarize_sources(message.grounding, reader),
         mark=coverage.mark_of(message),
         steps=_render_steps(message, reader),
@@ -86,10 +93,17 @@ def _render_message(message: ThreadMessage, reader: ReaderLocale, coverage: Cove
     )
 
 
+def _finish_note(message: ThreadMessage, reader: ReaderLocale) -> str:
+    if message.state != MessageState.COMPLETE or not message.completion:
+        return ""
+    with reader.activated():
+        return finish_note(message.completion.finish_reason)
+
+
 def _render_steps(message: ThreadMessage, reader: ReaderLocale) -> tuple[RenderedStep, ...]:
     passages = len(message.grounding.included)
     return tuple(
-        RenderedStep(step.number, _render_ended(step.text, passages), _render_calls(step.calls, reader))
+        RenderedStep(step.number, _render_ended(step.text, passages), _render_calls(step.calls, reader), step.reasoning)
         for step in message.steps.stored
     )
 

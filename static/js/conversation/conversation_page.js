@@ -45,6 +45,7 @@ const announcer = new Announcer(find(page, '[data-part="announcer"]'));
 const autoScroll = new AutoScroll(scroller, list, find(page, '[data-part="jump"]'));
 const messages = new MessageList(list, {
   onEnded: (article) => announcer.readReply(article),
+  onThinking: () => announcer.say(sentence("thinkingBegun")),
   onAwaitingApproval: (call) => announcer.say(dataOf(call, "announcement")),
 });
 const coverage = new WindowCoverage(list);

@@ -1,7 +1,7 @@
 /** What each frame from the server does to the page. */
 
 /**
- * @import { ConversationSnapshot, MessageMarked, ReplyDelta, ReplyHtml, ServerFrame } from "../server/frames.js"
+ * @import { ConversationSnapshot, MessageMarked, ReplyPiece, ServerFrame } from "../server/frames.js"
  *
  * @typedef {object} PageParts
  * @property {HTMLElement} page
@@ -59,6 +59,7 @@ export function frameHandler({
       case "reply.step":
         connection.sync();
         break;
+      case "reply.reasoning":
       case "reply.delta":
       case "reply.html":
         takePiece(frame);
@@ -78,7 +79,7 @@ export function frameHandler({
     }
   }
 
-  /** @param {ReplyDelta | ReplyHtml} frame */
+  /** @param {ReplyPiece} frame */
   function takePiece(frame) {
     if (messages.takePiece(frame)) {
       connection.sync();

@@ -6,9 +6,10 @@ import { htmx } from "../shared/htmx.js";
 import { localiseTimes } from "../shared/local_times.js";
 import { ReplyView } from "./reply_view.js";
 import { rememberSources, restoreSources } from "./sources.js";
+import { rememberThinking, restoreThinking } from "./thinking.js";
 import { rememberCalls, restoreCalls } from "./tool_calls.js";
 
-/** @import { ConversationSnapshot, DrawnMessage, ReplyDelta, ReplyHtml, ReplyRestarted } from "../server/frames.js" */
+/** @import { ConversationSnapshot, DrawnMessage, ReplyPiece, ReplyRestarted } from "../server/frames.js" */
 
 export class MessageList {
   /** @type {ReplyView | undefined} the reply that streams */
@@ -20,11 +21,13 @@ export class MessageList {
    * @param {HTMLElement} list holds the messages
    * @param {object} handlers
    * @param {(article: HTMLElement) => void} handlers.onEnded
+   * @param {() => void} handlers.onThinking told when a reply begins with thinking
    * @param {(call: HTMLElement) => void} handlers.onAwaitingApproval told of each tool call that begins to await approval
    */
-  constructor(list, { onEnded, onAwaitingApproval }) {
+  constructor(list, { onEnded, onThinking, onAwaitingApproval }) {
     this.list = list;
     this.onEnded = onEnded;
+    this.onThinking = onThinking;
     this.onAwaitingApproval = onAwaitingApproval;
     this.announced = new Set(this.#awaiting.map(({ id }) => id));
     this.#findStreamingReply();
@@ -65,7 +68,7 @@ export class MessageList {
 
   /**
    * Show a piece of a streaming reply; return whether something before it is missing.
-   * @param {ReplyDelta | ReplyHtml} frame
+   * @param {ReplyPiece} frame
    */
   takePiece(frame) {
     if (this.#reply?.article.dataset.message !== String(frame.reply)) {
@@ -174,10 +177,11 @@ export class MessageList {
   #replace(old, article) {
     const action = focusedIn(old)?.dataset.action;
     const editor = query(old, ".editor", HTMLFormElement);
-    const [sources, calls] = [rememberSources(old), rememberCalls(old)];
+    const [sources, calls, thinking] = [rememberSources(old), rememberCalls(old), rememberThinking(old)];
     old.replaceWith(article);
     restoreSources(sources, article);
     restoreCalls(calls, article);
+    restoreThinking(thinking, article);
     if (editor) {
       moveEditor(editor, article);
     } else if (action) {
@@ -191,7 +195,7 @@ export class MessageList {
   #findStreamingReply() {
     const article = this.streamingArticle;
     if (this.#reply?.article !== article) {
-      this.#reply = article ? new ReplyView(article) : undefined;
+      this.#reply = article ? new ReplyView(article, this.onThinking) : undefined;
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Stop and Regenerate: buttons of a form without JavaScript, frames with it. */
+/** Stop, Regenerate, and the same with more room: buttons of a form without JavaScript, frames with it. */
 
 import { closest, find, query } from "../shared/dom.js";
 
@@ -10,17 +10,22 @@ import { closest, find, query } from "../shared/dom.js";
  */
 export function startReplyActions(page, { connection, onRefused }) {
   page.addEventListener("click", async (event) => {
-    const button = closest(event, '[data-action="stop"], [data-action="regenerate"]');
+    const button = closest(event, '[data-action="stop"], [data-action="regenerate"], [data-action="more-room"]');
     const article = button?.closest("[data-message]") ?? query(page, '[data-message][data-state="streaming"]');
     if (!button || !(article instanceof HTMLElement)) {
       return;
     }
     event.preventDefault();
     onRefused("");
-    const action = button.dataset.action === "stop" ? "stop" : "regenerate";
+    const action = button.dataset.action;
     const { formAction } = find(article, `[data-action="${action}"]`, HTMLButtonElement);
+    const reply = Number(article.dataset.message);
     try {
-      await connection[action](Number(article.dataset.message), formAction);
+      if (action === "more-room") {
+        await connection.regenerateWithMoreRoom(formAction);
+      } else {
+        await (action === "stop" ? connection.stop(reply, formAction) : connection.regenerate(reply, formAction));
+      }
     } catch (error) {
       onRefused(error instanceof Error ? error.message : "");
     }

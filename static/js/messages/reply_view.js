@@ -1,21 +1,26 @@
 /** A streaming reply on the page: its steps and calls, finished blocks as HTML, the tail behind them as text. */
 
 import { labelCopyButtons } from "../shared/copy_buttons.js";
-import { find } from "../shared/dom.js";
+import { appendText, find } from "../shared/dom.js";
 import { ReplyText } from "./reply_text.js";
+import { rememberThinking, restoreThinking, Thinking } from "./thinking.js";
 import { rememberCalls, restoreCalls, updateCalls } from "./tool_calls.js";
 
 /**
- * @import { ReplyDelta, ReplyHtml, ReplyRestarted } from "../server/frames.js"
+ * @import { ReplyPiece, ReplyRestarted } from "../server/frames.js"
  * @import { Change } from "./reply_text.js"
  */
 
 export class ReplyView {
-  /** @param {HTMLElement} article as the server draws a message whose state is streaming */
-  constructor(article) {
+  /**
+   * @param {HTMLElement} article as the server draws a message whose state is streaming
+   * @param {() => void} [onThinking] told when the language model begins to think
+   */
+  constructor(article, onThinking) {
     this.article = article;
+    this.thinking = new Thinking(article, onThinking);
     this.text = new ReplyText(storedText(article));
-    /** @type {(ReplyDelta | ReplyHtml)[]} */
+    /** @type {ReplyPiece[]} */
     this.ahead = []; // pieces of steps that the page is not at yet
   }
 
@@ -25,17 +30,20 @@ export class ReplyView {
   }
 
   get hasGap() {
-    return this.text.hasGap || this.ahead.length > 0;
+    return this.text.hasGap || this.thinking.hasGap || this.ahead.length > 0;
   }
 
   /**
    * Show a piece of the reply's text. The texts of two steps never mix.
-   * @param {ReplyDelta | ReplyHtml} piece
+   * @param {ReplyPiece} piece
    */
   take(piece) {
     if (piece.step > this.step) {
       this.ahead.push(piece);
+    } else if (piece.step === this.step && piece.type === "reply.reasoning") {
+      this.thinking.take(piece.at, piece.text);
     } else if (piece.step === this.step && piece.type === "reply.delta") {
+      this.thinking.pause();
       this.#show(this.text.takeText(piece.at, piece.text));
     } else if (piece.step === this.step && piece.type === "reply.html") {
       this.#show(this.text.takeBlock(piece.start, piece.end, piece.html));
@@ -73,6 +81,7 @@ export class ReplyView {
     const pieces = this.ahead;
     this.#replace(article);
     this.text = new ReplyText(storedText(article));
+    this.thinking = new Thinking(article, this.thinking.onBegun);
     this.ahead = [];
     for (const piece of pieces) {
       this.take(piece);
@@ -82,22 +91,29 @@ export class ReplyView {
   /** @param {HTMLElement} article */
   #catchUp(article) {
     const stored = storedText(article);
-    if (!this.text.isBehind(new ReplyText(stored))) {
+    if (!this.text.isBehind(new ReplyText(stored)) && !this.thinking.isBehind(article)) {
       updateCalls(this.article, article);
+      this.thinking.follow(article);
       return;
     }
     const { text, change } = this.text.mergedInto(stored);
+    const { thinking } = this;
     this.#replace(article);
     this.text = text;
+    this.thinking = thinking.movedTo(article);
     this.#show(change);
+    if (text.length > 0) {
+      this.thinking.pause();
+    }
   }
 
   /** @param {HTMLElement} article */
   #replace(article) {
-    const calls = rememberCalls(this.article);
+    const [calls, thinking] = [rememberCalls(this.article), rememberThinking(this.article)];
     this.article.replaceWith(article);
     this.article = article;
     restoreCalls(calls, article);
+    restoreThinking(thinking, article);
   }
 
   /** @param {Change} change */
@@ -120,17 +136,4 @@ export class ReplyView {
 function storedText(article) {
   const tail = find(article, "[data-tail]");
   return { tailAt: Number(tail.dataset.at), tail: tail.textContent };
-}
-
-/**
- * Text nodes are appended to, not rewritten: the work for a long block stays linear.
- * @param {HTMLElement} element
- * @param {string} text
- */
-function appendText(element, text) {
-  if (text && element.lastChild instanceof Text) {
-    element.lastChild.appendData(text);
-  } else if (text) {
-    element.textContent = text;
-  }
 }

@@ -135,6 +135,15 @@ export class Connection {
     return this.#act("reply.regenerate", reply, url);
   }
 
+  /**
+   * Regenerate a reply whose room was used up, with twice as much.
+   * @param {string} url
+   */
+  async regenerateWithMoreRoom(url) {
+    await this.#reach(postForm(url, { more_room: "yes" }));
+    this.sync();
+  }
+
   /** Ask for what is stored from where the page stands, at most every `SYNC_PAUSE_MS`. */
   sync(position = Infinity) {
     this.#syncFrom = Math.min(this.#syncFrom, position);

@@ -9,6 +9,8 @@
  * @typedef {{type: "reply.started", conversation: string, reply: number, position: number}} ReplyStarted
  * @typedef {{type: "reply.delta", conversation: string, reply: number, step: number, at: number,
  *   text: string}} ReplyDelta
+ * @typedef {{type: "reply.reasoning", conversation: string, reply: number, step: number, at: number,
+ *   text: string}} ReplyReasoning
  * @typedef {{type: "reply.html", conversation: string, reply: number, step: number, start: number, end: number,
  *   html: string}} ReplyHtml
  * @typedef {{type: "reply.step", conversation: string, reply: number, step: number}} ReplyStep
@@ -31,7 +33,9 @@
  *   would_recall?: number[] | null}} CoveredWindow what a window holds; *left_out* is message → reason in words,
  *   *recalled* are the messages above it that were sent again, *would_recall* those that would be for what is being written
  *
- * @typedef {MessageStored | MessageMarked | MessageShown | ReplyStarted | ReplyDelta | ReplyHtml | ReplyStep |
+ * @typedef {ReplyDelta | ReplyReasoning | ReplyHtml} ReplyPiece a piece of a reply that streams
+ *
+ * @typedef {MessageStored | MessageMarked | MessageShown | ReplyStarted | ReplyPiece | ReplyStep |
  *   ReplyRestarted | ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationRenamed |
  *   ConversationSnapshot | ErrorFrame} ServerFrame
  */

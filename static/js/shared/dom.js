@@ -75,6 +75,19 @@ export function focusedIn(element = document.body) {
 }
 
 /**
+ * Add *text* to the end of *element*. The text node grows and is not rewritten: the work for a long text stays linear.
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
+export function appendText(element, text) {
+  if (text && element.lastChild instanceof Text) {
+    element.lastChild.appendData(text);
+  } else if (text) {
+    element.textContent = text;
+  }
+}
+
+/**
  * Return what the server wrote into `data-…` of *element*.
  * @param {HTMLElement} element
  * @param {string} name as in its `dataset`

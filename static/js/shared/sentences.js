@@ -7,6 +7,7 @@ import { find } from "./dom.js";
  *
  * @typedef {"copy" | "copied" | "notCopied"
  *   | "noSocket" | "noConnection" | "unreachable" | "tooLarge"
+ *   | "thinking" | "thinkingBegun" | "thoughtFor" | "secondsLong" | "minutesLong"
  *   | "pinned" | "unpinned" | "excluded" | "included" | "neverRecalled" | "recalledAgain" | "edited" | "shown" | "cleaned" | "awaitingApproval"
  *   | "passageLoading" | "passageFailed" | "horizon" | "horizonWithPins"
  *   | "horizonWithRecall" | "horizonWithBoth" | "wouldRecall"

@@ -63,7 +63,9 @@ class Talk:
             ending = STOPPED
         except ConversationError as error:
             ending = Ending.failed(error)
-        await in_thread(end_reply, int(making.get_name()), ending, content=self.texts.text)
+        await in_thread(
+            end_reply, int(making.get_name()), ending, content=self.texts.text, reasoning=self.texts.reasoning
+        )
         return await in_thread(Message.objects.get, pk=int(making.get_name()))
 
     async def path(self) -> list[Message]:

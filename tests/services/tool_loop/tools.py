@@ -8,6 +8,7 @@ from typing import Any
 
 from conversations.core.errors import ArgumentsNotJson
 from conversations.core.tools.tool_spec import ToolSpec, is_object
+from conversations.services.replies.reasoning import NO_REASONING, Reasoning
 from conversations.tools.tool import ToolContext
 
 Answer = Callable[[str], Awaitable[str]]
@@ -35,14 +36,22 @@ class NotedTool:
 
 
 class Texts:
-    """Where a reply goes: the texts of its steps, of which the last is the reply's own."""
+    """Where a reply goes: the texts and thoughts of its steps, of which the last are the reply's own."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
+        self.thoughts: list[str] = []
+        self.reasoning_tokens: int | None = None
         self.calls_shown = 0
 
-    def begin_step(self, step: int, *, position: int, text: str) -> None:
+    @property
+    def reasoning(self) -> Reasoning:
+        return Reasoning(self.thoughts[-1], 1.0, self.reasoning_tokens)
+
+    def begin_step(self, step: int, *, position: int, text: str, reasoning: Reasoning = NO_REASONING) -> None:
         self.steps.append(text)
+        self.thoughts.append(reasoning.text)
+        self.reasoning_tokens = reasoning.tokens
 
     def show_calls(self) -> None:
         self.calls_shown += 1
@@ -54,7 +63,17 @@ class Texts:
         self.steps[-1] += text
 
     def take_back_text(self) -> None:
+        self.thoughts[-1] += self.steps[-1]
         self.steps[-1] = ""
+
+    def append_reasoning(self, text: str) -> None:
+        self.thoughts[-1] += text
+
+    def pause_reasoning(self) -> None:
+        pass
+
+    def end_attempt(self, *, reasoning_tokens: int | None) -> None:
+        self.reasoning_tokens = reasoning_tokens
 
     @property
     def text(self) -> str:

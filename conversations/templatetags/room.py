@@ -1,0 +1,21 @@
+"""Template tag for a reply whose room was used up by reasoning: how much more it may be given."""
+
+from __future__ import annotations
+
+from django import template
+
+from conversations.core.errors import RoomUsedUpByReasoning
+from conversations.core.errors.error_messages import number_in
+from conversations.models import Conversation
+from conversations.selectors.conversations.thread import ThreadMessage
+from conversations.services.counting.model_context import larger_reserve_tokens
+
+register = template.Library()
+
+
+@register.simple_tag
+def larger_room_tokens(conversation: Conversation, message: ThreadMessage) -> int | None:
+    """Return the tokens that its next version may take; None where that is no more, or the reply ended otherwise."""
+    if message.error_code != RoomUsedUpByReasoning.code:
+        return None
+    return larger_reserve_tokens(conversation.scenario, number_in(message.error_params["room_tokens"]))
