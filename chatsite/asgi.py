@@ -20,6 +20,7 @@ from django.conf import settings  # noqa: E402
 from chatsite.middleware.socket_origin import SiteOriginValidator  # noqa: E402
 from conversations.runs.background_writer import summary_writer, title_writer  # noqa: E402
 from conversations.runs.indexer import Indexer  # noqa: E402
+from conversations.runs.message_counter import MessageCounter  # noqa: E402
 from conversations.runs.message_indexer import MessageIndexer  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
 from conversations.sockets.routing import websocket_urlpatterns  # noqa: E402
@@ -32,7 +33,11 @@ Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """Run the workers inside this process from start-up to shut-down, unless other processes do that."""
-    workers = (Indexer(), MessageIndexer(), summary_writer(), title_writer(), Worker()) if settings.RUN_WORKER else ()
+    workers = (
+        (Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
+        if settings.RUN_WORKER
+        else ()
+    )
     await receive()
     for worker in workers:
         await worker.start()

@@ -23,7 +23,8 @@ LANGUAGE_MODELS = ENV.text(
     "LANGUAGE_MODELS",
     help="Language models on offer, by commas, the first is the default; each a name and, after it, words such as "
     "context_window=8192 reply_reserve=1024 encoding=o200k_base input_usd=0.15 output_usd=0.60 "
-    "vision=yes picture_tokens=800; docs/providers.md has those about its provider.",
+    "vision=yes picture_tokens=800; docs/language-models.md has all of them, docs/providers.md those about its "
+    "provider.",
 )
 WINDOW_POLICIES = ENV.words(
     "WINDOW_POLICIES",

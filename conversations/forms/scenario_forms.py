@@ -10,15 +10,18 @@ from django.forms.fields import InvalidJSONInput
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from chatsite.accounts.models import User
 from conversations.forms.tool_choice import ToolsField
 from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import default_language_model, language_models
+from conversations.services.counting.model_choice import is_offered
 from conversations.services.counting.prices import all_unit_prices
 from conversations.services.counting.sampling import check_levels, check_sampling
 from conversations.services.scenarios.scenario_file import MOST_BYTES
 from conversations.services.scenarios.scenario_settings import check_scenario
 from conversations.window_policies import policy_choices
+from conversations.wording.model_labels import EFFORT_LABELS
 from conversations.wording.money_amounts import price_label
 
 # What only one built-in policy asks for; pages show it only with that one, or with a policy of the site's own.
@@ -87,6 +90,11 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
         help_text=_("Sent before every message: who the language model should be and how it should answer."),
     )
     language_model = forms.ChoiceField(label=_("Language model"), required=False)
+    effort = forms.ChoiceField(
+        label=_("How hard it thinks"),
+        required=False,
+        help_text=_("For language models that accept it. Each conversation may choose its own."),
+    )
     sampling = SamplingField(
         label=_("Model parameters (JSON)"),
         required=False,
@@ -101,6 +109,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
         "name",
         "system_prompt",
         "language_model",
+        "effort",
         "tools",
         "policy_name",
         "low_water_share",
@@ -118,7 +127,16 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
 
     class Meta:
         model = Scenario
-        fields = ("name", "system_prompt", "language_model", "sampling", "tools", "policy_name", *POLICY_FIELDS)
+        fields = (
+            "name",
+            "system_prompt",
+            "language_model",
+            "effort",
+            "sampling",
+            "tools",
+            "policy_name",
+            *POLICY_FIELDS,
+        )
         labels = {
             "last_messages": _("Messages to keep"),
             "cap_tokens": _("Longest prompt, tokens"),
@@ -164,7 +182,8 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "language_model" in self.fields:  # without the right to change there are no fields
-            self._offer("language_model", language_model_choices(self._stored("language_model")))
+            self._offer("language_model", language_model_choices(self._stored("language_model"), self.instance.owner))
+            self._offer("effort", effort_choices(self._stored("effort")))
             self._offer("policy_name", policy_name_choices(self._stored("policy_name")))
             cast(ToolsField, self.fields["tools"]).offer_tools(self.instance)
 
@@ -213,10 +232,17 @@ class ScenarioFileForm(forms.Form):
         return cleaned
 
 
-def language_model_choices(stored: str) -> list[tuple[str, str]]:
-    """Return the configured names with today's prices, and the one that is stored though it is no longer configured."""
+def effort_choices(stored: str) -> list[tuple[str, str]]:
+    """Return the efforts that any model on offer accepts; which of them the chosen one does is checked with it."""
+    accepted = {effort for model in language_models().values() for effort in model.abilities.efforts}
+    return [(each, str(label)) for each, label in EFFORT_LABELS.items() if each in accepted | {"", stored}]
+
+
+def language_model_choices(stored: str, owner: User | None = None) -> list[tuple[str, str]]:
+    """Return the names on offer with today's prices, and the one that is stored though it is no longer on offer."""
     prices = all_unit_prices(timezone.now())
-    labels = {name: f"{model.label} · {price_label(prices[name])}" for name, model in language_models().items()}
+    offered = [model for model in language_models().values() if is_offered(model, owner)]
+    labels = {model.name: f"{model.label} · {price_label(prices[model.name])}" for model in offered}
     default = _("The site's default: %(model)s") % {"model": labels[default_language_model().name]}
     choices = {"": default} | labels
     if stored not in choices:

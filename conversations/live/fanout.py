@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 RUNS = "runs"  # the topic on which workers hear of new runs and of stops
 DOCUMENTS = "documents"  # … and of documents that are to be read
 DOCUMENTS_READ = "documents_read"  # … and replies, that one has been read, or could not be
+COUNTS = "counts"  # … and of conversations whose messages are to be counted in another encoding
 MESSAGES = "messages"  # … and of messages that are to be indexed
 PROCESS_ID = uuid.uuid4().hex
 PATIENCE_SECONDS = 1.0  # with Redis

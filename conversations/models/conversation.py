@@ -26,6 +26,7 @@ class Conversation(models.Model):
     the same version of the summary: *summary_version*, by its number, or None where the current one is to be sent next.
     *summarises* adds a summary of what is out of view to a sliding window policy. *has_pins* says whether any message
     is pinned, on any branch: a window without pins is read without asking for them.
+    *language_model* is the owner's choice, and *effort* how hard it is asked to think; blank is the scenario's.
     *notes* are the owner's, sent with each question in it. One that is *kept_out_of_recall* is never looked in for a
     question in another one.
     """
@@ -39,6 +40,8 @@ class Conversation(models.Model):
     )
     title = models.CharField(_("title"), max_length=200, blank=True)
     title_is_given = models.BooleanField(default=False, db_default=False, editable=False)
+    language_model = models.CharField(_("language model"), max_length=200, blank=True, default="", db_default="")
+    effort = models.CharField(_("effort"), max_length=10, blank=True, default="", db_default="")
     head = models.ForeignKey("conversations.Message", on_delete=models.SET_NULL, null=True, related_name="+")
     anchor_position = models.PositiveIntegerField(null=True)
     summary_version = models.PositiveIntegerField(null=True)

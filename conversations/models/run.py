@@ -26,6 +26,7 @@ class Run(models.Model):
     *payer* and of the day and month of *reserved_at*. A trigger releases it when the run ends or is deleted.
 
     *reply_reserve_tokens* stands for the scenario's reply reserve, for this reply alone.
+    *language_model* and *effort* are what was chosen when it began: they hold for all of its steps.
 
     What a resumed reply needs is stored when approval is awaited: the *tool_seconds* that it has used of its time, and
     the *tightening* of its window.
@@ -34,6 +35,8 @@ class Run(models.Model):
     reply = models.OneToOneField(
         "conversations.Message", on_delete=models.CASCADE, related_name="run", verbose_name=_("reply")
     )
+    language_model = models.CharField(_("language model"), max_length=200, blank=True, default="", db_default="")
+    effort = models.CharField(_("effort"), max_length=10, blank=True, default="", db_default="")
     state = models.CharField(_("state"), max_length=17, choices=RunState, default=RunState.WAITING)
     worker = models.CharField(_("worker"), max_length=100, blank=True)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)

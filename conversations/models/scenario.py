@@ -33,8 +33,9 @@ class Scenario(models.Model):
     """The settings of a conversation, kept apart from its history.
 
     Without an owner it belongs to the site. *language_model* is a name from the configuration; blank means its
-    default. *sampling* goes to the provider as it is, such as `{"temperature": 0.2}`. *policy_name* is the name of a
-    built-in window policy or the dotted path of a class.
+    default. *effort* is how hard a model that accepts it is asked to think; blank is what it does unasked. *sampling*
+    goes to the provider as it is, such as `{"temperature": 0.2}`. *policy_name* is the name of a built-in window
+    policy or the dotted path of a class.
     """
 
     owner = models.ForeignKey(
@@ -48,6 +49,7 @@ class Scenario(models.Model):
     name = models.CharField(_("name"), max_length=100)
     system_prompt = models.TextField(_("system prompt"), blank=True)
     language_model = models.CharField(_("language model"), max_length=200, blank=True)
+    effort = models.CharField(_("effort"), max_length=10, blank=True, default="", db_default="")
     sampling = models.JSONField(_("model parameters (JSON)"), default=dict, blank=True)
     tools = models.JSONField(_("tools"), default=list, blank=True)
     offered = models.BooleanField(_("offered"), default=False, help_text=_("Everyone may choose it."))

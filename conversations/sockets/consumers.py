@@ -31,8 +31,10 @@ from conversations.core.frames.definitions import (
     ErrorFrame,
     MessageEdit,
     MessagePost,
+    ModelChoose,
     PageFrame,
     ReplyRegenerate,
+    ReplyRegenerateWith,
     ReplyStop,
 )
 from conversations.core.frames.frame import parse_frame
@@ -40,6 +42,7 @@ from conversations.live.database_threads import in_rendering_thread, in_thread
 from conversations.live.fanout import PROCESS_ID, conversation_topic, person_topic
 from conversations.live.session_watcher import session_watcher
 from conversations.models import Conversation
+from conversations.services.conversations.language_model import choose_language_model
 from conversations.services.messages.edit_message import edit_message
 from conversations.services.messages.post_message import PostedMessage, post_message
 from conversations.services.replies.approve_tool_call import decide_call
@@ -152,6 +155,20 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
     async def _regenerate(self, conversation: Conversation, frame: ReplyRegenerate) -> None:
         await in_thread(regenerate_reply)(user=conversation.owner, conversation=conversation, reply_id=frame.reply)
 
+    async def _regenerate_with(self, conversation: Conversation, frame: ReplyRegenerateWith) -> None:
+        await in_thread(regenerate_reply)(
+            user=conversation.owner,
+            conversation=conversation,
+            reply_id=frame.reply,
+            language_model=frame.language_model,
+        )
+
+    async def _choose_model(self, conversation: Conversation, frame: ModelChoose) -> None:
+        await self._follow(conversation)
+        await in_thread(choose_language_model)(
+            conversation, user=conversation.owner, language_model=frame.language_model, effort=frame.effort
+        )
+
     async def _decide(self, conversation: Conversation, frame: CallDecide) -> None:
         await in_thread(decide_call)(
             conversation=conversation, call_id=frame.call, digest=frame.digest, allowed=frame.allowed
@@ -170,6 +187,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         MessageEdit: _edit,
         ReplyStop: _stop,
         ReplyRegenerate: _regenerate,
+        ReplyRegenerateWith: _regenerate_with,
+        ModelChoose: _choose_model,
         CallDecide: _decide,
         ConversationSync: _send_snapshot,
     }

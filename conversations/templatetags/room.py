@@ -18,4 +18,4 @@ def larger_room_tokens(conversation: Conversation, message: ThreadMessage) -> in
     """Return the tokens that its next version may take; None where that is no more, or the reply ended otherwise."""
     if message.error_code != RoomUsedUpByReasoning.code:
         return None
-    return larger_reserve_tokens(conversation.scenario, number_in(message.error_params["room_tokens"]))
+    return larger_reserve_tokens(conversation, number_in(message.error_params["room_tokens"]))

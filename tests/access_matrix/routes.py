@@ -44,7 +44,18 @@ CONVERSATIONS = {
         *("about_me", "export_account", "readings"),
     },
     Door.OBJECT: {
-        *("conversation", "older", "post", "sync", "stop", "regenerate", "window", "request", "sources"),
+        *(
+            "conversation",
+            "older",
+            "post",
+            "sync",
+            "stop",
+            "regenerate",
+            "regenerate_with",
+            "window",
+            "request",
+            "sources",
+        ),
         *("pin", "exclude", "recall", "edit", "show", "decide_call", "call_result", "reasoning"),
         *("add_picture", "picture", "describe_picture"),
         *("switch_summary", "edit_summary", "undo_summary"),
@@ -52,7 +63,17 @@ CONVERSATIONS = {
         *(f"add_{kind}_documents" for kind in ("conversation", "scenario")),
         *(f"{verb}_conversation_document" for verb in ("download", "delete", "read_again")),
         *(f"{verb}_scenario_document" for verb in ("download", "delete", "read_again")),
-        *("scenario", "rename", "notes", "delete", "restore", "edit_scenario", "delete_scenario", "export_scenario"),
+        *(
+            "scenario",
+            "choose_model",
+            "rename",
+            "notes",
+            "delete",
+            "restore",
+            "edit_scenario",
+            "delete_scenario",
+            "export_scenario",
+        ),
     },
 }
 DOORS: dict[str, Door] = {

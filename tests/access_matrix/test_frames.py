@@ -46,6 +46,8 @@ def fields_of(cell: FrameCell, world: World) -> dict[str, Any]:
         "content": "Hello",
         "pictures": None,
         "from_position": 0,
+        "language_model": "",
+        "effort": "",
     }
     return {field.name: values[field.name] for field in fields(FROM_PAGE[cell.frame])}
 

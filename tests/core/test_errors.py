@@ -52,6 +52,8 @@ def example(error):
         return error(most=1_000, given=1_234)
     if issubclass(error, errors.PictureTooManyPixels):
         return error(width=30_000, height=30_000, megapixels=120)
+    if issubclass(error, errors.EffortNotAccepted):
+        return error(language_model="qwen3")
     if issubclass(error, errors.SummaryTooLong):
         return error(tokens_over=17)
     return error()

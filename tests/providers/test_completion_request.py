@@ -105,3 +105,22 @@ def test_explicit_breakpoints_are_asked_for_in_the_body_too():
     dialect = replace(RESPONSES, form=PromptForm("responses", "openai"))
     assert replace(REQUEST, dialect=dialect).to_wire()["prompt_cache_options"] == {"mode": "explicit"}
     assert "prompt_cache_options" not in replace(REQUEST, dialect=RESPONSES).to_wire()
+
+
+def test_an_effort_stands_in_the_words_of_its_server_in_place_of_the_samplings():
+    asked = replace(REQUEST, effort="high", sampling={"reasoning_effort": "low", "reasoning": {"max_tokens": 9}})
+    openrouter = known_dialect("anthropic/claude-sonnet-4.5", base_url="https://openrouter.ai/api/v1")
+
+    assert replace(asked, dialect=OPENAI).to_wire()["reasoning_effort"] == "high"
+    body = replace(asked, dialect=openrouter).to_wire()
+    assert body["reasoning"] == {"effort": "high"}
+    assert "reasoning_effort" not in body
+    assert replace(asked, dialect=RESPONSES).to_wire()["reasoning"] == {"summary": "auto", "effort": "high"}
+    without = replace(asked, dialect=Dialect(effort="")).to_wire()
+    assert "reasoning_effort" not in without
+
+
+def test_without_an_effort_the_samplings_own_stays():
+    asked = replace(REQUEST, sampling={"reasoning_effort": "low"})
+
+    assert asked.to_wire()["reasoning_effort"] == "low"

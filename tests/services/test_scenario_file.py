@@ -80,6 +80,7 @@ def test_a_file_is_settings_without_history_or_owner():
         "name",
         "system_prompt",
         "language_model",
+        "effort",
         "sampling",
         "policy",
         "tools",

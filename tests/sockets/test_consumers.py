@@ -228,6 +228,8 @@ async def test_another_users_conversation_is_not_found(page, verb):
         "message.edit": {"message": posted.message.pk, "client_id": uuid.uuid4(), "content": "Hello"},
         "reply.stop": {"reply": posted.reply.pk},
         "reply.regenerate": {"reply": posted.reply.pk},
+        "reply.regenerate_with": {"reply": posted.reply.pk, "language_model": ""},
+        "model.choose": {"language_model": "", "effort": ""},
         "call.decide": {"call": 1, "digest": "", "allowed": True},
         "conversation.sync": {"from_position": 0},
     }[verb]

@@ -51,7 +51,7 @@ class ScenarioAdmin(LargeListAdmin):
     readonly_fields = ["documents"]
     warn_unsaved_form = True
     fieldsets = [
-        (None, {"fields": ["name", "system_prompt", "language_model", "sampling"]}),
+        (None, {"fields": ["name", "system_prompt", "language_model", "effort", "sampling"]}),
         (_("Tools"), {"fields": ["tools"]}),
         (_("Documents"), {"fields": ["documents"]}),
         (_("Who may use it"), {"fields": ["offered", "is_default", "owner"]}),

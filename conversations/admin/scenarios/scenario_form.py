@@ -16,6 +16,7 @@ class AdminScenarioForm(scenario_forms.ScenarioForm):
         label=_("System prompt"), required=False, widget=UnfoldAdminTextareaWidget({"rows": 10})
     )
     language_model = forms.ChoiceField(label=_("Language model"), required=False, widget=UnfoldAdminSelectWidget)
+    effort = forms.ChoiceField(label=_("How hard it thinks"), required=False, widget=UnfoldAdminSelectWidget)
     policy_name = forms.ChoiceField(label=_("Window policy"), widget=UnfoldAdminSelectWidget)
     sampling = scenario_forms.SamplingField(
         label=_("Model parameters (JSON)"),

@@ -4,7 +4,7 @@
     ├ InputError                      the user can correct it
     │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRegenerate
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
-    │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, TooManyPicturesForModel
+    │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, EffortNotAccepted, TooManyPicturesForModel
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ └ PictureTooLarge, TooManyPictures, PicturesGone
@@ -50,6 +50,7 @@
       ├ GateClosed                    the account is not enough
       │ └ GatePasswordRequired, SeatsTaken, AccountBlocked
       ├ MessagesForbidden, UploadsForbidden                       no waiting helps
+      ├ LanguageModelNotOffered       another one is
       ├ PriceUnknown, ReplyTooExpensive, MoneyForbidden           nor here
       ├ LimitReached                  says when it opens again
       │ ├ MessageRateReached, UploadsUsedUp
@@ -77,6 +78,7 @@ from .access import (
     DocumentNotFound,
     GateClosed,
     GatePasswordRequired,
+    LanguageModelNotOffered,
     LimitReached,
     MessageNotFound,
     MessageRateReached,
@@ -152,6 +154,7 @@ from .documents import (
 )
 from .inputs import (
     CallNotAwaitingApproval,
+    EffortNotAccepted,
     EmptyMessage,
     FrameError,
     InputError,
@@ -241,6 +244,7 @@ __all__ = [
     "DocumentTooCostly",
     "DocumentTooLarge",
     "DocumentTooLong",
+    "EffortNotAccepted",
     "EmbeddingsChanged",
     "EmptyMessage",
     "EmptyReply",
@@ -252,6 +256,7 @@ __all__ = [
     "InputError",
     "InvalidHistory",
     "LanguageModelNotFound",
+    "LanguageModelNotOffered",
     "LimitReached",
     "LookUpTooCostly",
     "MalformedEmbeddings",

@@ -46,6 +46,13 @@ class MessagesForbidden(AccessError):
     template = "Your account can read here, but not send messages."
 
 
+class LanguageModelNotOffered(AccessError):
+    """The settings do not name it, or offer it to others alone."""
+
+    code = "language_model_not_offered"
+    template = "This language model is not on offer to you. Choose another one."
+
+
 class UploadsForbidden(AccessError):
     code = "uploads_forbidden"
     template = "Your account is not allowed to upload files."

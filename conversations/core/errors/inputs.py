@@ -62,6 +62,14 @@ class MessageNotPinnable(InputError):
     template = "This message can't be pinned because it is never sent by itself."
 
 
+class EffortNotAccepted(InputError):
+    code = "effort_not_accepted"
+    template = "This effort is not accepted by %(language_model)s. Choose another one."
+
+    def __init__(self, *, language_model: str) -> None:
+        super().__init__(language_model=language_model)
+
+
 class InvalidHistory(InputError):
     """*reason* is a clause for the user, a literal that is translated like a template: "two of them are the same"."""
 

@@ -78,6 +78,24 @@ class ReplyRegenerate(PageFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyRegenerateWith(PageFrame):
+    """The same by another *language_model*, for this version alone."""
+
+    type: ClassVar[str] = "reply.regenerate_with"
+    reply: int
+    language_model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoose(PageFrame):
+    """Go on with another language model and *effort* from the next reply on. Blank is the scenario's."""
+
+    type: ClassVar[str] = "model.choose"
+    language_model: str
+    effort: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallDecide(PageFrame):
     """Approve or refuse a tool call. *digest* is the one of the arguments that the user has seen."""
 
@@ -240,6 +258,18 @@ class MessageShown(ConversationFrame):
 
 
 @dataclass(frozen=True, slots=True)
+class ModelChosen(ConversationFrame):
+    """The conversation goes on with *language_model*, at *effort*: the names as they are stored, blank the scenario's.
+
+    A page asks for what it shows of it, in its reader's language.
+    """
+
+    type: ClassVar[str] = "model.chosen"
+    language_model: str
+    effort: str
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationAwaitsApproval(ConversationFrame):
     """Whether a reply in *conversation* is *awaiting_approval* of a tool call. For all pages of its owner."""
 
@@ -261,6 +291,7 @@ class ConversationSnapshot(ConversationFrame):
 
     That is the position that was asked for, or a later one where too many messages are stored for one frame. *parent*
     is the message before it, if there is one: a page that has another one there has missed a new version further up.
+    *model_key* changes with what the header says of the language model, which a page asks for then.
     *costs* is HTML too: what the conversation has cost so far, unless its owner hides that. *awaiting_approval*
     names all conversations of its owner that await approval, for pages that have missed such a frame.
     """
@@ -272,6 +303,7 @@ class ConversationSnapshot(ConversationFrame):
     messages: tuple[Mapping[str, Any], ...]
     window: Mapping[str, Any]
     costs: str
+    model_key: str
     awaiting_approval: tuple[uuid.UUID, ...]
 
 
@@ -287,7 +319,17 @@ class ErrorFrame(Frame):
 
 
 FROM_PAGE: dict[str, type[PageFrame]] = {
-    frame.type: frame for frame in (MessagePost, MessageEdit, ReplyStop, ReplyRegenerate, CallDecide, ConversationSync)
+    frame.type: frame
+    for frame in (
+        MessagePost,
+        MessageEdit,
+        ReplyStop,
+        ReplyRegenerate,
+        ReplyRegenerateWith,
+        ModelChoose,
+        CallDecide,
+        ConversationSync,
+    )
 }
 FROM_SERVER: dict[str, type[Frame]] = {
     frame.type: frame
@@ -304,6 +346,7 @@ FROM_SERVER: dict[str, type[Frame]] = {
         WindowRecorded,
         MessageMarked,
         MessageShown,
+        ModelChosen,
         ConversationAwaitsApproval,
         ConversationRenamed,
         ConversationSnapshot,

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 
 from conversations.runs.background_writer import summary_writer, title_writer
 from conversations.runs.indexer import Indexer
+from conversations.runs.message_counter import MessageCounter
 from conversations.runs.message_indexer import MessageIndexer
 from conversations.runs.worker import DRAIN_SECONDS, Worker
 from conversations.services.counting.model_context import load_tokenizers
@@ -25,7 +26,8 @@ class Command(BaseCommand):
 
 
 async def work() -> None:
-    workers, told_to_stop = (Indexer(), MessageIndexer(), summary_writer(), title_writer(), Worker()), asyncio.Event()
+    workers = (Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
+    told_to_stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, told_to_stop.set)
     for worker in workers:

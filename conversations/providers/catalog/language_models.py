@@ -4,9 +4,11 @@
 
 Models are separated by commas; the first is the default. After a name come options: context_window and reply_reserve in
 tokens, encoding, input_usd, output_usd, cached_input_usd and cache_write_usd for a million tokens, label, vision=yes or
-no, and picture_tokens, what each picture takes; and what corrects the dialect of its server: wire (chat or responses),
-cache_breakpoints (none, openai or anthropic) and sent_back. A context window that the price data does not know has to
-be given: a made-up limit is worse than a site that does not start.
+no, and picture_tokens, what each picture takes; tools=yes or no, and efforts=low|medium|high, which correct what is
+known of its abilities; for=reviewer|example.org, the roles and the domains of email addresses that it is offered to;
+and what corrects the dialect of its server: wire (chat or responses), cache_breakpoints (none, openai or anthropic) and
+sent_back. The default is offered to all. A context window that the price data does not know has to be given: a made-up
+limit is worse than a site that does not start.
 
 Without a base URL and a key there is no provider, and the demo model answers.
 """
@@ -15,7 +17,7 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +25,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext
 
+from chatsite.accounts.sign_up.domains import ascii_domain
 from conversations.core.money.unit_prices import PRICE_NAMES, UnitPrices
 from conversations.core.window.budget import LanguageModel
 from conversations.core.window.picture_tokens import FixedTokens, ModelPictures
@@ -31,6 +34,7 @@ from conversations.providers.tokens.tokenizer import chat_format
 from conversations.providers.wire.completion_request import OPENAI_BASE_URL
 from conversations.providers.wire.dialect import PLAIN_DIALECT, Dialect
 
+from .known_abilities import ABILITY_WORDS, DEMO_ABILITIES, UNKNOWN_ABILITIES, Abilities, configured_abilities
 from .known_dialects import DIALECT_WORDS, configured_dialect
 from .model_settings import NamedModel, parse_models, setting_error
 from .picture_rules import CAUTIOUS, known_pictures
@@ -39,22 +43,18 @@ from .published_prices import known_context_window, unit_prices
 SETTING = "LANGUAGE_MODELS"
 LARGEST_DEFAULT_RESERVE_TOKENS = 4_096
 WORDS = (
-    "context_window",
-    "reply_reserve",
-    "encoding",
-    *PRICE_NAMES,
-    "label",
-    "vision",
-    "picture_tokens",
-    *DIALECT_WORDS,
+    *("context_window", "reply_reserve", "encoding", *PRICE_NAMES, "label", "vision", "picture_tokens"),
+    *(*ABILITY_WORDS, "for", *DIALECT_WORDS),
 )
+ROLES = ("user", "reviewer", "admin")
 
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredModel:
     """A language model on offer: the *dialect* of its server, and the prices that the settings give, if they do.
 
-    *pictures* is how it counts pictures; None is a model that sees none.
+    *pictures* is how it counts pictures; None is a model that sees none. *offered_for* are the roles and the domains of
+    email addresses that it is offered to; empty is everyone.
     """
 
     language_model: LanguageModel
@@ -62,6 +62,8 @@ class ConfiguredModel:
     given_prices: UnitPrices | None = None
     pictures: ModelPictures | None = None
     dialect: Dialect = PLAIN_DIALECT
+    abilities: Abilities = UNKNOWN_ABILITIES
+    offered_for: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -110,10 +112,15 @@ def parse_language_models(spec: str, *, base_url: str = OPENAI_BASE_URL) -> tupl
     if not models:
         message = "name at least one language model, such as gpt-4o-mini or qwen3:8b context_window=40960"
         raise setting_error(SETTING, message)
+    if models[0].offered_for:
+        raise setting_error(SETTING, f"{models[0].name} is the default, the first; it is for all and has no for=")
     return models
 
 
 def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
+    if named.name in ROLES:
+        message = f"{named.name} is a role, no language model; commas separate models, so write for=reviewer|admin"
+        raise setting_error(SETTING, message)
     window_tokens = named.whole_number("context_window") or known_context_window(named.name, base_url=base_url)
     if window_tokens is None:
         message = f"the context window of {named.name} is not known; write: {named.name} context_window=N (in tokens)"
@@ -129,7 +136,15 @@ def _configured(named: NamedModel, base_url: str) -> ConfiguredModel:
         label=named.given.get("label", ""),
         form=dialect.form,
     )
-    return ConfiguredModel(language_model, base_url, _prices(named), _pictures(named), dialect)
+    return ConfiguredModel(
+        language_model,
+        base_url,
+        _prices(named),
+        _pictures(named),
+        dialect,
+        abilities=configured_abilities(named),
+        offered_for=frozenset(_offered_for(named)),
+    )
 
 
 def _pictures(named: NamedModel) -> ModelPictures | None:
@@ -142,6 +157,14 @@ def _pictures(named: NamedModel) -> ModelPictures | None:
     return pictures if tokens is None else replace(pictures, rule=FixedTokens(tokens))
 
 
+def _offered_for(named: NamedModel) -> Iterator[str]:
+    for written in named.several("for"):
+        domain = ascii_domain(written)
+        if written not in ROLES and domain is None:
+            raise named.error(f"has for={written}, which is neither a role ({', '.join(ROLES)}) nor a domain")
+        yield written if written in ROLES else str(domain)
+
+
 def _prices(named: NamedModel) -> UnitPrices | None:
     prices: dict[str, Any] = {word: named.price_usd(word) for word in PRICE_NAMES if word in named.given}
     if not prices:
@@ -152,5 +175,8 @@ def _prices(named: NamedModel) -> UnitPrices | None:
 
 
 _DEMO_MODELS: Mapping[str, ConfiguredModel] = MappingProxyType(
-    {model.name: ConfiguredModel(model, "", DEMO_PRICES, DEMO_PICTURES) for model in DEMO_LANGUAGE_MODELS}
+    {
+        model.name: ConfiguredModel(model, "", DEMO_PRICES, DEMO_PICTURES, abilities=DEMO_ABILITIES)
+        for model in DEMO_LANGUAGE_MODELS
+    }
 )

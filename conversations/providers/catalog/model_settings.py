@@ -65,6 +65,15 @@ class NamedModel:
             raise self.error(f"has {word}={given}, in which {unknown[0]} is none of {', '.join(values)}")
         return chosen
 
+    def several(self, word: str) -> tuple[str, ...]:
+        """Return the values that are given with | between them, or with commas within quotation marks."""
+        if word not in self.given:
+            return ()
+        values = tuple(each.strip() for each in self.given[word].replace(",", "|").split("|"))
+        if not all(values):
+            raise self.error(f"has {word}={self.given[word]}, in which a value is missing")
+        return tuple(dict.fromkeys(values))
+
     def price_usd(self, word: str) -> Decimal:
         """Return a price that is given, as the ledger can keep it."""
         try:

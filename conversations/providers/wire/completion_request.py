@@ -27,6 +27,8 @@ _UNKNOWN_TO_RESPONSES: Final = frozenset({"frequency_penalty", "presence_penalty
 class CompletionRequest:
     """One request. *sampling* holds fields such as temperature, *tools* the tool schemas of Chat Completions.
 
+    *effort* is how hard the model is asked to think, in place of what the sampling says of it; empty leaves that.
+
     With *may_call* false the tools are sent all the same: providers want to know those that a prompt has calls of.
     *data_urls* are the pictures of the prompt by their digests: only what leaves has them.
     """
@@ -38,6 +40,7 @@ class CompletionRequest:
     tools: Sequence[Mapping[str, Any]] = ()
     may_call: bool = True
     cache_key: str | None = None
+    effort: str = ""
     data_urls: Mapping[str, str] = field(default_factory=dict)
     dialect: Dialect = PLAIN_DIALECT
 
@@ -60,7 +63,10 @@ class CompletionRequest:
         Pictures are named by their digests: this is what the ledger keeps.
         """
         dialect, wire = self.dialect, self.dialect.form.wire
-        body = dict(self.sampling) if wire == "chat" else _responses_sampling(self.sampling)
+        sampling = dict(self.sampling)
+        if self.effort:
+            place_effort(sampling, self.effort, field="reasoning" if wire == "responses" else dialect.effort)
+        body = sampling if wire == "chat" else _responses_sampling(sampling)
         body |= {"model": self.language_model, "stream": True}
         body[CONTENT_FIELD[wire]] = write_prompt(self.prompt, dialect.form)
         if wire == "responses":
@@ -96,3 +102,15 @@ def _responses_sampling(sampling: Mapping[str, Any]) -> dict[str, Any]:
 def _flat(tool: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool as the Responses API writes it; unasked it would hold a schema to rules that ours need not keep."""
     return {"type": "function", "strict": False, **tool["function"]}
+
+
+def place_effort(body: dict[str, Any], effort: str, *, field: str) -> None:
+    """Write how hard to think into *field* of the body, in place of what its sampling parameters say of it."""
+    body.pop("reasoning_effort", None)
+    if field == "reasoning":
+        given = body.get("reasoning")
+        kept = given if isinstance(given, Mapping) else {}
+        # A number of tokens to think with says the same in another way; both are refused.
+        body["reasoning"] = {name: value for name, value in kept.items() if name != "max_tokens"} | {"effort": effort}
+    elif field:
+        body[field] = effort

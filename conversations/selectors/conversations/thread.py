@@ -6,7 +6,8 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from django.db.models import F, OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 
 from conversations.core.window.window_record import GroundingRecord
 from conversations.models import Completion, Conversation, Message, ToolCall
@@ -23,15 +24,16 @@ PAGE_MESSAGES = 30
 MOST_IN_A_SNAPSHOT = 200
 MESSAGE_COLUMNS = (
     *("pk", "parent_id", "position", "role", "state", "created_at", "content", "error_code", "error_params"),
-    *("pinned", "excluded", "never_recalled", "picture_ids", "last_step", "stored_step"),
+    *("pinned", "excluded", "never_recalled", "picture_ids", "last_step", "stored_step", "run_model"),
     *REASONING_COLUMNS,
 )
-COMPLETION_COLUMNS = ("reply_id", "finish_reason", "tools_withheld", "grounding")
+COMPLETION_COLUMNS = ("reply_id", "language_model", "finish_reason", "tools_withheld", "grounding")
 
 
 class LastCompletion(NamedTuple):
     """The last request made for a reply; *cost* is that of all of them, or None where its owner hides costs."""
 
+    language_model: str
     finish_reason: str
     tools_withheld: bool
     grounding: GroundingRecord
@@ -42,8 +44,9 @@ class ThreadMessage(NamedTuple):
     """A message of the thread: `MESSAGE_COLUMNS`, and what is read beside them.
 
     *last_step* is the step that its tool calls have reached, None without any, and *stored_step* the last one that is
-    stored. *question* is what a reply answers, *steps* are its tool calls, *pictures* those of a user's message, and
-    *versions* are there if the message has other versions.
+    stored. *run_model* is the language model that its run was begun with. *question* is what a reply answers, *steps*
+    are its tool calls, *pictures* those of a user's message, and *versions* are there if the message has other
+    versions.
     """
 
     pk: int
@@ -61,6 +64,7 @@ class ThreadMessage(NamedTuple):
     picture_ids: list[int]
     last_step: int | None
     stored_step: int | None
+    run_model: str | None = None
     shown_reasoning: str = ""
     reasoning_characters: int = 0
     reasoning_tokens: int | None = None
@@ -74,6 +78,11 @@ class ThreadMessage(NamedTuple):
     @property
     def is_reply(self) -> bool:
         return self.role == MessageRole.ASSISTANT
+
+    @property
+    def made_by(self) -> str:
+        """The name of the language model that makes a reply: the ledger's, and before its first request the run's."""
+        return (self.completion.language_model if self.completion else "") or self.run_model or ""
 
     @property
     def has_ended(self) -> bool:
@@ -110,10 +119,14 @@ class ThreadMessage(NamedTuple):
 
 
 class MessagePage(NamedTuple):
-    """Messages oldest first. *has_older* if there are some before *first_position*."""
+    """Messages oldest first. *has_older* if there are some before *first_position*.
+
+    *model_before* is the name of the language model that made the last reply before them.
+    """
 
     messages: list[ThreadMessage]
     has_older: bool
+    model_before: str = ""
 
     @property
     def first_position(self) -> int:
@@ -142,7 +155,11 @@ def _active_path(conversation: Conversation) -> QuerySet[Message]:
     steps = ToolCall.objects.filter(reply=OuterRef("pk")).order_by("-step").values("step")
     path = conversation.messages.filter(active=True, step_of=None)
     path = path.annotate(**SHOWN_REASONING)
-    return path.annotate(last_step=Subquery(steps[:1]), stored_step=Subquery(steps.exclude(message=None)[:1]))
+    return path.annotate(
+        last_step=Subquery(steps[:1]),
+        stored_step=Subquery(steps.exclude(message=None)[:1]),
+        run_model=F("run__language_model"),
+    )
 
 
 def _read_page(conversation: Conversation, newest_first: QuerySet[Message]) -> MessagePage:
@@ -162,7 +179,16 @@ def _read_page(conversation: Conversation, newest_first: QuerySet[Message]) -> M
         )
         for message in messages
     ]
-    return MessagePage(shown, has_older=bool(messages) and messages[0].position > 0)
+    has_older = bool(messages) and messages[0].position > 0
+    return MessagePage(shown, has_older, _model_before(conversation, messages[0].position) if has_older else "")
+
+
+def _model_before(conversation: Conversation, position: int) -> str:
+    """Return the name of the language model that made the last reply on the path before *position*."""
+    last = Completion.objects.filter(reply=OuterRef("pk")).order_by("-id").values("language_model")[:1]
+    replies = conversation.messages.filter(active=True, step_of=None, role=MessageRole.ASSISTANT, position__lt=position)
+    made_by = Coalesce(Subquery(last), "run__language_model", Value(""))
+    return replies.order_by("-position").values_list(made_by, flat=True).first() or ""
 
 
 def _questions(oldest_first: Sequence[ThreadMessage]) -> dict[int | None, str]:
@@ -187,7 +213,7 @@ def _last_completions(messages: Iterable[ThreadMessage], *, with_costs: bool) ->
 
 
 def _last_completion(
-    finish_reason: str, tools_withheld: bool | None, grounding: dict[str, Any] | None, *costs: Any
+    language_model: str, finish_reason: str, tools_withheld: bool | None, grounding: dict[str, Any] | None, *costs: Any
 ) -> LastCompletion:
     cost = reply_cost(CostRow(*costs)) if costs else None
-    return LastCompletion(finish_reason, bool(tools_withheld), grounding_record(grounding), cost)
+    return LastCompletion(language_model, finish_reason, bool(tools_withheld), grounding_record(grounding), cost)

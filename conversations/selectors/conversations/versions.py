@@ -13,12 +13,17 @@ from conversations.models import Message
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Which of the versions a message is: *number* of *count*, the oldest is 1. *previous* and *next* are ids."""
+    """Which of the versions a message is: *number* of *count*, the oldest is 1. *previous* and *next* are ids.
+
+    *previous_model* and *next_model* are the names of the language models that made these, if they are replies.
+    """
 
     number: int
     count: int
     previous: int | None
     next: int | None
+    previous_model: str = ""
+    next_model: str = ""
 
 
 def versions_of_messages(conversation_id: int, parents: Mapping[int, int | None]) -> dict[int, Versions]:
@@ -28,10 +33,10 @@ def versions_of_messages(conversation_id: int, parents: Mapping[int, int | None]
     """
     if not parents:
         return {}
-    siblings: dict[int | None, list[int]] = defaultdict(list)
+    siblings: dict[int | None, dict[int, str]] = defaultdict(dict)
     found = _siblings(conversation_id, set(parents.values())).order_by("pk")
-    for pk, parent_id in found.values_list("pk", "parent_id"):
-        siblings[parent_id].append(pk)
+    for pk, parent_id, language_model in found.values_list("pk", "parent_id", "run__language_model"):
+        siblings[parent_id][pk] = language_model or ""
     return {
         pk: _versions(pk, siblings[parent])
         for pk, parent in parents.items()
@@ -46,11 +51,17 @@ def _siblings(conversation_id: int, parents: set[int | None]) -> QuerySet[Messag
     return Message.objects.filter(same_parent, step_of=None)
 
 
-def _versions(pk: int, siblings: list[int]) -> Versions:
+def _versions(pk: int, models: Mapping[int, str]) -> Versions:
+    """Return it for one of the versions, whose *models* are given by their ids, oldest first."""
+    siblings = list(models)
     index = siblings.index(pk)
+    previous = siblings[index - 1] if index else None
+    following = siblings[index + 1] if index + 1 < len(siblings) else None
     return Versions(
         number=index + 1,
         count=len(siblings),
-        previous=siblings[index - 1] if index else None,
-        next=siblings[index + 1] if index + 1 < len(siblings) else None,
+        previous=previous,
+        next=following,
+        previous_model=models[previous] if previous else "",
+        next_model=models[following] if following else "",
     )

@@ -20,6 +20,7 @@ from conversations.live.fanout import person_topic, publish
 from conversations.models import Conversation, Scenario
 from conversations.models.scenario import PLAIN, WITH_TOOLS
 from conversations.selectors.conversations.scenarios import find_scenario
+from conversations.services.counting.model_choice import check_choice
 from conversations.services.ledger.anonymize_ledger import wait_for_other_deletions
 from conversations.services.replies.stop_reply import stop_reply
 from conversations.services.windows.active_path import lock_conversation
@@ -29,26 +30,36 @@ SWEPT_AT_ONCE = 100
 BUILT_IN_TOOLS = ("calculator", "current_time", "search_conversation", "search_documents")
 
 
-def start_conversation(*, user: User, public_id: uuid.UUID, scenario_id: int | None = None) -> Conversation:
-    """Return the user's conversation *public_id*, begun with the scenario if it is new.
+def start_conversation(
+    *,
+    user: User,
+    public_id: uuid.UUID,
+    scenario_id: int | None = None,
+    language_model: str = "",
+    effort: str = "",
+) -> Conversation:
+    """Return the user's conversation *public_id*, begun with the scenario and the model if it is new.
 
     The page chooses the id before anything is sent, so that sending again after a lost answer begins nothing twice.
-    Raises `ConversationNotFound` if the id is someone else's, `ScenarioNotFound` if the user may not choose that one.
+    Raises `ConversationNotFound` if the id is someone else's, `ScenarioNotFound` if the user may not choose that one,
+    `LanguageModelNotOffered` or `EffortNotAccepted` likewise.
     """
     existing = Conversation.objects.select_related("scenario").filter(public_id=public_id).first()
-    conversation = existing or _begin(user, public_id, scenario_id)
+    conversation = existing or _begin(user, public_id, scenario_id, language_model, effort)
     if conversation.owner_id != user.pk or conversation.deleted_at:
         raise ConversationNotFound
     return conversation
 
 
-def _begin(user: User, public_id: uuid.UUID, scenario_id: int | None) -> Conversation:
+def _begin(user: User, public_id: uuid.UUID, scenario_id: int | None, language_model: str, effort: str) -> Conversation:
     """Store a new conversation; of two that begin the same at once, one stores it and both get it."""
     scenario = scenario_to_begin_with(user, scenario_id)
+    check_choice(user, language_model=language_model, effort=effort, scenario=scenario)
+    chosen = {"language_model": language_model, "effort": effort}
     with _scenario_is_there():
         conversation, _ = Conversation.objects.get_or_create(
             public_id=public_id,
-            defaults={"owner": user, "scenario": scenario, "last_active_at": timezone.now()},
+            defaults={"owner": user, "scenario": scenario, "last_active_at": timezone.now(), **chosen},
         )
     return conversation
 

@@ -17,6 +17,7 @@ from conversations.providers.tokens.tokenizer import count_text
 from conversations.window_policies import make_policy
 
 from .calibration import find_calibration
+from .model_choice import choose_model
 from .prices import find_unit_prices
 
 
@@ -45,9 +46,17 @@ def model_context(scenario: Scenario) -> ModelContext:
     return named_model_context(scenario.language_model)
 
 
+def conversation_context(conversation: Conversation) -> ModelContext:
+    """Return the context of the model that makes the conversation's next reply, as `choose_model` finds it."""
+    return _context_of(choose_model(conversation).configured)
+
+
 def named_model_context(name: str) -> ModelContext:
     """Return the context of the model *name*; of the default model if that is blank or no longer configured."""
-    configured = language_models().get(name) or default_language_model()
+    return _context_of(language_models().get(name) or default_language_model())
+
+
+def _context_of(configured: ConfiguredModel) -> ModelContext:
     calibrated = find_calibration(configured.name)
     return ModelContext(
         configured,
@@ -70,11 +79,16 @@ def scenario_policy(scenario: Scenario) -> WindowPolicy:
     return make_policy(scenario.policy_name, values | shares)
 
 
-def effective_policy(scenario: Scenario) -> WindowPolicy:
-    """Return the scenario's window policy, its own reply reserve bounded where the provider named a smaller window."""
-    policy, context = scenario_policy(scenario), model_context(scenario)
+def effective_policy(scenario: Scenario, context: ModelContext | None = None) -> WindowPolicy:
+    """Return the scenario's window policy, its own reply reserve bounded where the model's window is smaller.
+
+    That is so where the provider named a smaller one than the settings, and where another model, that of *context*, was
+    chosen than the scenario's, for which the reserve was given.
+    """
+    policy, of_scenario = scenario_policy(scenario), model_context(scenario)
+    context = context or of_scenario
     limit_tokens = context.language_model.context_window_tokens
-    if not policy.reply_reserve_tokens or limit_tokens == context.configured.language_model.context_window_tokens:
+    if not policy.reply_reserve_tokens or limit_tokens >= of_scenario.configured.language_model.context_window_tokens:
         return policy
     return replace(policy, reply_reserve_tokens=min(policy.reply_reserve_tokens, _largest_reserve(limit_tokens)))
 
@@ -85,31 +99,32 @@ def conversation_policy(conversation: Conversation, *, reply_reserve_tokens: int
     Only the sliding one: another policy may have no room for it, or nothing to summarise. *reply_reserve_tokens* stands
     for the scenario's, for one reply.
     """
-    policy = effective_policy(conversation.scenario)
+    context = conversation_context(conversation)
+    policy = effective_policy(conversation.scenario, context)
     if reply_reserve_tokens:
-        most_tokens = _most_reserve_tokens(conversation.scenario)
+        most_tokens = most_reserve_tokens(context)
         policy = replace(policy, reply_reserve_tokens=min(reply_reserve_tokens, most_tokens))
     if conversation.summarises and type(policy) is SlidingWindow:
         return SlidingWithSummary(**{name: getattr(policy, name) for name in POLICY_FIELDS})
     return policy
 
 
-def reply_reserve_tokens(scenario: Scenario) -> int:
+def reply_reserve_tokens(conversation: Conversation) -> int:
     """Return the room that a reply has."""
-    return (
-        effective_policy(scenario).reply_reserve_tokens or model_context(scenario).language_model.reply_reserve_tokens
-    )
+    context = conversation_context(conversation)
+    policy = effective_policy(conversation.scenario, context)
+    return policy.reply_reserve_tokens or context.language_model.reply_reserve_tokens
 
 
-def larger_reserve_tokens(scenario: Scenario, reserve_tokens: int) -> int | None:
+def larger_reserve_tokens(conversation: Conversation, reserve_tokens: int) -> int | None:
     """Return twice the room, or as much as the language model may give to one reply; None if that is no more."""
-    larger_tokens = min(2 * reserve_tokens, _most_reserve_tokens(scenario))
+    larger_tokens = min(2 * reserve_tokens, most_reserve_tokens(conversation_context(conversation)))
     return larger_tokens if larger_tokens > reserve_tokens else None
 
 
-def _most_reserve_tokens(scenario: Scenario) -> int:
+def most_reserve_tokens(context: ModelContext) -> int:
     """Return the most room for a reply that asks for more than its scenario's: some has to be left for the prompt."""
-    return model_context(scenario).language_model.context_window_tokens * 3 // 4
+    return context.language_model.context_window_tokens * 3 // 4
 
 
 def _within(language_model: LanguageModel, limit_tokens: int | None) -> LanguageModel:

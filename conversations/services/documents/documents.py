@@ -63,14 +63,23 @@ def add_document(*, user: User | None, place: Place, name: str, content: bytes) 
 
 
 def add_to_conversation(
-    *, user: User, public_id: uuid.UUID, name: str, content: bytes, scenario_id: int | None = None
+    *,
+    user: User,
+    public_id: uuid.UUID,
+    name: str,
+    content: bytes,
+    scenario_id: int | None = None,
+    language_model: str = "",
+    effort: str = "",
 ) -> AddedDocument:
     """Keep a file in the user's conversation, which begins with the first that is kept. Raises as both do."""
     if Conversation.objects.filter(public_id=public_id).exclude(owner=user, deleted_at=None).exists():
         raise ConversationNotFound
     _check_file(user, content)
     with transaction.atomic():
-        conversation = start_conversation(user=user, public_id=public_id, scenario_id=scenario_id)
+        conversation = start_conversation(
+            user=user, public_id=public_id, scenario_id=scenario_id, language_model=language_model, effort=effort
+        )
         return _keep(user, conversation, name, content)
 
 

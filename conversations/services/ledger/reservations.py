@@ -31,7 +31,7 @@ from conversations.core.money.allowance import LimitPeriod, Whose, allowance_err
 from conversations.core.money.unit_prices import UnitPrices, worst_case_usd
 from conversations.models import Completion, Run, Scenario
 from conversations.selectors.figures.spending import MoneyLimits, allowances
-from conversations.services.counting.model_context import effective_policy, model_context
+from conversations.services.counting.model_context import ModelContext, effective_policy, model_context
 
 from .ledger_sums import ADD_TO_LEDGER_SUMS, AS_LEDGER_SUMS, ON_CONFLICT_ADD
 
@@ -151,13 +151,20 @@ def settle(completion_id: int, columns: Mapping[str, Any]) -> bool:
 
 
 def worst_loop_usd(
-    scenario: Scenario, prices: UnitPrices | None, *, requests: int, reply_reserve_tokens: int | None = None
+    scenario: Scenario,
+    prices: UnitPrices | None,
+    *,
+    requests: int,
+    reply_reserve_tokens: int | None = None,
+    context: ModelContext | None = None,
 ) -> Decimal | None:
     """Return the most that so many *requests* of a reply can cost, or None where a price is unknown.
 
-    *reply_reserve_tokens* is the room of this reply, where that is not the scenario's.
+    *reply_reserve_tokens* is the room of this reply, where that is not the scenario's; *context* is that of the
+    language model, if it is another one than the scenario's.
     """
-    language_model, policy = model_context(scenario).language_model, effective_policy(scenario)
+    context = context or model_context(scenario)
+    language_model, policy = context.language_model, effective_policy(scenario, context)
     if reply_reserve_tokens:
         policy = replace(policy, reply_reserve_tokens=reply_reserve_tokens)
     worst_usd = worst_case_usd(

@@ -34,11 +34,11 @@ from conversations.core.money.unit_prices import worst_case_usd
 from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.window_record import WindowRecord
-from conversations.models import Conversation, Message, Run, Scenario
+from conversations.models import Conversation, Message, Run
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture
 from conversations.selectors.figures.spending import allowances, money_limits
-from conversations.services.counting.model_context import conversation_policy, model_context
+from conversations.services.counting.model_context import conversation_context, conversation_policy
 from conversations.services.ledger.reservations import requests_after, worst_loop_usd
 from conversations.services.windows.build_window import (
     build_window,
@@ -60,7 +60,7 @@ def check_message(
     """
     limits = effective_limits(user)
     check_one_more_reply(user, limits)
-    context, head = model_context(conversation.scenario), conversation.head
+    context, head = conversation_context(conversation), conversation.head
     draft = draft_message(content, position=head.position + 1 if head else 0, context=context)
     check_message_length(draft.content_tokens, limits)
     draft = newest_with_pictures(draft, pictures, conversation=conversation)
@@ -78,7 +78,7 @@ def check_regeneration(
     """
     limits = effective_limits(user)
     check_one_more_reply(user, limits)
-    newest = stored_message(question, model_context(conversation.scenario), conversation=conversation)
+    newest = stored_message(question, conversation_context(conversation), conversation=conversation)
     policy = conversation_policy(conversation, reply_reserve_tokens=reply_reserve_tokens)
     check_it_fits(conversation, newest, policy=policy)
     check_money(user, limits, conversation, newest, policy=policy)
@@ -158,7 +158,7 @@ def check_money(
     """
     if found := user_allowances(user, limits):
         record = build_window(conversation, newest, policy=policy).record
-        worst = worst_reply_cost(record, conversation.scenario, is_looked_up=bool(count_documents_for(conversation)))
+        worst = worst_reply_cost(record, conversation, is_looked_up=bool(count_documents_for(conversation)))
         if error := allowance_error(found, worst.request_usd):
             raise error
 
@@ -168,13 +168,14 @@ def user_allowances(user: User, limits: EffectiveLimits) -> list[Allowance]:
     return allowances(user, money_limits(user, limits), at=timezone.now())
 
 
-def worst_reply_cost(record: WindowRecord, scenario: Scenario, *, is_looked_up: bool) -> WorstReplyCost:
+def worst_reply_cost(record: WindowRecord, conversation: Conversation, *, is_looked_up: bool) -> WorstReplyCost:
     """Return the most that a reply with that window can cost.
 
     *is_looked_up* says that grounding is retrieved for the message before it is sent, and will be sent with it. What
     may be recalled for it is counted too.
     """
-    prices = model_context(scenario).unit_prices(at=timezone.now())
+    context = conversation_context(conversation)
+    prices = context.unit_prices(at=timezone.now())
     request_usd = worst_case_usd(
         prices,
         input_tokens=record.most_prompt_tokens_once_looked_up(in_documents=is_looked_up),
@@ -182,8 +183,13 @@ def worst_reply_cost(record: WindowRecord, scenario: Scenario, *, is_looked_up: 
     )
     if not record.tool_schema_tokens:
         return WorstReplyCost(request_usd)
-    room_tokens, requests = record.reply_reserve_tokens, requests_after(1)
-    loop_usd = worst_loop_usd(scenario, prices, requests=requests, reply_reserve_tokens=room_tokens)
+    loop_usd = worst_loop_usd(
+        conversation.scenario,
+        prices,
+        requests=requests_after(1),
+        reply_reserve_tokens=record.reply_reserve_tokens,
+        context=context,
+    )
     return WorstReplyCost(request_usd, loop_usd)
 
 

@@ -29,7 +29,7 @@ from conversations.models import (
 )
 from conversations.providers.tokens.tokenizer import count_text
 from conversations.selectors.conversations.hold_conversation import HOLD_CONVERSATION
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_context import conversation_context
 
 from .passage_rows import COLUMNS, PassageRow, ReadMessage, make_rows
 
@@ -158,7 +158,7 @@ def _open_index(conversation_id: int) -> MessageIndex:
     conversation = Conversation.objects.select_related("scenario").get(pk=conversation_id)
     return MessageIndex.objects.create(
         conversation=conversation,
-        encoding=model_context(conversation.scenario).language_model.encoding,
+        encoding=conversation_context(conversation).language_model.encoding,
         search_language=search_language(),
     )
 

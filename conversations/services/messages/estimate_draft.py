@@ -25,7 +25,7 @@ from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture, pictures_of_conversation
 from conversations.services.conversations.conversations import scenario_to_begin_with
-from conversations.services.counting.model_context import ModelContext, conversation_policy, model_context
+from conversations.services.counting.model_context import ModelContext, conversation_context, conversation_policy
 from conversations.services.grounding.recall import recall_for_draft
 from conversations.services.limits.message_checks import (
     check_message_length,
@@ -80,19 +80,22 @@ def estimate_draft(
     conversation: Conversation | None,
     content: str,
     scenario_id: int | None = None,
+    language_model: str = "",
     policy: WindowPolicy | None = None,
     with_recall: bool = False,
     picture_ids: Sequence[int] = (),
 ) -> DraftEstimate:
-    """Return what sending *content* now would take; without a conversation it would begin one with the scenario.
+    """Return what sending *content* now would take; without a conversation it would begin one with the scenario
+    and the *language_model*, if that is on offer.
 
     *picture_ids* are pictures of the conversation that would be sent with it; others are passed over.
     *policy* stands for the scenario's own. *with_recall* looks up what would be recalled, which takes longer.
     A look-up that fails leaves the window as it is, which says so.
     """
     if conversation is None:
-        conversation = Conversation(owner=user, scenario=scenario_to_begin_with(user, scenario_id))
-    context, head = model_context(conversation.scenario), conversation.head
+        scenario = scenario_to_begin_with(user, scenario_id)
+        conversation = Conversation(owner=user, scenario=scenario, language_model=language_model)
+    context, head = conversation_context(conversation), conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, context=context)
     pictures = pictures_of_conversation(conversation.pk, picture_ids) if conversation.pk else ()
     return _limited(user, _fitted(conversation, draft, pictures, context, policy, with_recall))
@@ -133,7 +136,7 @@ def _limited(user: User, fitted: DraftEstimate) -> DraftEstimate:
     documents = count_documents_for(fitted.conversation)
     limited = replace(fitted, allowances=found, documents=documents)
     if found and fitted.window:
-        worst = worst_reply_cost(fitted.window.record, fitted.conversation.scenario, is_looked_up=bool(documents))
+        worst = worst_reply_cost(fitted.window.record, fitted.conversation, is_looked_up=bool(documents))
         limited = replace(limited, worst_usd=worst.within(found))
     try:
         check_messages_are_allowed(limits)

@@ -11,7 +11,7 @@ from conversations.core.errors import MessageExcluded, MessageNotPinnable, Messa
 from conversations.core.frames.definitions import MessageMarked
 from conversations.live.fanout import publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_context import conversation_context
 from conversations.services.summaries.want_summary import message_excluded
 from conversations.services.windows.active_path import lock_conversation
 from conversations.services.windows.build_window import check_it_fits, draft_message, stored_message
@@ -44,7 +44,7 @@ def pin_message(*, conversation: Conversation, message_id: int, pinned: bool) ->
 
 def _check_it_leaves_room(conversation: Conversation) -> None:
     """Raise `PinsTooLong` unless the shortest message to come still fits, and one that is being answered already."""
-    head, context = conversation.head, model_context(conversation.scenario)
+    head, context = conversation.head, conversation_context(conversation)
     check_it_fits(conversation, draft_message(SHORTEST, position=head.position + 1 if head else 0, context=context))
     if head is None or head.has_ended:
         return

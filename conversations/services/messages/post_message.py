@@ -23,7 +23,7 @@ from conversations.core.text.storable_text import clean_content
 from conversations.core.window.history import HistoryMessage
 from conversations.live.fanout import RUNS, publish, publish_frame
 from conversations.models import Conversation, Message
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_context import conversation_context
 from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
 from conversations.services.windows.active_path import add_reply, lock_conversation
@@ -133,7 +133,7 @@ def _store(
     was_cleaned: bool,
 ) -> PostedMessage:
     """Store *content*; the *draft* may have lines in place of pictures."""
-    context = model_context(conversation.scenario)
+    context = conversation_context(conversation)
     message = Message(
         conversation=conversation,
         parent=conversation.head,

@@ -28,7 +28,7 @@ from conversations.live.fanout import MESSAGES, publish
 from conversations.models import Conversation, Message, PathChange, Scenario, ToolCall
 from conversations.selectors.conversations.sent_request import prompt_message
 from conversations.services.conversations.conversations import scenario_to_begin_with
-from conversations.services.counting.model_context import ModelContext, model_context
+from conversations.services.counting.model_context import ModelContext, conversation_context
 from conversations.services.messages.post_message import title_from
 from conversations.services.scenarios.scenario_settings import check_scenario
 from conversations.services.scenarios.scenarios import SETTINGS, check_there_is_room, copy_scenario
@@ -147,7 +147,7 @@ def _open_turn(conversation: Conversation) -> ToolTurns:
 
 def _append(conversation: Conversation, messages: Sequence[PromptMessage]) -> list[Message]:
     """Store *messages* at the end of the path, whose conversation is locked or new."""
-    rows = list(_numbered(conversation, messages, model_context(conversation.scenario)))
+    rows = list(_numbered(conversation, messages, conversation_context(conversation)))
     calls = take_as_steps(rows)
     Message.objects.bulk_create(rows, batch_size=ROWS_AT_ONCE)
     ToolCall.objects.bulk_create(calls, batch_size=ROWS_AT_ONCE)

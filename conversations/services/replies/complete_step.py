@@ -48,7 +48,8 @@ from conversations.providers.wire.completion_stream import (
     ToolCallDelta,
 )
 from conversations.selectors.conversations.pictures import data_urls
-from conversations.services.counting.model_context import ModelContext, model_context
+from conversations.services.counting.model_choice import reply_effort
+from conversations.services.counting.model_context import ModelContext, conversation_context
 from conversations.services.ledger.ledger import NewCompletion, Outcome, open_completion
 from conversations.services.ledger.provider_attempts import (
     MOST_ATTEMPTS,
@@ -203,7 +204,7 @@ class StepRequest:
 
     @property
     def model(self) -> ModelContext:
-        return model_context(self.prepared.reply.conversation.scenario)
+        return conversation_context(self.prepared.reply.conversation)
 
     def completion_request(self) -> CompletionRequest:
         conversation, record = self.prepared.reply.conversation, self.prepared.window.record
@@ -216,6 +217,7 @@ class StepRequest:
             may_call=self.may_call,
             cache_key=str(conversation.public_id),
             dialect=self.model.configured.dialect,
+            effort=reply_effort(conversation),
         )
 
 
@@ -292,7 +294,7 @@ async def _with_pictures(request: CompletionRequest) -> CompletionRequest:
 def open_step(request: StepRequest, attempt: int) -> Completion:
     """Open the row of the ledger for a request, with its reservation. Raises `LoopNotCovered`, or an `AccessError`."""
     prepared = request.prepared
-    context = model_context(prepared.reply.conversation.scenario)
+    context = conversation_context(prepared.reply.conversation)
     record, prices = prepared.window.record, context.unit_prices(at=timezone.now())
     return open_completion(
         NewCompletion(
@@ -320,8 +322,14 @@ def _loop_usd(request: StepRequest, prices: UnitPrices | None) -> Decimal | None
     if not prepared.is_of_a_loop:
         return None
     requests = requests_after(prepared.step) if request.may_call else 0
-    scenario, room_tokens = prepared.reply.conversation.scenario, prepared.window.record.reply_reserve_tokens
-    return worst_loop_usd(scenario, prices, requests=requests, reply_reserve_tokens=room_tokens)
+    conversation = prepared.reply.conversation
+    return worst_loop_usd(
+        conversation.scenario,
+        prices,
+        requests=requests,
+        reply_reserve_tokens=prepared.window.record.reply_reserve_tokens,
+        context=conversation_context(conversation),
+    )
 
 
 async def _stream(

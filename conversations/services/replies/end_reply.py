@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import F
 
 from chatsite.postgres.compiled_query import CompiledQuery
 from conversations.core.errors import ConversationError, ReplyAccessRevoked, ReplyInterrupted
@@ -17,7 +18,8 @@ from conversations.core.frames.frame import Frame
 from conversations.core.prompt.messages import PromptMessage
 from conversations.live.fanout import MESSAGES, publish, publish_awaiting_approval, publish_frame
 from conversations.models import Message
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_choice import with_model_of_run
+from conversations.services.counting.model_context import conversation_context
 from conversations.services.titles.want_title import want_title
 
 from .reasoning import Reasoning, shown_seconds
@@ -46,7 +48,9 @@ FROM ended, LATERAL (
 ) AS thought
 """
 STREAMING = CompiledQuery(
-    Message.objects.select_related("conversation__scenario").only(
+    Message.objects.select_related("conversation__scenario")
+    .annotate(run_model=F("run__language_model"))
+    .only(
         "position",
         "content",
         "reasoning",
@@ -54,7 +58,10 @@ STREAMING = CompiledQuery(
         "reasoning_seconds",
         "conversation__public_id",
         "conversation__owner_id",
+        "conversation__language_model",
+        "conversation__effort",
         "conversation__scenario__language_model",
+        "conversation__scenario__effort",
     ),
     "WHERE conversations_message.id = %s AND conversations_message.state = 'streaming'",
 )
@@ -120,7 +127,8 @@ class _StoredEnd(NamedTuple):
 
 def _store(reply: Message, reasoning: Reasoning) -> _StoredEnd | None:
     """Store the end of *reply*; None if it has ended meanwhile. The content that is counted is what is stored."""
-    context = model_context(reply.conversation.scenario)
+    with_model_of_run(reply.conversation, reply.run_model, "")  # type: ignore[attr-defined]  # annotated
+    context = conversation_context(reply.conversation)
     columns: dict[str, Any] = {
         "id": reply.pk,
         "state": reply.state,

@@ -23,17 +23,18 @@ from conversations.core.prompt.finish_reasons import end_of
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.providers.clients.completions import CompletionClient
+from conversations.services.counting.model_choice import takes_tools
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.look_up import LookedUp, look_up, looked_up_before
 from conversations.services.grounding.recall import Recalled, recall, recalled_before
 from conversations.services.grounding.wait_for_documents import wait_for_documents
 from conversations.services.ledger.provider_attempts import finish_before_cancelling, retry_while_database_down
 from conversations.tools.tool import ToolContext
-from conversations.tools.toolbox import Toolbox, scenario_toolbox, withdrawn_tools
+from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox, withdrawn_tools
 
 from .complete_step import ReplySink, StepProgress, complete_step
 from .end_reply import stored_reasoning
-from .prepare_reply import TO_BE_MADE, PreparedReply, prepare_reply
+from .prepare_reply import PreparedReply, load_reply, prepare_reply
 from .run_tool_calls import ToolRunner, run_calls
 from .tool_calls import calls_of_step, sent_call, store_calls, store_step
 
@@ -145,8 +146,8 @@ async def make_reply(
 
 def _load_loop(reply_id: int, find_tools: FindTools) -> _Loop:
     """Return the loop of a stored reply: at its first step, or where it awaited approval. Raises `PromptError`."""
-    reply = TO_BE_MADE.get(reply_id)
-    toolbox = find_tools(reply)
+    reply = load_reply(reply_id)
+    toolbox = find_tools(reply) if takes_tools(reply.conversation) else NO_TOOLS
     loop = _Loop(
         reply, toolbox, advertised_tools=toolbox, step=1, position=reply.position, text=reply.content, calls=[]
     )

@@ -24,17 +24,18 @@ from conversations.providers.wire.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
 from conversations.selectors.conversations.sent_request import passage_of
 from conversations.services.counting.calibration import learn_limit
+from conversations.services.counting.model_choice import conversation_toolbox, with_model_of_run
 from conversations.services.counting.model_context import (
     ModelContext,
+    conversation_context,
     conversation_policy,
     effective_policy,
-    model_context,
 )
 from conversations.services.grounding.look_up import LookedUp
 from conversations.services.grounding.recall import Recalled, still_sendable
 from conversations.services.summaries.want_summary import want_summary
 from conversations.services.windows.build_window import StoredCounts, begins_elsewhere, build_window, stored_message
-from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox
+from conversations.tools.toolbox import NO_TOOLS, Toolbox
 
 logger = logging.getLogger(__name__)
 CALLS = ToolCall.objects.filter(reply=OuterRef("pk"))
@@ -45,6 +46,8 @@ DOCUMENTS = Document.objects.filter(
 # A reply by its id, with everything that its windows and its first step need.
 TO_BE_MADE = CompiledQuery(
     Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").annotate(
+        run_model=F("run__language_model"),
+        run_effort=F("run__effort"),
         has_called=Exists(CALLS),
         may_be_looked_up=Exists(DOCUMENTS),
         may_have_to_wait=Exists(DOCUMENTS.filter(state__in=STILL_READ)),
@@ -52,6 +55,16 @@ TO_BE_MADE = CompiledQuery(
     ),
     "WHERE conversations_message.id = %s",
 )
+
+
+def load_reply(reply_id: int) -> Message:
+    """Return the reply, its conversation with the language model and the effort that were chosen when it began.
+
+    They hold for all of its steps, also where the conversation goes on with others meanwhile.
+    """
+    reply = TO_BE_MADE.get(reply_id)
+    with_model_of_run(reply.conversation, reply.run_model, reply.run_effort)  # type: ignore[attr-defined]  # annotated
+    return reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +101,16 @@ def prepare_reply(
 ) -> PreparedReply:
     """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`.
 
-    Without a *toolbox* its tools are those that the scenario has now. *reply*, from `TO_BE_MADE`, saves a query.
+    Without a *toolbox* its tools are those that the scenario has now. *reply*, from `load_reply`, saves a query.
     *without_recall* is the same window as it was chosen before the look-up: it has moved the anchor already, and what
     the record compares with is where the reply before this one began. Both have the same version of the summary.
     """
-    reply = reply or TO_BE_MADE.get(reply_id)
+    reply = reply or load_reply(reply_id)
     newest, conversation = reply.answered_message, reply.conversation
     if without_recall:
         conversation.anchor_position = without_recall.window.record.anchor
-    context = model_context(conversation.scenario)
-    toolbox = toolbox or scenario_toolbox(conversation.scenario)
+    context = conversation_context(conversation)
+    toolbox = toolbox or conversation_toolbox(conversation)
     steps = _load_steps(reply, context)
     window = build_window(
         conversation,
@@ -209,10 +222,10 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
     Raises `PromptError` if they leave no room for what must be sent. Where they are missing or explain nothing, by how
     much it is too long would be a guess, not fit to be shown: then the provider's own *error* is raised.
     """
-    scenario = refused.reply.conversation.scenario
+    conversation = refused.reply.conversation
     record = refused.window.record
     if not _may_be_quoted(refused):
-        learn_limit(model_context(scenario).configured, error.limit_tokens)
+        learn_limit(conversation_context(conversation).configured, error.limit_tokens)
     prompt = RefusedPrompt(record.prompt_tokens, record.reply_reserve_tokens, error.prompt_tokens)
     tightening, is_explained = _tightening(prompt, refused.reply)
     logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
@@ -242,8 +255,8 @@ def _may_be_quoted(refused: PreparedReply) -> bool:
 
 def _tightening(prompt: RefusedPrompt, reply: Message) -> tuple[Decimal, bool]:
     """Return by what to divide the budget, and whether the provider's numbers explain the refusal."""
-    scenario = reply.conversation.scenario
-    context, policy = model_context(scenario), _policy_of_its_own(reply) or effective_policy(scenario)
+    context = conversation_context(reply.conversation)
+    policy = _policy_of_its_own(reply) or effective_policy(reply.conversation.scenario, context)
     limit_tokens = context.language_model.context_window_tokens
     room_tokens = policy.budget_tokens(context.language_model)
     tightening = prompt.tightening(limit_tokens=limit_tokens, room_tokens=room_tokens, calibration=context.calibration)

@@ -11,16 +11,26 @@ from conversations.access import find_reply, lock_admitted
 from conversations.core.errors import MessageExcluded, NothingToRegenerate, ReplyInProgress, RoomUsedUpByReasoning
 from conversations.live.fanout import RUNS, publish
 from conversations.models import Conversation, Message, Run
-from conversations.services.counting.model_context import larger_reserve_tokens, model_context, reply_reserve_tokens
+from conversations.services.counting.model_choice import find_offered_model
+from conversations.services.counting.model_context import (
+    conversation_context,
+    larger_reserve_tokens,
+    reply_reserve_tokens,
+)
 from conversations.services.limits.message_checks import check_regeneration
 from conversations.services.windows.active_path import add_reply, leave_path, lock_conversation
 
 
-def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int, more_room: bool = False) -> Message:
+def regenerate_reply(
+    *, user: User, conversation: Conversation, reply_id: int, more_room: bool = False, language_model: str = ""
+) -> Message:
     """Return a new, still empty version of the last reply. Raises `NothingToRegenerate` for any other.
 
-    With *more_room* one whose room was used up by reasoning gets twice as much, for once.
+    With *more_room* one whose room was used up by reasoning gets twice as much, for once. *language_model* makes this
+    version alone, in place of the conversation's; raises `LanguageModelNotOffered`.
     """
+    if language_model:
+        find_offered_model(user, language_model)
     with transaction.atomic():
         lock_admitted(user)
         locked = lock_conversation(conversation)
@@ -31,12 +41,12 @@ def regenerate_reply(*, user: User, conversation: Conversation, reply_id: int, m
             raise NothingToRegenerate
         if reply.parent.excluded:
             raise MessageExcluded
+        locked.language_model = language_model or locked.language_model  # not stored: for this reply alone
         room_tokens = _larger_room_tokens(locked, reply) if more_room else None
         # Or the old reply would be gone for nothing.
         check_regeneration(user, locked, reply.parent, reply_reserve_tokens=room_tokens)
         leave_path(locked, reply.first_position, head_id=reply.parent_id)
-        context = model_context(locked.scenario)
-        sibling = add_reply(locked, reply.parent, context, reply_reserve_tokens=room_tokens)
+        sibling = add_reply(locked, reply.parent, conversation_context(locked), reply_reserve_tokens=room_tokens)
         transaction.on_commit(partial(publish, RUNS, "waiting"))
     return sibling
 
@@ -46,5 +56,5 @@ def _larger_room_tokens(conversation: Conversation, reply: Message) -> int | Non
     if reply.error_code != RoomUsedUpByReasoning.code:
         return None
     own = Run.objects.filter(reply=reply).values_list("reply_reserve_tokens", flat=True).first()
-    room_tokens = own or reply_reserve_tokens(conversation.scenario)
-    return larger_reserve_tokens(conversation.scenario, room_tokens) or room_tokens
+    room_tokens = own or reply_reserve_tokens(conversation)
+    return larger_reserve_tokens(conversation, room_tokens) or room_tokens

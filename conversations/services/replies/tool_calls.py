@@ -27,7 +27,8 @@ from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE, TOOL_NAME, is_object
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
-from conversations.services.counting.model_context import ModelContext, model_context
+from conversations.services.counting.model_choice import with_model_of_run
+from conversations.services.counting.model_context import ModelContext, conversation_context
 from conversations.services.windows.active_path import lock_streaming
 from conversations.tools.toolbox import Toolbox
 
@@ -184,12 +185,14 @@ def store_step(reply_id: int, *, step: int, text: str, reasoning: Reasoning = NO
 
 
 def _streaming(reply_id: int) -> QuerySet[Message]:
-    return Message.objects.select_related("conversation__scenario").filter(pk=reply_id, state="streaming")
+    replies = Message.objects.select_related("conversation__scenario", "run")
+    return replies.filter(pk=reply_id, state="streaming")
 
 
 def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str, reasoning: Reasoning) -> list[Message]:
     """Return a step as messages in the reply's place: one with the calls, and one for the result of each."""
-    context = model_context(reply.conversation.scenario)
+    with_model_of_run(reply.conversation, reply.run.language_model, reply.run.effort)
+    context = conversation_context(reply.conversation)
     called = PromptMessage("assistant", text, tool_calls=tuple(map(sent_call, calls)))
     results = [PromptMessage("tool", call.result, tool_call_id=call.call_id) for call in calls]
     placed = enumerate([called, *results], start=reply.position)

@@ -1,6 +1,6 @@
 """A scenario as JSON, without history: written to a file, and read again only if this site could have written it.
 
-    {"format": "windowseat.scenario", "version": 1, "name": …, "system_prompt": …, "language_model": …,
+    {"format": "windowseat.scenario", "version": 1, "name": …, "system_prompt": …, "language_model": …, "effort": …,
      "sampling": {…}, "policy": {"name": "sliding", "low_water_share": 0.7, …}, "tools": []}
 
 *name* is required, everything else has its default. What is wrong is said by the field's place in the file.
@@ -34,6 +34,7 @@ FIELDS: Kinds = {
     "name": (str,),
     "system_prompt": (str,),
     "language_model": (str,),
+    "effort": (str,),
     "sampling": (dict,),
     "policy": (dict,),
     "tools": (list,),
@@ -70,6 +71,7 @@ def write_document(scenario: Scenario) -> str:
         "name": scenario.name,
         "system_prompt": scenario.system_prompt,
         "language_model": scenario.language_model,
+        "effort": scenario.effort,
         "sampling": scenario.sampling,
         "policy": {"name": scenario.policy_name, **values, **{name: float(values[name]) for name in SHARES}},
         "tools": scenario.tools,

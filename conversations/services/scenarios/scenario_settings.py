@@ -20,6 +20,7 @@ from conversations.models import Scenario
 from conversations.models.scenario import POLICY_FIELDS
 from conversations.providers.catalog.language_models import language_models
 from conversations.providers.tokens.tokenizer import count_tool_schemas
+from conversations.services.counting.model_choice import is_offered
 from conversations.services.counting.model_context import ModelContext, model_context, scenario_policy
 from conversations.services.counting.sampling import check_it_is_for_people, check_sampling
 from conversations.tools.toolbox import offered_keys, scenario_toolbox
@@ -38,6 +39,7 @@ def check_scenario(scenario: Scenario, *, any_policy: bool = False) -> None:
     _check_text(scenario)
     _check_tools(scenario, kept=stored.tools)
     _check_language_model(scenario, kept=stored.language_model)
+    _check_effort(scenario, kept=stored.effort)
     if not any_policy:
         _check_policy_name(scenario, kept=stored.policy_name)
     _check_room(scenario, _policy_of(scenario))
@@ -69,10 +71,22 @@ def _check_tools(scenario: Scenario, *, kept: list[Any]) -> None:
 
 
 def _check_language_model(scenario: Scenario, *, kept: str) -> None:
-    if scenario.language_model not in {"", kept, *language_models()}:
-        offered = ", ".join(language_models())
+    offered_names = [each.name for each in language_models().values() if is_offered(each, scenario.owner)]
+    if scenario.language_model not in {"", kept, *offered_names}:
+        offered = ", ".join(offered_names)
         words = _("This site does not offer the language model “%(name)s”. It offers: %(offered)s.")
         raise _error("language_model", words, name=scenario.language_model, offered=offered)
+
+
+def _check_effort(scenario: Scenario, *, kept: str) -> None:
+    configured = model_context(scenario).configured
+    efforts = configured.abilities.efforts
+    if scenario.effort in ("", kept, *efforts):
+        return
+    if not efforts:
+        raise _error("effort", _("%(model)s accepts no effort. Leave this empty."), model=configured.label)
+    words = _("%(model)s accepts these efforts: %(efforts)s.")
+    raise _error("effort", words, model=configured.label, efforts=", ".join(efforts))
 
 
 def _check_policy_name(scenario: Scenario, *, kept: str) -> None:

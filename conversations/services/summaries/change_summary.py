@@ -10,7 +10,7 @@ from conversations.core.prompt.summary_text import render_summary
 from conversations.core.text.storable_text import clean_typed_text
 from conversations.models import Conversation, Summary, SummaryState
 from conversations.selectors.conversations.summary import previous_summary, sendable_summaries
-from conversations.services.counting.model_context import conversation_policy, model_context
+from conversations.services.counting.model_context import conversation_context, conversation_policy
 
 from .store_summary import add_version
 from .want_summary import want_summary
@@ -83,7 +83,7 @@ def _send_at_once(state: SummaryState, current: Summary, conversation: Conversat
 
 
 def _check_length(conversation: Conversation, text: str) -> None:
-    context = model_context(conversation.scenario)
+    context = conversation_context(conversation)
     message_tokens = context.language_model.chat_format.overhead_tokens + context.content_tokens(render_summary(text))
     over = message_tokens - conversation_policy(conversation).summary_cap_tokens
     if over > 0:

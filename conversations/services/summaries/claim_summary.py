@@ -23,7 +23,7 @@ from conversations.core.prompt.summary_text import SummarizedMessage, render_sum
 from conversations.core.window.truncation import characters_that_fit, truncate_text
 from conversations.models import Conversation, Summary, SummaryState
 from conversations.selectors.conversations.summary import valid_summaries
-from conversations.services.counting.model_context import ModelContext, conversation_policy, model_context
+from conversations.services.counting.model_context import ModelContext, conversation_context, conversation_policy
 
 MOST_ATTEMPTS = 3
 MOST_TOKENS = 48_000  # of messages that one claim reads: of more, the newest are summarised
@@ -130,7 +130,7 @@ def _held(
     if attempt > MOST_ATTEMPTS:
         return NotWritten.TRIED_TOO_OFTEN
     conversation = Conversation.objects.select_related("scenario", "owner").get(pk=conversation_id)
-    context = model_context(conversation.scenario)
+    context = conversation_context(conversation)
     limit_tokens = _limit_tokens(conversation, context)
     if limit_tokens < 1:
         return NotWritten.NO_ROOM

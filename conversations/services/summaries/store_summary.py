@@ -11,7 +11,7 @@ from conversations.core.errors import CompletionError
 from conversations.core.prompt.summary_text import render_summary
 from conversations.models import Conversation, Summary, SummaryState
 from conversations.selectors.conversations.hold_conversation import HOLD_CONVERSATION
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_context import conversation_context
 
 from .claim_summary import MOST_ATTEMPTS, HeldSummary
 from .write_summary import WrittenSummary
@@ -98,7 +98,7 @@ def add_version(
     """
     versions = Summary.objects.filter(conversation=conversation)
     number = 1 + (versions.aggregate(last=Max("number"))["last"] or 0)
-    context = model_context(conversation.scenario)
+    context = conversation_context(conversation)
     versions.filter(number__lte=number - MOST_VERSIONS).delete()
     return versions.create(
         conversation=conversation,

@@ -12,6 +12,7 @@ from chatsite.postgres.compiled_query import CompiledQuery
 from chatsite.postgres.linked_insert import insert_linked_rows
 from conversations.core.errors import ConversationNotFound, ReplyInterrupted
 from conversations.models import Conversation, Message, PathChange, Run
+from conversations.services.counting.model_choice import choose_model
 from conversations.services.counting.model_context import ModelContext
 from conversations.services.summaries.want_summary import path_changed
 
@@ -83,9 +84,14 @@ def add_reply(
         state="streaming",
         encoding=context.language_model.encoding,
     )
-    insert_linked_rows(
-        *([] if message.pk else [message]), reply, Run(reply=reply, reply_reserve_tokens=reply_reserve_tokens)
+    choice = choose_model(conversation)
+    run = Run(
+        reply=reply,
+        language_model=choice.configured.name,
+        effort=choice.effort,
+        reply_reserve_tokens=reply_reserve_tokens,
     )
+    insert_linked_rows(*([] if message.pk else [message]), reply, run)
     _move_head(conversation, reply)
     return reply
 

@@ -24,8 +24,9 @@ from conversations.providers.tokens.tokenizer import count_tool_schemas
 from conversations.selectors.conversations.history import History, HistoryRow, read_history, read_pins
 from conversations.selectors.conversations.pictures import SentPicture, sent_pictures
 from conversations.selectors.conversations.system_texts import system_texts
-from conversations.services.counting.model_context import ModelContext, conversation_policy, model_context
-from conversations.tools.toolbox import Toolbox, scenario_toolbox
+from conversations.services.counting.model_choice import conversation_toolbox
+from conversations.services.counting.model_context import ModelContext, conversation_context, conversation_policy
+from conversations.tools.toolbox import Toolbox
 
 from .window_pictures import WindowPictures, with_less_detail
 from .window_summaries import WindowSummaries, same_summary, window_summaries
@@ -98,9 +99,8 @@ def check_it_fits(conversation: Conversation, newest: HistoryMessage, *, policy:
 
 
 def _turn(conversation: Conversation, newest: HistoryMessage, toolbox: Toolbox | None = None) -> Turn:
-    scenario = conversation.scenario
-    schemas = (toolbox or scenario_toolbox(scenario)).schemas
-    schema_tokens = count_tool_schemas(schemas, language_model=model_context(scenario).language_model)
+    schemas = (toolbox or conversation_toolbox(conversation)).schemas
+    schema_tokens = count_tool_schemas(schemas, language_model=conversation_context(conversation).language_model)
     texts = system_texts(conversation)
     return Turn(
         newest,
@@ -146,7 +146,7 @@ def _window(
     policy: WindowPolicy,
     tightening: Decimal = Decimal(1),
 ) -> Window:
-    context = model_context(conversation.scenario)
+    context = conversation_context(conversation)
     pictures = WindowPictures(context, policy)
     pictures.note_newest(turn.newest)
     counts = StoredCounts(context, pictures)
@@ -190,7 +190,7 @@ def newest_with_pictures(
     if not pictures:
         return newest
     policy = policy or conversation_policy(conversation)
-    return WindowPictures(model_context(conversation.scenario), policy).of_newest(newest, pictures)
+    return WindowPictures(conversation_context(conversation), policy).of_newest(newest, pictures)
 
 
 def stored_message(message: Message, context: ModelContext, *, conversation: Conversation) -> HistoryMessage:

@@ -8,7 +8,7 @@ from conversations.core.window.summary import WindowSummary
 from conversations.core.window.window_record import SummaryRecord
 from conversations.models import Conversation, Summary
 from conversations.selectors.conversations.summary import sendable_summaries, valid_summaries
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_context import conversation_context
 
 
 class WindowSummaries(NamedTuple):
@@ -35,7 +35,7 @@ def same_summary(conversation: Conversation, sent: SummaryRecord | None) -> Wind
 
 def _counted(stored: Summary, conversation: Conversation) -> WindowSummary:
     summary = WindowSummary(stored.pk, stored.number, stored.text, stored.tokens, stored.covers_before)
-    context = model_context(conversation.scenario)
+    context = conversation_context(conversation)
     if stored.encoding == context.language_model.encoding:
         return summary
     return summary._replace(content_tokens=context.content_tokens(summary.message))

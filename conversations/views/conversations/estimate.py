@@ -19,8 +19,8 @@ from conversations.selectors.conversations.never_recalled import list_never_reca
 from conversations.selectors.conversations.system_texts import system_texts
 from conversations.selectors.conversations.window import view_window
 from conversations.selectors.conversations.window_coverage import Coverage
+from conversations.services.counting.model_choice import conversation_toolbox
 from conversations.services.messages.estimate_draft import DraftEstimate, estimate_draft
-from conversations.tools.toolbox import scenario_toolbox
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors
 from conversations.views.http.htmx_request import HtmxRequest
@@ -81,6 +81,7 @@ def _estimate(request: HtmxRequest, conversation: Conversation | None) -> DraftE
         conversation=conversation,
         content=parameters.content(request),
         scenario_id=parameters.scenario_id(request),
+        language_model=parameters.name(request, "language_model"),
         with_recall=True,
         picture_ids=parameters.picture_ids(request),
     )
@@ -117,5 +118,5 @@ def _parts(record: WindowRecord) -> Iterator[tuple[str, int]]:
 
 def _window_context(estimated: DraftEstimate, record: WindowRecord) -> dict[str, Any]:
     conversation, draft = estimated.conversation, estimated.draft.message.content
-    tools = sorted(scenario_toolbox(conversation.scenario).tools)
+    tools = sorted(conversation_toolbox(conversation).tools)
     return window_context(view_window(record, system=system_texts(conversation), tools=tools, question=draft))

@@ -53,7 +53,11 @@ def post(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     client_id = parameters.unique_id(request.POST.get("client_id"), "client_id")
     with transaction.atomic():  # a message that is refused begins nothing
         conversation = start_conversation(
-            user=request.user, public_id=public_id, scenario_id=parameters.scenario_id(request)
+            user=request.user,
+            public_id=public_id,
+            scenario_id=parameters.scenario_id(request),
+            language_model=parameters.name(request, "language_model"),
+            effort=parameters.name(request, "effort"),
         )
         posted = post_message(
             user=request.user,
@@ -90,8 +94,13 @@ def stop(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpRespo
 @answers_errors()
 def regenerate(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
     conversation = find_conversation(request.user, public_id)
-    more_room = parameters.is_yes(request, "more_room")
-    reply = regenerate_reply(user=request.user, conversation=conversation, reply_id=reply_id, more_room=more_room)
+    reply = regenerate_reply(
+        user=request.user,
+        conversation=conversation,
+        reply_id=reply_id,
+        more_room=parameters.is_yes(request, "more_room"),
+        language_model=parameters.name(request, "language_model"),
+    )
     return _done(request, public_id, reply.pk)
 
 

@@ -26,7 +26,8 @@ from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
 from conversations.selectors.figures.own_usage import totals_of_conversation
 from conversations.selectors.review.readings import newest_reading
-from conversations.services.counting.model_context import model_context
+from conversations.services.counting.model_choice import offered_models
+from conversations.services.counting.model_context import conversation_context
 from conversations.services.limits.message_checks import user_allowances
 from conversations.services.pictures.pictures import largest_picture_bytes
 from conversations.views.documents.document_list import Addresses, adding_context, documents_context
@@ -37,6 +38,7 @@ from conversations.wording.error_sentences import request_reader
 from conversations.wording.window_labels import MARK_LABELS, PART_LABELS
 
 from .date_groups import group_by_date
+from .model_menu import model_menu
 from .render_messages import render_messages
 from .summary_context import summary_view
 from .window_context import coverage_summary
@@ -78,7 +80,10 @@ def thread_context(request: HtmxRequest, conversation: Conversation, *, before: 
     return {
         "conversation": conversation,
         "public_id": conversation.public_id,
-        "messages_shown": render_messages(page.messages, reader=request_reader(request), coverage=coverage),
+        "messages_shown": render_messages(
+            page.messages, reader=request_reader(request), coverage=coverage, model_before=page.model_before
+        ),
+        "offers_models": len(offered_models(conversation.owner)) > 1,
         "has_older": page.has_older,
         "first_position": page.first_position,
         "coverage": coverage,
@@ -107,14 +112,14 @@ def costs_context(conversation: Conversation) -> dict[str, Any]:
     return {"conversation": conversation, "costs": totals_of_conversation(conversation) if shows else None}
 
 
-def scenario_context(request: HtmxRequest, chosen: Scenario) -> dict[str, Any]:
-    """The scenario, what it could be changed for, and its language model. Where there is no choice, none is shown."""
-    offered = list_scenarios(request.user)
+def scenario_context(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
+    """The scenario, what it could be changed for, and the language model. Where there is no choice, none is shown."""
+    chosen, offered = conversation.scenario, list_scenarios(request.user)
     scenarios = offered if chosen in offered else [chosen, *offered]
     return {
         "scenario": chosen,
         "scenarios": scenarios if len(scenarios) > 1 else [],
-        "language_model": model_context(chosen).configured.label,
+        "menu": model_menu(conversation, request.user),
         "is_demo": demo_is_used(),
         "tools": chosen_tools(chosen),
         "suggestions": [question for tool, question in SUGGESTIONS.items() if tool in chosen.tools],
@@ -122,10 +127,22 @@ def scenario_context(request: HtmxRequest, chosen: Scenario) -> dict[str, Any]:
 
 
 def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scenario) -> dict[str, Any]:
-    """The page of a conversation that begins with its first message."""
+    """The page of a conversation that begins with its first message, and the language model that the address names."""
+    conversation = Conversation(
+        public_id=public_id,
+        owner=request.user,
+        scenario=scenario,
+        language_model=parameters.name(request, "language_model"),
+        effort=parameters.name(request, "effort"),
+    )
+    return _context_of(request, conversation)
+
+
+def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:
+    public_id, scenario = conversation.public_id, conversation.scenario
     return {
         **list_context(request, current=public_id),
-        **scenario_context(request, scenario),
+        **scenario_context(request, conversation),
         "title": gettext(UNTITLED),
         "coverage": EVERYTHING,
         "coverage_summary": json.dumps(coverage_summary(EVERYTHING)),
@@ -133,7 +150,7 @@ def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scena
         "parts": PART_LABELS,
         "urls": json.dumps(_urls(public_id)),
         **adding_context(Addresses("conversation", public_id)),
-        **picture_context(scenario),
+        **picture_context(conversation),
         "scenario_documents": scenario_documents_count(scenario),
         "client_id": uuid.uuid4(),
         "money_left": money_left_sentence(
@@ -142,10 +159,12 @@ def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scena
     }
 
 
-def picture_context(scenario: Scenario) -> dict[str, Any]:
+def picture_context(conversation: Conversation) -> dict[str, Any]:
     """What the composer needs to add pictures, and whether the language model sees them."""
+    configured = conversation_context(conversation).configured
     return {
-        "sees_pictures": model_context(scenario).configured.pictures is not None,
+        "language_model": configured.label,
+        "sees_pictures": configured.pictures is not None,
         "most_picture_bytes": largest_picture_bytes(),
         "most_picture_megabytes": settings.PICTURE_MEGABYTES,
         "most_pictures": settings.PICTURES_PER_MESSAGE,
@@ -155,7 +174,7 @@ def picture_context(scenario: Scenario) -> dict[str, Any]:
 def page_context(request: HtmxRequest, conversation: Conversation, *, before: int | None = None) -> dict[str, Any]:
     """The page of a conversation with its newest messages, or those before a position."""
     return {
-        **new_page_context(request, conversation.public_id, conversation.scenario),
+        **_context_of(request, conversation),
         **thread_context(request, conversation, before=before),
         **documents_context(conversation, request_reader(request)),
         **costs_context(conversation),
@@ -175,5 +194,6 @@ def _urls(public_id: uuid.UUID) -> dict[str, str]:
         "messages": of_conversation("post"),
         "sync": of_conversation("sync"),
         "scenario": of_conversation("scenario"),
+        "model": of_conversation("choose_model"),
         "estimate": reverse("conversations:estimate"),
     }

@@ -18,6 +18,7 @@ from conversations.selectors.conversations.tool_calls import CallRow
 from conversations.selectors.conversations.window_coverage import Coverage, Mark
 from conversations.wording.error_sentences import ReaderLocale, stored_error_sentence
 from conversations.wording.finish_notes import finish_note
+from conversations.wording.model_labels import model_label
 from conversations.wording.window_labels import MARK_LABELS
 
 from .sources_summary import SourcesSummary, summarize_sources
@@ -51,7 +52,8 @@ class RenderedMessage:
     *html* is the whole content; of a streaming reply it is the finished blocks, and *tail* the open text from code
     point *tail_at* on. *error* is the sentence that says why a reply is not whole, or empty, and
     *finish_note* what its provider said of the end of one that has none. *mark* says whether the
-    model sees the message. *steps* come before the content, *calls* are those of the current step.
+    model sees the message. *model* is the label of the language model that makes a reply, and *begins_model* says that
+    another one made the reply before it. *steps* come before the content, *calls* are those of the current step.
     """
 
     message: ThreadMessage
@@ -64,6 +66,19 @@ class RenderedMessage:
     mark: Mark
     steps: tuple[RenderedStep, ...]
     calls: tuple[RenderedCall, ...]
+    model: str = ""
+    begins_model: bool = False
+
+    @property
+    def previous_model(self) -> str:
+        """The label of the model that made the version before it."""
+        versions = self.message.versions
+        return model_label(versions.previous_model) if versions and versions.previous_model else ""
+
+    @property
+    def next_model(self) -> str:
+        versions = self.message.versions
+        return model_label(versions.next_model) if versions and versions.next_model else ""
 
     @property
     def mark_label(self) -> Promise:
@@ -71,13 +86,23 @@ class RenderedMessage:
 
 
 def render_messages(
-    messages: Iterable[ThreadMessage], *, reader: ReaderLocale, coverage: Coverage
+    messages: Iterable[ThreadMessage], *, reader: ReaderLocale, coverage: Coverage, model_before: str = ""
 ) -> list[RenderedMessage]:
-    """Render *messages*, each marked by whether the window holds it."""
-    return [_render_message(message, reader, coverage) for message in messages]
+    """Render *messages*, each marked by whether the window holds it.
+
+    *model_before* is the name of the model that made the last reply before them, empty where there is none.
+    """
+    rendered = []
+    for message in messages:
+        begins_model = bool(model_before and message.made_by and message.made_by != model_before)
+        rendered.append(_render_message(message, reader, coverage, begins_model=begins_model))
+        model_before = message.made_by or model_before
+    return rendered
 
 
-def _render_message(message: ThreadMessage, reader: ReaderLocale, coverage: Coverage) -> RenderedMessage:
+def _render_message(
+    message: ThreadMessage, reader: ReaderLocale, coverage: Coverage, *, begins_model: bool
+) -> RenderedMessage:
     html, tail_at = _render_content(message)
     return RenderedMessage(
         message=message,
@@ -90,6 +115,8 @@ def _render_message(message: ThreadMessage, reader: ReaderLocale, coverage: Cove
         mark=coverage.mark_of(message),
         steps=_render_steps(message, reader),
         calls=_render_calls(message.steps.calls, reader),
+        model=model_label(message.made_by) if message.made_by else "",
+        begins_model=begins_model,
     )
 
 

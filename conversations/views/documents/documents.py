@@ -101,6 +101,7 @@ def _keeper(request: HtmxRequest, address: dict[str, Any]) -> Callable[..., Adde
         scenario = find_scenario_with_documents(request.user, address["scenario_id"])
         return lambda **file: add_document(user=request.user, place=scenario, **file)
     beginning = {"public_id": address["public_id"], "scenario_id": parameters.scenario_id(request)}
+    beginning |= {each: parameters.name(request, each) for each in ("language_model", "effort")}
     return lambda **file: add_to_conversation(user=request.user, **beginning, **file)
 
 

@@ -13,6 +13,7 @@ from conversations.core.errors import FrameError
 
 LARGEST_POSITION = 2**31 - 1  # what the column holds
 FIRST_YEAR, LAST_YEAR = 1970, 9998
+MOST_CHARACTERS_OF_A_NAME = 200
 MOST_DIGITS = 18  # of an id
 MOST_PICTURES = 1_000  # whatever the limits of the site are
 
@@ -87,6 +88,14 @@ def picture_ids(request: HttpRequest) -> list[int]:
 def chosen_picture_ids(request: HttpRequest) -> list[int] | None:
     """Return the same; None where the form does not ask which ones."""
     return picture_ids(request) if "choose_pictures" in request.POST else None
+
+
+def name(request: HttpRequest, parameter: str) -> str:
+    """Return a name in the query or the form, such as that of a language model; empty if there is none."""
+    value = request.GET.get(parameter) or request.POST.get(parameter) or ""
+    if len(value) > MOST_CHARACTERS_OF_A_NAME or not value.isprintable():
+        raise FrameError(parameter)
+    return value
 
 
 def flag(request: HttpRequest, name: str) -> bool:

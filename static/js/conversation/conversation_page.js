@@ -23,6 +23,7 @@ import { Sidebar } from "../sidebar/sidebar.js";
 import { Costs } from "./costs.js";
 import { frameHandler } from "./frame_handlers.js";
 import { startInspector } from "./inspector.js";
+import { ModelChoice } from "./model_choice.js";
 import { startScenarioChoice } from "./scenario_choice.js";
 import { Sending } from "./sending.js";
 import { startShortcuts } from "./shortcuts.js";
@@ -37,7 +38,13 @@ const conversation = dataOf(page, "conversation");
 const isStored = page.hasAttribute("data-stored");
 const urls = JSON.parse(dataOf(page, "urls"));
 /** @type {Record<string, string>} what is sent with the first message */
-const beginning = isStored ? {} : { scenario: fieldOf(form, "scenario").value };
+const beginning = isStored
+  ? {}
+  : {
+      scenario: fieldOf(form, "scenario").value,
+      language_model: fieldOf(form, "language_model").value,
+      effort: fieldOf(form, "effort").value,
+    };
 
 // The parts of the page
 
@@ -85,6 +92,16 @@ const costs = new Costs(find(page, '[data-part="costs"]'), {
   onRefused,
 });
 
+const model = new ModelChoice(find(page, ".conversation-header"), {
+  url: urls.model,
+  connection,
+  onChosen(sentence) {
+    announcer.say(sentence);
+    meter.refresh(composer.field.value);
+  },
+  onRefused,
+});
+
 // What comes from the server
 
 connection.listen({
@@ -99,6 +116,7 @@ connection.listen({
     composer,
     meter,
     costs,
+    model,
     onGapTooLarge: () => location.replace(urls.conversation),
   }),
   onTransport: showTransport,
@@ -117,6 +135,7 @@ startMessageActions(page, {
   composer,
   meter,
   announcer,
+  dialog: smallDialog,
   editor: find(document, "#editor", HTMLTemplateElement),
   passageCard: find(document, "#passage-card"),
 });

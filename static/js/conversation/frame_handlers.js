@@ -13,6 +13,7 @@
  * @property {import("../composer/composer.js").Composer} composer
  * @property {import("../composer/meter.js").Meter} meter
  * @property {import("./costs.js").Costs} costs
+ * @property {import("./model_choice.js").ModelChoice} model
  * @property {() => void} onGapTooLarge called when more is new than a snapshot holds, or it is above the page
  */
 
@@ -31,6 +32,7 @@ export function frameHandler({
   composer,
   meter,
   costs,
+  model,
   onGapTooLarge,
 }) {
   /** @param {ServerFrame} frame */
@@ -73,6 +75,9 @@ export function frameHandler({
       case "message.marked":
         takeMark(frame);
         break;
+      case "model.chosen":
+        model.show();
+        break;
       case "conversation.snapshot":
         takeSnapshot(frame);
         break;
@@ -98,6 +103,7 @@ export function frameHandler({
     }
     messages.takeSnapshot(snapshot);
     costs.show(snapshot.costs);
+    model.show(snapshot.model_key);
     coverage.update(messages.streamingArticle ? snapshot.window : { recalled: snapshot.window.recalled });
     sidebar.showAwaitingApproval(snapshot.awaiting_approval);
     if (snapshot.title) {

@@ -5,7 +5,7 @@ import { startCitations } from "./citations.js";
 import { startEditing } from "./message_editor.js";
 import { startMessageKeys } from "./message_keys.js";
 import { startPins } from "./pins.js";
-import { startReplyActions } from "./reply_actions.js";
+import { startRegenerateWith, startReplyActions } from "./reply_actions.js";
 import { startSources } from "./sources.js";
 import { sendDecision, startDeciding } from "./tool_calls.js";
 import { startVersions } from "./versions.js";
@@ -18,10 +18,14 @@ import { startVersions } from "./versions.js";
  * @param {import("../composer/composer.js").Composer} parts.composer
  * @param {import("../composer/meter.js").Meter} parts.meter
  * @param {import("../shared/announcer.js").Announcer} parts.announcer
+ * @param {HTMLDialogElement} parts.dialog in which another model is chosen for a reply
  * @param {HTMLTemplateElement} parts.editor the form in which a message is edited
  * @param {HTMLElement} parts.passageCard
  */
-export function startMessageActions(page, { connection, coverage, composer, meter, announcer, editor, passageCard }) {
+export function startMessageActions(
+  page,
+  { connection, coverage, composer, meter, announcer, dialog, editor, passageCard },
+) {
   const onRefused = (/** @type {unknown} */ error) => composer.showFailure(error);
 
   startPins(page, {
@@ -44,7 +48,9 @@ export function startMessageActions(page, { connection, coverage, composer, mete
     onRefused,
   });
   startVersions(page, { connection, onShown: () => announcer.say(sentence("shown")), onRefused });
-  startReplyActions(page, { connection, onRefused: (sentence) => composer.showError(sentence) });
+  const onReplyRefused = (/** @type {string} */ sentence) => composer.showError(sentence);
+  startReplyActions(page, { connection, onRefused: onReplyRefused });
+  startRegenerateWith(dialog, { connection, onRefused: onReplyRefused });
   startDeciding(page, {
     async decide(form, allowed) {
       composer.showError("");

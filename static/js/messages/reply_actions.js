@@ -1,4 +1,4 @@
-/** Stop, Regenerate, and the same with more room: buttons of a form without JavaScript, frames with it. */
+/** Stop, Regenerate, with more room or another model: buttons of a form without JavaScript, frames with it. */
 
 import { closest, find, query } from "../shared/dom.js";
 
@@ -26,6 +26,30 @@ export function startReplyActions(page, { connection, onRefused }) {
       } else {
         await (action === "stop" ? connection.stop(reply, formAction) : connection.regenerate(reply, formAction));
       }
+    } catch (error) {
+      onRefused(error instanceof Error ? error.message : "");
+    }
+  });
+}
+
+/**
+ * Regenerate a reply by the language model that is chosen in *dialog*, which htmx fills.
+ * @param {HTMLDialogElement} dialog
+ * @param {object} options
+ * @param {import("../server/connection.js").Connection} options.connection
+ * @param {(sentence: string) => void} options.onRefused told "" when an attempt begins
+ */
+export function startRegenerateWith(dialog, { connection, onRefused }) {
+  dialog.addEventListener("click", async (event) => {
+    const button = closest(event, '[data-action="regenerate-with"]', HTMLButtonElement);
+    if (!button?.form) {
+      return;
+    }
+    event.preventDefault();
+    dialog.close();
+    onRefused("");
+    try {
+      await connection.regenerateWith(Number(button.dataset.reply), button.value, button.form.action);
     } catch (error) {
       onRefused(error instanceof Error ? error.message : "");
     }

@@ -124,7 +124,7 @@ export class Connection {
    * @param {string} url
    */
   stop(reply, url) {
-    return this.#act("reply.stop", reply, url);
+    return this.#act("reply.stop", { reply }, url);
   }
 
   /**
@@ -132,7 +132,27 @@ export class Connection {
    * @param {string} url
    */
   regenerate(reply, url) {
-    return this.#act("reply.regenerate", reply, url);
+    return this.#act("reply.regenerate", { reply }, url);
+  }
+
+  /**
+   * Regenerate a reply by another language model, for that version alone.
+   * @param {number} reply
+   * @param {string} languageModel
+   * @param {string} url
+   */
+  regenerateWith(reply, languageModel, url) {
+    return this.#act("reply.regenerate_with", { reply, language_model: languageModel }, url);
+  }
+
+  /**
+   * Go on with another language model and effort; blank is the scenario's.
+   * @param {string} languageModel
+   * @param {string} effort
+   * @param {string} url
+   */
+  chooseModel(languageModel, effort, url) {
+    return this.#act("model.choose", { language_model: languageModel, effort }, url);
   }
 
   /**
@@ -193,12 +213,12 @@ export class Connection {
 
   /**
    * @param {string} type
-   * @param {number} reply
+   * @param {Record<string, string | number>} fields
    * @param {string} url
    */
-  async #act(type, reply, url) {
-    if (!this.socket.send({ type, conversation: this.conversation, reply })) {
-      await this.#reach(postForm(url));
+  async #act(type, fields, url) {
+    if (!this.socket.send({ type, conversation: this.conversation, ...fields })) {
+      await this.#reach(postForm(url, inForm(fields)));
       this.sync();
     }
   }

@@ -6,6 +6,7 @@
  * @typedef {{type: "message.marked", conversation: string, message: number, position: number, pinned: boolean,
  *   excluded: boolean, never_recalled: boolean}} MessageMarked
  * @typedef {{type: "message.shown", conversation: string, message: number, position: number}} MessageShown
+ * @typedef {{type: "model.chosen", conversation: string, language_model: string, effort: string}} ModelChosen
  * @typedef {{type: "reply.started", conversation: string, reply: number, position: number}} ReplyStarted
  * @typedef {{type: "reply.delta", conversation: string, reply: number, step: number, at: number,
  *   text: string}} ReplyDelta
@@ -22,7 +23,7 @@
  * @typedef {{type: "conversation.awaiting_approval", conversation: string, awaiting_approval: boolean}} ConversationAwaitsApproval
  * @typedef {{type: "conversation.renamed", conversation: string, title: string}} ConversationRenamed
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
- *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string,
+ *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string, model_key: string,
  *   awaiting_approval: string[]}} ConversationSnapshot
  * @typedef {{type: "error", code: string, message: string, conversation?: string | null,
  *   client_id?: string | null}} ErrorFrame
@@ -35,7 +36,7 @@
  *
  * @typedef {ReplyDelta | ReplyReasoning | ReplyHtml} ReplyPiece a piece of a reply that streams
  *
- * @typedef {MessageStored | MessageMarked | MessageShown | ReplyStarted | ReplyPiece | ReplyStep |
+ * @typedef {MessageStored | MessageMarked | MessageShown | ModelChosen | ReplyStarted | ReplyPiece | ReplyStep |
  *   ReplyRestarted | ReplyEnded | WindowRecorded | ConversationAwaitsApproval | ConversationRenamed |
  *   ConversationSnapshot | ErrorFrame} ServerFrame
  */

@@ -1,0 +1,133 @@
+"""The language model in a browser: chosen by mouse and keyboard, on all pages, and for one reply alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from .page_actions import block_socket, composer, replies, say, streaming
+
+FORGET = """
+from conversations.models import Conversation
+Conversation.objects.filter(public_id="{public_id}").update(language_model="model-of-last-year")
+"""
+SMALL, LARGE = "Demo (4k window)", "Demo (32k window)"
+
+
+def opener(page):
+    return page.get_by_role("button", name="Language model:")
+
+
+def choose(page, name):
+    opener(page).click()
+    page.get_by_role("menuitemradio", name=name).click()
+
+
+def test_the_model_is_changed_in_mid_conversation_and_the_thread_says_where(page):
+    say(page, "My name is Andrew")
+    expect(opener(page)).to_have_text(SMALL)
+    choose(page, LARGE)
+    expect(opener(page)).to_have_text(LARGE)
+    expect(opener(page)).to_be_focused()
+    say(page, "What is my name?")
+    expect(replies(page).last.locator(".model-line")).to_have_text(f"From here on: {LARGE}")
+    expect(page.locator(".model-line")).to_have_count(1)
+    expect(page.locator("[data-part=meter]")).to_contain_text("of 30,768 tokens")
+    page.reload()
+    expect(opener(page)).to_have_text(LARGE)
+    expect(page.locator(".message-model")).to_have_text([SMALL, LARGE])
+
+
+def test_a_choice_appears_on_other_pages(page):
+    say(page, "My name is Andrew")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(opener(other)).to_have_text(SMALL)
+    choose(page, LARGE)
+    expect(opener(other)).to_have_text(LARGE)
+    choose(other, SMALL)
+    expect(opener(page)).to_have_text(SMALL)
+
+
+def test_the_menu_is_used_by_keyboard(page):
+    say(page, "My name is Andrew")
+    opener(page).focus()
+    page.keyboard.press("Enter")
+    small, large = (page.get_by_role("menuitemradio", name=name) for name in (SMALL, LARGE))
+    expect(small).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(large).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(small).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("menu", name="Language model")).to_be_hidden()
+    expect(opener(page)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(small).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(opener(page)).to_have_text(LARGE)
+
+
+def test_a_model_is_chosen_before_the_first_message(page):
+    composer(page).fill("My name is Andrew")
+    choose(page, LARGE)
+    page.wait_for_url("**language_model=windowseat-demo-32k**")
+    expect(composer(page)).to_have_value("My name is Andrew")
+    say(page, "My name is Andrew")
+    expect(replies(page).last.locator(".message-model")).to_have_text(LARGE)
+    page.reload()
+    expect(opener(page)).to_have_text(LARGE)
+
+
+def test_a_model_is_chosen_without_a_socket_and_without_javascript(page, open_page):
+    say(page, "My name is Andrew")
+    block_socket(page)
+    page.reload()
+    choose(page, LARGE)
+    expect(opener(page)).to_have_text(LARGE)
+    plain = open_page(page.url, java_script_enabled=False, storage_state=page.context.storage_state())
+    choose(plain, SMALL)
+    expect(opener(plain)).to_have_text(SMALL)
+
+
+def test_one_reply_is_regenerated_with_another_model(page):
+    say(page, "My name is Andrew")
+    page.get_by_role("link", name="Regenerate with another model").click()
+    page.get_by_role("dialog").get_by_role("button", name=LARGE).click()
+    expect(replies(page).locator(".versions")).to_contain_text("2 of 2")
+    expect(streaming(page)).to_have_count(0)
+    expect(replies(page).last.locator(".message-model")).to_have_text(LARGE)
+    expect(opener(page)).to_have_text(SMALL)
+    previous = page.get_by_role("button", name="Previous version")
+    expect(previous).to_have_attribute("title", f"Previous version · {SMALL}")
+    previous.click()
+    expect(replies(page).last.locator(".message-model")).to_have_text(SMALL)
+
+
+def test_a_model_that_is_gone_is_said_and_the_conversation_goes_on(page, site):
+    say(page, "My name is Andrew")
+    site.run(FORGET.format(public_id=re.search(r"/c/([0-9a-f-]{36})/", page.url)[1]))
+    page.reload()
+    expect(page.locator(".model-note")).to_have_text(
+        f"“model-of-last-year” is not on offer to you here. {SMALL} answers in its place."
+    )
+    expect(say(page, "What is my name?")).to_contain_text("Andrew")
+    choose(page, SMALL)
+    expect(page.locator(".model-note")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_the_menu_fits_every_width(signed_in, width):
+    page = signed_in(viewport={"width": width, "height": 844})
+    say(page, "My name is Andrew")
+    opener(page).click()
+    menu = page.get_by_role("menu", name="Language model")
+    expect(menu).to_be_visible()
+    box = menu.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert box["y"] + box["height"] <= 844
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
