@@ -115,6 +115,20 @@ PICTURE_MEGABYTES = ENV.integer(
 )
 PICTURES_PER_MESSAGE = ENV.integer("PICTURES_PER_MESSAGE", default=20, minimum=1, help="Most pictures of one message.")
 
+# Web search
+
+WEB_SEARCH_URL = ENV.text(
+    "WEB_SEARCH_URL",
+    help="Address of a SearXNG whose results may be sent beside a question, such as http://localhost:8888; its JSON "
+    "format must be enabled. Empty is no web search.",
+)
+WEB_SEARCH_RESULTS = ENV.integer(
+    "WEB_SEARCH_RESULTS", default=8, minimum=1, maximum=50, help="Most results of one web search."
+)
+WEB_SEARCH_SECONDS = ENV.integer(
+    "WEB_SEARCH_SECONDS", default=6, minimum=1, help="Longest wait for a web search; then the reply is made without it."
+)
+
 # Limits
 
 MESSAGES_PER_MINUTE = ENV.integer(

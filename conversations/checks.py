@@ -1,4 +1,4 @@
-"""System checks of settings: language models, embeddings, search language, window policies, tools, processes."""
+"""System checks of settings: language models, embeddings, web and text search, window policies, tools, processes."""
 
 from __future__ import annotations
 
@@ -115,6 +115,19 @@ def _check_embedding_address() -> list[CheckMessage]:
     if settings.OPENAI_EMBEDDING_API_KEY and not settings.OPENAI_EMBEDDING_BASE_URL:
         text = "OPENAI_EMBEDDING_API_KEY goes to the provider of replies: OPENAI_EMBEDDING_BASE_URL is empty."
         return [checks.Warning(text, hint="Set OPENAI_EMBEDDING_BASE_URL, or remove the key.", id="conversations.W004")]
+    return []
+
+
+@register
+def check_web_search(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse to start with an address of a web search that can never be asked."""
+    if not settings.WEB_SEARCH_URL:
+        return []
+    try:
+        named_destination(settings.WEB_SEARCH_URL)
+    except EgressRefused as error:
+        hint = "WEB_SEARCH_URL=https://search.example.org, or http://localhost:8888 on this machine."
+        return [Error(f"WEB_SEARCH_URL: {error}", hint=hint, id="conversations.E007")]
     return []
 
 

@@ -82,6 +82,7 @@ urlpatterns = [
     path("c/<uuid:public_id>/summary/undo/", summaries.undo, name="undo_summary"),
     path("c/<uuid:public_id>/scenario/", conversation_actions.scenario, name="scenario"),
     path("c/<uuid:public_id>/model/", model_choice.choose_model, name="choose_model"),
+    path("c/<uuid:public_id>/web-search/", conversation_actions.web_search, name="web_search"),
     path("c/<uuid:public_id>/notes/", notes.notes, name="notes"),
     path("c/<uuid:public_id>/rename/", conversation_actions.rename, name="rename"),
     path("c/<uuid:public_id>/delete/", conversation_actions.delete, name="delete"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
 from django.utils import timezone
@@ -111,6 +112,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
         "language_model",
         "effort",
         "tools",
+        "web_search",
         "policy_name",
         "low_water_share",
         "last_messages",
@@ -128,22 +130,17 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
     class Meta:
         model = Scenario
         fields = (
-            "name",
-            "system_prompt",
-            "language_model",
-            "effort",
-            "sampling",
-            "tools",
-            "policy_name",
-            *POLICY_FIELDS,
+            *("name", "system_prompt", "language_model", "effort", "sampling", "tools", "web_search"),
+            *("policy_name", *POLICY_FIELDS),
         )
         labels = {
+            "web_search": _("Web search"),
             "last_messages": _("Messages to keep"),
             "cap_tokens": _("Longest prompt, tokens"),
             "message_cap_tokens": _("Longest message, tokens"),
             "reply_reserve_tokens": _("Reply reserve, tokens"),
             "low_water_share": _("Fill after sliding"),
-            "grounding_share": _("Share for document passages"),
+            "grounding_share": _("Share for passages"),
             "recall_share": _("Share for recall"),
             "summary_cap_tokens": _("Longest summary, tokens"),
             "skip_oversized": _("Skip messages that are too large"),
@@ -186,6 +183,12 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
             self._offer("effort", effort_choices(self._stored("effort")))
             self._offer("policy_name", policy_name_choices(self._stored("policy_name")))
             cast(ToolsField, self.fields["tools"]).offer_tools(self.instance)
+            self.fields["web_search"].required = False  # left out, it stays as it is
+
+    @property
+    def offers_web_search(self) -> bool:
+        """Whether there is a choice: a site without a web search has none."""
+        return bool(settings.WEB_SEARCH_URL)
 
     def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
         cast(forms.ChoiceField, self.fields[name]).choices = choices

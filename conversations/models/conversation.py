@@ -28,7 +28,7 @@ class Conversation(models.Model):
     is pinned, on any branch: a window without pins is read without asking for them.
     *language_model* is the owner's choice, and *effort* how hard it is asked to think; blank is the scenario's.
     *notes* are the owner's, sent with each question in it. One that is *kept_out_of_recall* is never looked in for a
-    question in another one.
+    question in another one. *searches_web* looks its questions up on the web, where its scenario leaves that open.
     """
 
     public_id = models.UUIDField(_("public id"), default=uuid.uuid4, unique=True, editable=False)
@@ -49,6 +49,7 @@ class Conversation(models.Model):
     has_pins = models.BooleanField(default=False)
     notes = models.TextField(blank=True, editable=False, default="", db_default="")
     kept_out_of_recall = models.BooleanField(default=False, db_default=False, editable=False)
+    searches_web = models.BooleanField(_("searches the web"), default=False, db_default=False)
     archived = models.BooleanField(_("archived"), default=False)
     starred = models.BooleanField(_("starred"), default=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)

@@ -24,6 +24,14 @@ WITH_TOOLS = gettext_noop("With tools")
 PART_ABOVE_0 = [MinValueValidator(Decimal("0.01")), MaxValueValidator(1)]
 
 
+class WebSearch(models.TextChoices):
+    """Whether the questions of its conversations are searched for on the web, where the site can do that."""
+
+    OFFERED = "offered", _("When switched on in the conversation")
+    ALWAYS = "always", _("For every question")
+    NEVER = "never", _("Never")
+
+
 def scenario_name(name: str) -> str:
     """Return what people read for *name*: the scenarios that the site made are called in their language."""
     return gettext(name) if name in (PLAIN, WITH_TOOLS) else name
@@ -52,6 +60,14 @@ class Scenario(models.Model):
     effort = models.CharField(_("effort"), max_length=10, blank=True, default="", db_default="")
     sampling = models.JSONField(_("model parameters (JSON)"), default=dict, blank=True)
     tools = models.JSONField(_("tools"), default=list, blank=True)
+    web_search = models.CharField(
+        _("web search"),
+        max_length=10,
+        choices=WebSearch,
+        default=WebSearch.OFFERED,
+        db_default=WebSearch.OFFERED.value,
+        help_text=_("Whether questions are also looked up on the web, where this site has a web search."),
+    )
     offered = models.BooleanField(_("offered"), default=False, help_text=_("Everyone may choose it."))
     is_default = models.BooleanField(_("is default"), default=False, help_text=_("New conversations start with it."))
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
@@ -93,12 +109,12 @@ class Scenario(models.Model):
         help_text=_("Longest reply, in tokens. Leave empty for the model's default."),
     )
     grounding_share = models.DecimalField(
-        _("share for document passages"),
+        _("share for passages"),
         max_digits=3,
         decimal_places=2,
         default=Decimal("0.5"),
         validators=PART,
-        help_text=_("Largest share of the budget for document passages, 0 to 1."),
+        help_text=_("Largest share of the budget for passages of documents and the web, 0 to 1."),
     )
     recall_share = models.DecimalField(
         _("share for recall"),

@@ -42,7 +42,7 @@ PART_LABELS: Mapping[Part, Promise] = {
     "summary": gettext_lazy("Summary"),
     "older": gettext_lazy("Older messages"),
     "recall": gettext_lazy("Recalled"),
-    "grounding": gettext_lazy("Document passages"),
+    "grounding": gettext_lazy("Passages"),
     "newest": gettext_lazy("Newest message"),
     "tool_steps": gettext_lazy("Tool steps"),
 }

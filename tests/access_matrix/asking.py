@@ -92,6 +92,7 @@ def fields_of(world: World, who: Who) -> dict[str, Any]:
             "excluded": "true",
             "never_recalled": "true",
             "summarises": "true",
+            "searches_web": "true",
             "version": "2",
             "shows": "true",
         }

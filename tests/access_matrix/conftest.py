@@ -20,4 +20,5 @@ def stored_world(django_db_setup: None, django_db_blocker: object) -> Iterator[W
 @pytest.fixture
 def world(stored_world: World, db: None, settings: object) -> World:
     settings.MESSAGES_PER_MINUTE = 0
+    settings.WEB_SEARCH_URL = "http://127.0.0.1:9"  # so that it can be switched; nothing here makes a reply
     return stored_world

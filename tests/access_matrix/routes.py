@@ -66,6 +66,7 @@ CONVERSATIONS = {
         *(
             "scenario",
             "choose_model",
+            "web_search",
             "rename",
             "notes",
             "delete",

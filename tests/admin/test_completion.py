@@ -119,7 +119,7 @@ def test_every_part_of_a_window_has_a_name_and_a_colour():
 
 def test_the_window_is_a_readable_table(admin_browser, completion):
     page = page_of(admin_browser, completion)
-    for words in ("System prompt", "Pinned messages", "Older messages", "Newest message", "Document passages"):
+    for words in ("System prompt", "Pinned messages", "Older messages", "Newest message", "Passages"):
         assert words in page
     assert "7 – 9" in page  # the positions of the older messages, counted from 1
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations.models import Scenario
+from conversations.models.scenario import WebSearch
 from conversations.services.scenarios.scenario_file import problems_of, read_document, write_document
 from conversations.services.scenarios.scenarios import SETTINGS
 from tests.support.hypothesis_profile import count_cases
@@ -64,6 +65,7 @@ SAMPLING = st.dictionaries(
         skip_oversized=st.booleans(),
         pictures_only_with_question=st.booleans(),
         summary_cap_tokens=st.integers(0, 100_000),
+        web_search=st.sampled_from(WebSearch.values),
     )
 )
 def test_what_is_written_is_read_as_it_was(scenario):
@@ -84,6 +86,7 @@ def test_a_file_is_settings_without_history_or_owner():
         "sampling",
         "policy",
         "tools",
+        "web_search",
     ]
     assert document["policy"]["name"] == "sliding"
 
@@ -91,6 +94,7 @@ def test_a_file_is_settings_without_history_or_owner():
 def test_what_a_file_does_not_say_has_its_default():
     read = read_document(raw(policy={"low_water_share": 1}), owner=None)
     assert (read.policy_name, read.low_water_share, read.sampling) == ("sliding", Decimal(1), {})
+    assert read.web_search == "offered"
 
 
 def test_a_byte_order_mark_does_no_harm():
@@ -144,6 +148,8 @@ def test_what_is_no_scenario_is_refused(given, words):
         ({"sampling": {"model": "dearer"}}, "sampling: Windowseat sets these itself"),
         ({"sampling": {"temperature": 1e400}}, "Infinity is not a number here"),
         ({"tools": ["search"]}, "tools: "),
+        ({"web_search": "sometimes"}, "web_search: "),
+        ({"web_search": None}, "web_search: This must be text."),
         ({"policy": {"name": "os.system"}}, "policy.name: This site does not offer"),
         ({"policy": {"name": PATH}}, "policy.name: This site does not offer"),
         ({"policy": {"cap_tokens": "many"}}, "policy.cap_tokens: This must be a whole number."),

@@ -46,7 +46,7 @@ def switch(client, shows, **options):
 
 def test_a_reply_tells_the_sums_of_its_requests_and_why_it_was_expensive(client, conversation):
     page = page_of(client, conversation)
-    for said in ("206 in (80 cached)", "14 out", "2 requests", "Expensive because of document passages: "):
+    for said in ("206 in (80 cached)", "14 out", "2 requests", "Expensive because of passages: "):
         assert said in page
 
 

@@ -85,6 +85,11 @@ def test_what_a_document_says_is_text_and_nothing_else(client, conversation):
         ({"semantic_error": "provider_unavailable"}, ["Searched by words only. The"]),
         ({"lexical_error": "look_up_too_costly"}, ["Sources: 3 passages", "Not everything was searched. There"]),
         ({"included": (), "lexical_error": "look_up_too_costly"}, ["Not everything was searched. There"]),
+        ({"included": (), "documents": 0, "web_results": 0}, ["The web search found nothing"]),
+        (
+            {"web_results": 0, "web_error": "web_search_unreachable"},
+            ["Sources: 3 passages", "The web search could not be reached, so this was answered without it."],
+        ),
     ],
 )
 def test_the_line_under_a_reply_says_what_was_found(client, conversation, looked_up, words):
@@ -92,6 +97,28 @@ def test_the_line_under_a_reply_says_what_was_found(client, conversation, looked
     page = page_of(client, conversation).text
     assert [each for each in words if each not in page] == []
     assert ("Ask again more narrowly" in page) == ("Ask again more narrowly" in words)
+
+
+WEB = {"text": "They wade.", "source": f"Herons {HOSTILE}", "score": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("url", "link"),
+    [
+        ("https://birds.example/heron?a=1&b=2", 'href="https://birds.example/heron?a=1&amp;b=2"'),
+        ("http://birds.example/", 'href="http://birds.example/"'),
+        ("javascript:alert(1)", ""),
+        ('https://x.example/"><script>', 'href="https://x.example/&quot;&gt;&lt;script&gt;"'),
+    ],
+)
+def test_a_passage_of_the_web_links_to_its_page_and_to_nothing_else(client, conversation, monkeypatch, url, link):
+    monkeypatch.setattr(f"{__name__}.GROUNDING", [WEB | {"url": url}])
+    reply = reply_with(conversation, included=(GroundingPassage(1, 1.0),), documents=0, web_results=1)
+    panel = client.get(reverse("conversations:window", args=[conversation.public_id, reply.pk])).text
+    for shown in (sources_of(client, reply, hx_request="true").text, panel):
+        assert shown.count(f'{link} target="_blank" rel="noopener noreferrer nofollow"') == bool(link)
+        assert 'href="javascript' not in shown
+        assert "<script>alert" not in shown
 
 
 def test_a_reply_that_nothing_was_looked_up_for_has_no_line(client, conversation):

@@ -138,7 +138,7 @@ def _slices(record: WindowRecord) -> Iterator[Slice]:
         entries = tuple(group)
         tokens = sum(entry.tokens for entry in entries)
         if kind == "newest" and record.grounding.tokens:
-            yield "grounding", gettext("Document passages"), record.grounding.tokens, ()
+            yield "grounding", gettext("Passages"), record.grounding.tokens, ()
             tokens -= record.grounding.tokens
         if kind == "newest" and record.recall.tokens:
             yield "recall", str(PART_LABELS["recall"]), record.recall.tokens, ()

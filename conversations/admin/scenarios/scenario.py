@@ -53,7 +53,7 @@ class ScenarioAdmin(LargeListAdmin):
     fieldsets = [
         (None, {"fields": ["name", "system_prompt", "language_model", "effort", "sampling"]}),
         (_("Tools"), {"fields": ["tools"]}),
-        (_("Documents"), {"fields": ["documents"]}),
+        (_("Documents"), {"fields": ["documents", "web_search"]}),
         (_("Who may use it"), {"fields": ["offered", "is_default", "owner"]}),
         (
             _("Window policy"),

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, zip_longest
 
 RANK_OFFSET = 60
 SHINGLE_WORDS = 3
@@ -23,13 +23,17 @@ WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage of a document that may answer. *rating* tells it from others of the same ranking: higher is better."""
+    """A passage of a document that may answer. *rating* tells it from others of the same ranking: higher is better.
+
+    One from the web is of no *document* and has the *url* of its page.
+    """
 
     id: int
     document: str
     source: str
     text: str
     rating: float
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,11 @@ def fuse(rankings: Sequence[Sequence[Candidate]], *, most: int) -> list[Fused]:
     best_first = sorted(candidates.values(), key=lambda candidate: -scores[candidate.id])
     different = islice(_without_duplicates(best_first), most)
     return [Fused(each, round(scores[each.id], 4)) for each in different]
+
+
+def interleave(*rankings: Sequence[Fused]) -> list[Fused]:
+    """Return all of *rankings*, each best first, in turns: of what can't be compared, none pushes another out."""
+    return [each for turn in zip_longest(*rankings) for each in turn if each is not None]
 
 
 def _part_of(rank: int, rankings: int) -> float:

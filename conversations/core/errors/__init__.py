@@ -5,7 +5,7 @@
     │ ├ EmptyMessage, RequestTooLarge, RequestTooSlow, UploadTooLarge, ReplyInProgress, NothingToRegenerate
     │ ├ MessageExcluded, MessageNotEditable, MessageNotPinnable, InvalidHistory, ReasonInvalid, CallNotAwaitingApproval
     │ ├ NotesHaveTooManyCharacters, NotesHaveTooManyTokens, EffortNotAccepted, TooManyPicturesForModel
-    │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged
+    │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ └ PictureTooLarge, TooManyPictures, PicturesGone
     ├ FrameError                      the page sent what is not a frame
@@ -24,6 +24,9 @@
     ├ PictureError                    a picture can't be read
     │ └ PictureEmpty, PictureDamaged, PictureKindUnknown, PictureTooManyPixels, PictureTooCostly
     ├ LookUpTooCostly                 too many passages; the reply is made without them
+    ├ WebSearchError                  no results of the web; the reply is made without them
+    │ ├ WebSearchUnreachable, WebSearchTimedOut, WebSearchBusy, WebSearchRefused
+    │ └ WebSearchMalformed, WebSearchEnginesFailed
     ├ CompletionError                 the provider failed
     │ ├ ProviderUnavailable           retryable
     │ │ └ ProviderTimedOut, StreamBroken
@@ -174,6 +177,7 @@ from .inputs import (
     SummaryTooLong,
     TooManyPicturesForModel,
     UploadTooLarge,
+    WebSearchNotOffered,
 )
 from .pictures import (
     PictureDamaged,
@@ -213,6 +217,15 @@ from .tools import (
     ToolUnknown,
     ToolUnreachable,
     TooManyCalls,
+)
+from .web_search import (
+    WebSearchBusy,
+    WebSearchEnginesFailed,
+    WebSearchError,
+    WebSearchMalformed,
+    WebSearchRefused,
+    WebSearchTimedOut,
+    WebSearchUnreachable,
 )
 
 __all__ = [
@@ -342,6 +355,14 @@ __all__ = [
     "UploadTooLarge",
     "UploadsForbidden",
     "UploadsUsedUp",
+    "WebSearchBusy",
+    "WebSearchEnginesFailed",
+    "WebSearchError",
+    "WebSearchMalformed",
+    "WebSearchNotOffered",
+    "WebSearchRefused",
+    "WebSearchTimedOut",
+    "WebSearchUnreachable",
     "WrittenSummaryCutOff",
     "WrittenSummaryEmpty",
     "WrittenSummaryForeign",

@@ -87,6 +87,13 @@ class ReasonInvalid(InputError):
     template = "Say why you need to read this, in a sentence of 10 to 500 characters."
 
 
+class WebSearchNotOffered(InputError):
+    """The site has no web search, or the scenario leaves no choice."""
+
+    code = "web_search_not_offered"
+    template = "Web search can't be switched here: this site or this scenario does not leave it open."
+
+
 class SummaryEmpty(InputError):
     code = "summary_empty"
     template = "A summary can't be empty. To send none, stop summarising."

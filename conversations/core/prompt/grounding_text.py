@@ -24,6 +24,8 @@ GROUNDING_HEADER = (
 RECALL_HEADER = "Recalled from earlier in this conversation, oldest first; where two differ, the newer holds."
 ELSEWHERE = " in another conversation"
 QUESTION_HEADER = "Question:"
+WEB_PAGE = "Web page"  # stands before the address: what follows that, a stranger has written
+LONGEST_URL_CHARACTERS = 120  # what follows are mostly parameters, and they cost tokens
 QUOTED = "> "
 CUT = "[…]"
 WIDEST_SEAM = 2  # characters between two pieces of a message that follow each other: a space, or the end of a line
@@ -48,13 +50,15 @@ class PromptPassage:
     """A piece of grounding: *text* from *source*, with the *score* it was found by (higher is better).
 
     *number* is the one under which it is stored with its message, from 1; without one it is its place among those that
-    were looked up. What a reply cites is neither, but the place in the prompt.
+    were looked up. What a reply cites is neither, but the place in the prompt. A page of the web has a *url*, and its
+    title is the source.
     """
 
     text: str
     source: str = ""
     score: float | None = None
     number: int | None = None
+    url: str = ""
 
 
 class RecalledPiece(NamedTuple):
@@ -100,8 +104,14 @@ class RecalledPiece(NamedTuple):
 def render_passage(number: int, passage: PromptPassage) -> str:
     """Return the block of one passage; *number*, from 1, is what the reply cites."""
     source = " ".join(passage.source.split())
+    if passage.url:
+        source = f"{WEB_PAGE} {_shown_url(passage.url)}: {source}"
     lines = (line for line in passage.text.splitlines() if line.strip())
     return "\n".join((f"[{number}] {source}".rstrip(), *map(_quoted, lines)))
+
+
+def _shown_url(url: str) -> str:
+    return url if len(url) <= LONGEST_URL_CHARACTERS else f"{url[:LONGEST_URL_CHARACTERS]}…"
 
 
 def _quoted(line: str) -> str:

@@ -51,3 +51,14 @@ def is_invisible(character: str) -> bool:
     if not NOT_PLAIN.match(character):
         return False
     return unicodedata.category(character) in INVISIBLE_CATEGORIES or bool(SHAPELESS.match(character))
+
+
+def keep_visible(text: str) -> str:
+    """Return *text* on one line, and without what can't be seen in it."""
+    return " ".join("".join(_visible(character) for character in text).split())
+
+
+def _visible(character: str) -> str:
+    if character.isspace():
+        return " "
+    return "" if is_invisible(character) else character

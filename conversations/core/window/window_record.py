@@ -69,7 +69,8 @@ class LookUp:
     """How passages were looked up in *documents* documents. What was not found by meaning says *semantic_error*.
 
     That is the code of an error, or blank where no embeddings model is configured or no vector is there yet, and so is
-    *lexical_error*. *pending_documents* were still being read, and could not be looked in.
+    *lexical_error*. *pending_documents* were still being read, and could not be looked in. *web_results* pages were
+    found on the web, None where it was not searched; *web_error* is the code of why none was found.
     """
 
     documents: int
@@ -77,6 +78,8 @@ class LookUp:
     semantic_error: str = ""
     pending_documents: int = 0
     lexical_error: str = ""
+    web_results: int | None = None
+    web_error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,13 +300,13 @@ class WindowRecord:
         """What the provider may count in the prompt by the ratio that the budget was divided by."""
         return self._as_calibrated(self.prompt_tokens)
 
-    def most_prompt_tokens_once_looked_up(self, *, in_documents: bool) -> int:
-        """The same, once as much has been recalled as there is room for, and looked up *in_documents*.
+    def most_prompt_tokens_once_looked_up(self, *, with_grounding: bool) -> int:
+        """The same, once as much has been recalled as there is room for, and looked up in documents or on the web.
 
         Older messages give way to what is looked up.
         """
         full = self.prompt_tokens - self.recall.tokens + self.recall.limit_tokens
-        if in_documents:
+        if with_grounding:
             full += self.grounding.limit_tokens - self.grounding.tokens
         return self._as_calibrated(min(full, self.budget_tokens))
 

@@ -17,6 +17,7 @@ from conversations.providers.wire.provider_connection import Timeouts
 from .completions import CompletionClient
 from .embeddings import EmbeddingClient
 from .local_embeddings import LocalEmbeddingClient
+from .web_search import WebSearchClient
 
 
 class Client(Protocol):
@@ -56,10 +57,16 @@ def embedding_client() -> EmbeddingClient | LocalEmbeddingClient:
     return _embedding_clients.get()
 
 
+def web_search_client() -> WebSearchClient:
+    """Return the running event loop's client of the web search. Raises `EgressRefused`."""
+    return _web_search_clients.get()
+
+
 async def close_clients() -> None:
     """Close the running event loop's clients; the next calls make new ones, by the settings of that time."""
     await _completion_clients.close()
     await _embedding_clients.close()
+    await _web_search_clients.close()
 
 
 def _make_completion_client() -> CompletionClient:
@@ -77,6 +84,10 @@ def _make_embedding_client() -> EmbeddingClient | LocalEmbeddingClient:
     return EmbeddingClient(embedding_base_url(), embedding_api_key(), timeout_seconds=timeout_seconds)
 
 
+def _make_web_search_client() -> WebSearchClient:
+    return WebSearchClient(settings.WEB_SEARCH_URL, timeout_seconds=settings.WEB_SEARCH_SECONDS)
+
+
 def _timeouts() -> Timeouts:
     waiting_seconds = settings.OPENAI_TIMEOUT_SECONDS
     return Timeouts(
@@ -89,3 +100,4 @@ def _timeouts() -> Timeouts:
 
 _completion_clients = _PerLoop(_make_completion_client)
 _embedding_clients = _PerLoop(_make_embedding_client)
+_web_search_clients = _PerLoop(_make_web_search_client)

@@ -41,7 +41,7 @@ class EgressTransport(httpx2.AsyncBaseTransport):
             request.method,
             str(request.url),
             headers=request.headers,
-            data=await request.aread(),
+            data=await request.aread() or None,  # nothing at all, or it would be announced as bytes of no kind
             allow_redirects=False,
             timeout=aiohttp.ClientTimeout(sock_connect=request.extensions["timeout"]["connect"]),
         ) as response:

@@ -133,4 +133,4 @@ def _piece(entry: RecallEntry, message: Message) -> RecalledPiece:
 
 def passage_of(stored: Mapping[str, Any]) -> PromptPassage:
     """Return a passage as it is stored with a message."""
-    return PromptPassage(stored["text"], stored.get("source", ""), stored.get("score"))
+    return PromptPassage(stored["text"], stored.get("source", ""), stored.get("score"), url=stored.get("url", ""))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from conversations.core.errors import ConversationNotFound
 from conversations.core.window.window_record import GroundingPassage, GroundingRecord
@@ -18,7 +19,7 @@ class SourcePassage:
     """A passage that was looked up. *place* is what a reply cites it by, or None where it was left out.
 
     *sent* are its words as they were sent, or all of them where none were; *cut_off* those that followed. Both are
-    blank once its document *is_deleted*.
+    blank once its document *is_deleted*. One from the web has the *url* of its page, http or https.
     """
 
     place: int | None
@@ -26,6 +27,11 @@ class SourcePassage:
     sent: str
     cut_off: str
     is_deleted: bool
+    url: str = ""
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.url).netloc
 
     @property
     def state(self) -> Literal["sent", "cut", "left out"]:
@@ -78,5 +84,10 @@ def _passage(passage: GroundingPassage, stored: StoredGrounding, place: int | No
     text: str = words.get("text", "")
     end = len(text) if passage.truncated_to is None else passage.truncated_to
     return SourcePassage(
-        place=place, source=words.get("source", ""), sent=text[:end], cut_off=text[end:], is_deleted=not text
+        place=place,
+        source=words.get("source", ""),
+        sent=text[:end],
+        cut_off=text[end:],
+        is_deleted=not text,
+        url=url if (url := words.get("url", "")).startswith(("http://", "https://")) else "",
     )

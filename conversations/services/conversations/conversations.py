@@ -1,25 +1,27 @@
-"""Start, rename, delete and restore a conversation, and choose its scenario."""
+"""Start, rename, delete and restore a conversation, choose its scenario, and switch its web search."""
 
 from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from chatsite.accounts.models import User
-from conversations.core.errors import ConversationNotFound, ScenarioNotFound
+from conversations.core.errors import ConversationNotFound, ScenarioNotFound, WebSearchNotOffered
 from conversations.core.frames.definitions import ConversationRenamed
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.live.fanout import person_topic, publish
 from conversations.models import Conversation, Scenario
-from conversations.models.scenario import PLAIN, WITH_TOOLS
+from conversations.models.scenario import PLAIN, WITH_TOOLS, WebSearch
 from conversations.selectors.conversations.scenarios import find_scenario
+from conversations.selectors.conversations.web_search import web_search_choice
 from conversations.services.counting.model_choice import check_choice
 from conversations.services.ledger.anonymize_ledger import wait_for_other_deletions
 from conversations.services.replies.stop_reply import stop_reply
@@ -37,25 +39,26 @@ def start_conversation(
     scenario_id: int | None = None,
     language_model: str = "",
     effort: str = "",
+    searches_web: bool = False,
 ) -> Conversation:
-    """Return the user's conversation *public_id*, begun with the scenario and the model if it is new.
+    """Return the user's conversation *public_id*, begun with the scenario, the model and a web search if it is new.
 
     The page chooses the id before anything is sent, so that sending again after a lost answer begins nothing twice.
     Raises `ConversationNotFound` if the id is someone else's, `ScenarioNotFound` if the user may not choose that one,
     `LanguageModelNotOffered` or `EffortNotAccepted` likewise.
     """
     existing = Conversation.objects.select_related("scenario").filter(public_id=public_id).first()
-    conversation = existing or _begin(user, public_id, scenario_id, language_model, effort)
+    chosen = {"language_model": language_model, "effort": effort, "searches_web": searches_web}
+    conversation = existing or _begin(user, public_id, scenario_id, chosen)
     if conversation.owner_id != user.pk or conversation.deleted_at:
         raise ConversationNotFound
     return conversation
 
 
-def _begin(user: User, public_id: uuid.UUID, scenario_id: int | None, language_model: str, effort: str) -> Conversation:
+def _begin(user: User, public_id: uuid.UUID, scenario_id: int | None, chosen: Mapping[str, Any]) -> Conversation:
     """Store a new conversation; of two that begin the same at once, one stores it and both get it."""
     scenario = scenario_to_begin_with(user, scenario_id)
-    check_choice(user, language_model=language_model, effort=effort, scenario=scenario)
-    chosen = {"language_model": language_model, "effort": effort}
+    check_choice(user, language_model=chosen["language_model"], effort=chosen["effort"], scenario=scenario)
     with _scenario_is_there():
         conversation, _ = Conversation.objects.get_or_create(
             public_id=public_id,
@@ -75,6 +78,17 @@ def choose_scenario(conversation: Conversation, *, user: User, scenario_id: int)
         scenario = find_scenario(user, scenario_id)
         with _scenario_is_there():
             Conversation.objects.filter(pk=conversation.pk).update(scenario=scenario)
+
+
+def switch_web_search(conversation: Conversation, *, searches_web: bool) -> None:
+    """Search the web for the conversation's questions from the next one on, or no more. Raises `WebSearchNotOffered`.
+
+    A reply that is being made goes on as it began.
+    """
+    if web_search_choice(conversation.scenario) != WebSearch.OFFERED:
+        raise WebSearchNotOffered
+    conversation.searches_web = searches_web
+    Conversation.objects.filter(pk=conversation.pk).update(searches_web=searches_web)
 
 
 @contextmanager

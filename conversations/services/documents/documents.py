@@ -71,6 +71,7 @@ def add_to_conversation(
     scenario_id: int | None = None,
     language_model: str = "",
     effort: str = "",
+    searches_web: bool = False,
 ) -> AddedDocument:
     """Keep a file in the user's conversation, which begins with the first that is kept. Raises as both do."""
     if Conversation.objects.filter(public_id=public_id).exclude(owner=user, deleted_at=None).exists():
@@ -78,7 +79,12 @@ def add_to_conversation(
     _check_file(user, content)
     with transaction.atomic():
         conversation = start_conversation(
-            user=user, public_id=public_id, scenario_id=scenario_id, language_model=language_model, effort=effort
+            user=user,
+            public_id=public_id,
+            scenario_id=scenario_id,
+            language_model=language_model,
+            effort=effort,
+            searches_web=searches_web,
         )
         return _keep(user, conversation, name, content)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,27 +15,33 @@ from conversations.models import Document, Message
 
 @dataclass(slots=True)
 class Kept:
-    """A message's grounding, with the places, from 1, of what was looked up in documents."""
+    """A message's grounding, with the places, from 1, of what was looked up: by its origin, source and text."""
 
     grounding: list[dict[str, Any]]
     numbers: dict[tuple[str, str, str], int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.numbers = {
-            (entry["document"], entry["source"], entry["text"]): number
+            (origin_of(entry), entry["source"], entry["text"]): number
             for number, entry in enumerate(self.grounding, start=1)
-            if entry.get("document")
+            if origin_of(entry)
         }
 
     def number_of(self, found: Fused) -> int:
         """Return the number of a passage, which is added if it is not here yet."""
         candidate = found.candidate
-        key = candidate.document, candidate.source, candidate.text
+        key = candidate.document or candidate.url, candidate.source, candidate.text
         if key not in self.numbers:
-            entry = dict(zip(("document", "source", "text"), key, strict=True)) | {"score": found.score}
+            origin = "document" if candidate.document else "url"
+            entry = dict(zip((origin, "source", "text"), key, strict=True)) | {"score": found.score}
             self.grounding.append(entry)
             self.numbers[key] = len(self.grounding)
         return self.numbers[key]
+
+
+def origin_of(entry: Mapping[str, Any]) -> str:
+    """Return the document or the page of the web that an entry was found in; blank if its message came with it."""
+    return str(entry.get("document") or entry.get("url") or "")
 
 
 def keep_passages(message_id: int, found: Sequence[Fused]) -> tuple[PromptPassage, ...]:
@@ -45,10 +51,11 @@ def keep_passages(message_id: int, found: Sequence[Fused]) -> tuple[PromptPassag
     found in one that has gone is dropped.
     """
     with transaction.atomic():
-        documents = _lock_documents({each.candidate.document for each in found})
+        documents = _lock_documents({each.candidate.document for each in found if each.candidate.document})
         message = Message.objects.select_for_update(no_key=True).only("grounding").get(pk=message_id)
         kept, before = Kept(message.grounding), len(message.grounding)
-        passages = tuple(_passage(each, kept) for each in found if each.candidate.document in documents)
+        there = [each for each in found if each.candidate.url or each.candidate.document in documents]
+        passages = tuple(_passage(each, kept) for each in there)
         if len(kept.grounding) > before:
             Message.objects.filter(pk=message_id).update(grounding=kept.grounding)
     return passages
@@ -61,4 +68,5 @@ def _lock_documents(public_ids: Iterable[str]) -> set[str]:
 
 
 def _passage(found: Fused, kept: Kept) -> PromptPassage:
-    return PromptPassage(found.candidate.text, found.candidate.source, found.score, kept.number_of(found))
+    candidate = found.candidate
+    return PromptPassage(candidate.text, candidate.source, found.score, kept.number_of(found), candidate.url)

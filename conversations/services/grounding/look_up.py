@@ -1,18 +1,23 @@
-"""Look up grounding: retrieve passages for the question of a reply, and store them with the question."""
+"""Look up grounding: find passages in documents and on the web for the question of a reply, and store them with it.
+
+What is found in both is sent in turns, because a rank among documents and one of a search engine can't be compared.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from conversations.core.documents.fusion import interleave
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.window_record import GroundingPassage, GroundingRecord, LookUp
-from conversations.grounding.retrieve import Embed, SearchTimeouts, retrieve_passages
+from conversations.grounding.retrieve import Embed, Retrieval, SearchTimeouts, retrieve_passages
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion
 from conversations.services.grounding.embed_texts import embed_texts
-from conversations.services.grounding.keep_passages import keep_passages
+from conversations.services.grounding.keep_passages import keep_passages, origin_of
+from conversations.services.grounding.search_web import WebFindings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +29,32 @@ class LookedUp:
 
 
 async def look_up(
-    reply_id: int, *, embed: Embed = embed_texts, timeouts: SearchTimeouts | None = None
+    reply_id: int,
+    *,
+    embed: Embed = embed_texts,
+    timeouts: SearchTimeouts | None = None,
+    web: Awaitable[WebFindings | None] | None = None,
 ) -> LookedUp | None:
-    """Find passages for the question of a reply, and keep them with it; None where there is no document to look in."""
+    """Find passages for the question of a reply, and keep them with it; None where there is nothing to look in.
+
+    *web* is a search of the web that goes on meanwhile.
+    """
     retrieval = await retrieve_passages(reply_id, embed=embed, timeouts=timeouts)
-    if retrieval is None:
+    findings = await web if web else None
+    if retrieval is None and findings is None:
         return None
+    found = interleave(retrieval.passages if retrieval else (), findings.passages if findings else ())
     keep = in_worker_thread(keep_passages)
-    passages = await keep(retrieval.question.id, retrieval.passages) if retrieval.passages else ()
-    return LookedUp(passages, retrieval.look_up)
+    question_id = retrieval.question.id if retrieval else findings.question_id  # type: ignore[union-attr]  # see above
+    passages = await keep(question_id, found) if found else ()
+    return LookedUp(passages, _describe(retrieval, findings))
+
+
+def _describe(retrieval: Retrieval | None, findings: WebFindings | None) -> LookUp:
+    in_documents = retrieval.look_up if retrieval else LookUp(documents=0)
+    if findings is None:
+        return in_documents
+    return replace(in_documents, web_results=len(findings.passages), web_error=findings.error)
 
 
 def looked_up_before(reply_id: int) -> LookedUp | None:
@@ -46,9 +68,9 @@ def looked_up_before(reply_id: int) -> LookedUp | None:
     if record.look_up is None:
         return None
     found = [(stored[passage.number - 1], passage) for passage in (*record.included, *record.left_out)]
-    passages = (_as_it_was(entry, passage) for entry, passage in found if entry.get("document"))
+    passages = (_as_it_was(entry, passage) for entry, passage in found if origin_of(entry))
     return LookedUp(tuple(passages), record.look_up)
 
 
 def _as_it_was(entry: Mapping[str, Any], passage: GroundingPassage) -> PromptPassage:
-    return PromptPassage(entry["text"], entry["source"], passage.score, passage.number)
+    return PromptPassage(entry["text"], entry["source"], passage.score, passage.number, entry.get("url", ""))

@@ -37,6 +37,7 @@ from conversations.core.window.window_record import WindowRecord
 from conversations.models import Conversation, Message, Run
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture
+from conversations.selectors.conversations.web_search import searches_web
 from conversations.selectors.figures.spending import allowances, money_limits
 from conversations.services.counting.model_context import conversation_context, conversation_policy
 from conversations.services.ledger.reservations import requests_after, worst_loop_usd
@@ -158,7 +159,8 @@ def check_money(
     """
     if found := user_allowances(user, limits):
         record = build_window(conversation, newest, policy=policy).record
-        worst = worst_reply_cost(record, conversation, is_looked_up=bool(count_documents_for(conversation)))
+        is_looked_up = bool(count_documents_for(conversation)) or searches_web(conversation)
+        worst = worst_reply_cost(record, conversation, is_looked_up=is_looked_up)
         if error := allowance_error(found, worst.request_usd):
             raise error
 
@@ -178,7 +180,7 @@ def worst_reply_cost(record: WindowRecord, conversation: Conversation, *, is_loo
     prices = context.unit_prices(at=timezone.now())
     request_usd = worst_case_usd(
         prices,
-        input_tokens=record.most_prompt_tokens_once_looked_up(in_documents=is_looked_up),
+        input_tokens=record.most_prompt_tokens_once_looked_up(with_grounding=is_looked_up),
         output_tokens=record.reply_reserve_tokens,
     )
     if not record.tool_schema_tokens:

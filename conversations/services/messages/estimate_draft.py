@@ -24,6 +24,7 @@ from conversations.core.window.policies import WindowPolicy
 from conversations.models import Conversation
 from conversations.selectors.conversations.documents import count_documents_for
 from conversations.selectors.conversations.pictures import SentPicture, pictures_of_conversation
+from conversations.selectors.conversations.web_search import searches_web
 from conversations.services.conversations.conversations import scenario_to_begin_with
 from conversations.services.counting.model_context import ModelContext, conversation_context, conversation_policy
 from conversations.services.grounding.recall import recall_for_draft
@@ -40,8 +41,9 @@ from conversations.services.windows.build_window import build_window, draft_mess
 class DraftEstimate:
     """A draft with its *window*, if one holds it. *error* says why it can't be sent. *conversation* may not be stored.
 
-    When it is sent it is looked up in so many *documents*; what is found is not in the window yet. Where money is
-    limited, *allowances* say what is left and *worst_usd* what sending it may cost; None is unknown.
+    When it is sent it is looked up in so many *documents*, and on the web if its conversation *searches_web*; what is
+    found is not in the window yet. Where money is limited, *allowances* say what is left and *worst_usd* what sending
+    it may cost; None is unknown.
     """
 
     conversation: Conversation
@@ -65,6 +67,10 @@ class DraftEstimate:
         return sum(entry.picture_tokens for entry in self.window.record.entries if entry.kind == "newest")
 
     @property
+    def searches_web(self) -> bool:
+        return searches_web(self.conversation)
+
+    @property
     def tokens_over(self) -> int:
         return self.error.tokens_over if isinstance(self.error, PromptError) else 0
 
@@ -84,17 +90,21 @@ def estimate_draft(
     policy: WindowPolicy | None = None,
     with_recall: bool = False,
     picture_ids: Sequence[int] = (),
+    begins_searching: bool = False,
 ) -> DraftEstimate:
     """Return what sending *content* now would take; without a conversation it would begin one with the scenario
     and the *language_model*, if that is on offer.
 
     *picture_ids* are pictures of the conversation that would be sent with it; others are passed over.
     *policy* stands for the scenario's own. *with_recall* looks up what would be recalled, which takes longer.
-    A look-up that fails leaves the window as it is, which says so.
+    A look-up that fails leaves the window as it is, which says so. *begins_searching* tells that a conversation which
+    it would begin searches the web; nothing is searched for here.
     """
     if conversation is None:
         scenario = scenario_to_begin_with(user, scenario_id)
-        conversation = Conversation(owner=user, scenario=scenario, language_model=language_model)
+        conversation = Conversation(
+            owner=user, scenario=scenario, language_model=language_model, searches_web=begins_searching
+        )
     context, head = conversation_context(conversation), conversation.head
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, context=context)
     pictures = pictures_of_conversation(conversation.pk, picture_ids) if conversation.pk else ()
@@ -136,7 +146,8 @@ def _limited(user: User, fitted: DraftEstimate) -> DraftEstimate:
     documents = count_documents_for(fitted.conversation)
     limited = replace(fitted, allowances=found, documents=documents)
     if found and fitted.window:
-        worst = worst_reply_cost(fitted.window.record, fitted.conversation, is_looked_up=bool(documents))
+        is_looked_up = bool(documents) or limited.searches_web
+        worst = worst_reply_cost(fitted.window.record, fitted.conversation, is_looked_up=is_looked_up)
         limited = replace(limited, worst_usd=worst.within(found))
     try:
         check_messages_are_allowed(limits)

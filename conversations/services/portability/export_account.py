@@ -86,6 +86,7 @@ def _conversation_pieces(conversation: Conversation) -> Iterator[bytes]:
         "title": conversation.title,
         "notes": conversation.notes,
         "kept_out_of_recall": conversation.kept_out_of_recall,
+        "searches_web": conversation.searches_web,
         "scenario": conversation.scenario.name,
         "created_at": conversation.created_at,
         "last_active_at": conversation.last_active_at,

@@ -23,10 +23,12 @@ from conversations.core.prompt.finish_reasons import end_of
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.providers.clients.completions import CompletionClient
+from conversations.selectors.conversations.web_search import searches_web
 from conversations.services.counting.model_choice import takes_tools
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.look_up import LookedUp, look_up, looked_up_before
 from conversations.services.grounding.recall import Recalled, recall, recalled_before
+from conversations.services.grounding.search_web import search_web
 from conversations.services.grounding.wait_for_documents import wait_for_documents
 from conversations.services.ledger.provider_attempts import finish_before_cancelling, retry_while_database_down
 from conversations.tools.tool import ToolContext
@@ -157,7 +159,7 @@ def _load_loop(reply_id: int, find_tools: FindTools) -> _Loop:
         loop.time.used_before_seconds, loop.tightening = _saved_loop(reply_id)
         if not toolbox.tools:  # they have been removed from the scenario while approval was awaited
             loop.advertised_tools = withdrawn_tools(call.name for call in map(sent_call, loop.calls))
-    elif not reply.may_be_looked_up:  # type: ignore[attr-defined]  # annotated
+    elif not reply.may_be_looked_up and not searches_web(reply.conversation):  # type: ignore[attr-defined]  # annotated
         loop.first = prepare_reply(reply_id, toolbox=toolbox, reply=reply)
     return loop
 
@@ -183,14 +185,21 @@ def _current_tools(reply_id: int, find_tools: FindTools) -> Toolbox:
 
 
 async def _look_up(loop: _Loop) -> LookedUp | None:
-    """Return the grounding of the question, once its documents have been read; None where there are none to look in."""
+    """Return the grounding of the question, once its documents have been read; None where there is nothing to look in.
+
+    The web is searched meanwhile.
+    """
     if loop.first:
         return None
     if loop.is_resumed:
         return await retry_while_database_down(partial(looked_up_before, loop.reply.pk))
-    if loop.reply.may_have_to_wait:  # type: ignore[attr-defined]  # annotated
-        await wait_for_documents(loop.reply.pk)
-    return await look_up(loop.reply.pk)
+    searching = asyncio.create_task(search_web(loop.reply))
+    try:
+        if loop.reply.may_have_to_wait:  # type: ignore[attr-defined]  # annotated
+            await wait_for_documents(loop.reply.pk)
+        return await look_up(loop.reply.pk, web=searching)
+    finally:
+        searching.cancel()
 
 
 async def _recall(loop: _Loop, grounding: LookedUp | None) -> Recalled | None:

@@ -31,6 +31,7 @@ from conversations.services.counting.model_context import (
     conversation_policy,
     effective_policy,
 )
+from conversations.services.grounding.keep_passages import origin_of
 from conversations.services.grounding.look_up import LookedUp
 from conversations.services.grounding.recall import Recalled, still_sendable
 from conversations.services.summaries.want_summary import want_summary
@@ -211,7 +212,7 @@ def _candidates(question: Message, looked_up: LookedUp | None) -> list[PromptPas
     Read from the message as it is now: of a document that has been deleted since, it has no text any more.
     """
     stored = [replace(passage_of(entry), number=number) for number, entry in enumerate(question.grounding, start=1)]
-    given = [passage for passage, entry in zip(stored, question.grounding, strict=True) if not entry.get("document")]
+    given = [passage for passage, entry in zip(stored, question.grounding, strict=True) if not origin_of(entry)]
     found = looked_up.passages if looked_up else ()
     return given + [passage for passage in found if passage.number and stored[passage.number - 1].text]
 

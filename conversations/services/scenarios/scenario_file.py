@@ -1,7 +1,7 @@
 """A scenario as JSON, without history: written to a file, and read again only if this site could have written it.
 
     {"format": "windowseat.scenario", "version": 1, "name": …, "system_prompt": …, "language_model": …, "effort": …,
-     "sampling": {…}, "policy": {"name": "sliding", "low_water_share": 0.7, …}, "tools": []}
+     "sampling": {…}, "policy": {"name": "sliding", "low_water_share": 0.7, …}, "tools": [], "web_search": "offered"}
 
 *name* is required, everything else has its default. What is wrong is said by the field's place in the file.
 """
@@ -38,6 +38,7 @@ FIELDS: Kinds = {
     "sampling": (dict,),
     "policy": (dict,),
     "tools": (list,),
+    "web_search": (str,),
 }
 POLICY: Kinds = {
     "name": (str,),
@@ -75,6 +76,7 @@ def write_document(scenario: Scenario) -> str:
         "sampling": scenario.sampling,
         "policy": {"name": scenario.policy_name, **values, **{name: float(values[name]) for name in SHARES}},
         "tools": scenario.tools,
+        "web_search": scenario.web_search,
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 

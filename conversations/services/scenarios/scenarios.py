@@ -14,7 +14,10 @@ from conversations.services.conversations.conversations import default_scenario
 from conversations.services.ledger.anonymize_ledger import wait_for_other_deletions
 from conversations.tools.toolbox import offered_keys
 
-SETTINGS = ("name", "system_prompt", "language_model", "effort", "sampling", "tools", "policy_name", *POLICY_FIELDS)
+SETTINGS = (
+    *("name", "system_prompt", "language_model", "effort", "sampling", "tools", "web_search"),
+    *("policy_name", *POLICY_FIELDS),
+)
 MOST_OF_ONE_PERSON = 200
 
 

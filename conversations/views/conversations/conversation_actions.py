@@ -1,4 +1,4 @@
-"""Views that set up, rename, delete and restore a conversation."""
+"""Views that set up, switch, rename, delete and restore a conversation."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from conversations.services.conversations.conversations import (
     delete_conversation,
     rename_conversation,
     restore_conversation,
+    switch_web_search,
 )
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
 
-from .page_context import list_context
+from .messages import show_page_with_draft
+from .page_context import list_context, page_context
 
 
 @require_POST
@@ -37,6 +39,19 @@ def scenario(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
         raise FrameError("scenario")
     choose_scenario(conversation, user=request.user, scenario_id=scenario_id)
     return JsonResponse({}) if wants_json(request) else redirect("conversations:conversation", public_id)
+
+
+@require_POST
+@answers_errors(refuse=show_page_with_draft)
+def web_search(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
+    """Switch the web search of a conversation. By a form, what was typed comes back with the page."""
+    conversation = find_conversation(request.user, public_id)
+    switch_web_search(conversation, searches_web=parameters.flag(request, "searches_web"))
+    if wants_json(request):
+        return JsonResponse({"searches_web": conversation.searches_web})
+    if not (draft := parameters.content(request)):
+        return redirect("conversations:conversation", public_id)
+    return render(request, "conversations/conversation.html", page_context(request, conversation) | {"draft": draft})
 
 
 @require_http_methods(["GET", "POST"])

@@ -84,6 +84,7 @@ def _estimate(request: HtmxRequest, conversation: Conversation | None) -> DraftE
         language_model=parameters.name(request, "language_model"),
         with_recall=True,
         picture_ids=parameters.picture_ids(request),
+        begins_searching=parameters.is_switched_on(request, "searches_web"),
     )
 
 

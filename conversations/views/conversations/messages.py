@@ -34,6 +34,7 @@ def show_page_with_draft(request: HtmxRequest, error: ConversationError, public_
         context = page_context(request, find_conversation(request.user, public_id))
     except ConversationNotFound:
         context = new_page_context(request, public_id, _scenario_of_draft(request))
+        context["searches_web"] = request.POST.get("searches_web") == "true"
     draft = {"draft": parameters.content(request), "error": error_sentence(error, request_reader(request))}
     return render(request, "conversations/conversation.html", context | draft)
 
@@ -58,6 +59,7 @@ def post(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
             scenario_id=parameters.scenario_id(request),
             language_model=parameters.name(request, "language_model"),
             effort=parameters.name(request, "effort"),
+            searches_web=parameters.is_switched_on(request, "searches_web"),
         )
         posted = post_message(
             user=request.user,

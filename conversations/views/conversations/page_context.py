@@ -22,6 +22,7 @@ from conversations.selectors.conversations.conversation_list import conversation
 from conversations.selectors.conversations.documents import scenario_documents_count
 from conversations.selectors.conversations.scenarios import list_scenarios
 from conversations.selectors.conversations.thread import ThreadMessage, thread_page
+from conversations.selectors.conversations.web_search import searches_web, web_search_choice
 from conversations.selectors.conversations.window import last_window
 from conversations.selectors.conversations.window_coverage import EVERYTHING, Coverage
 from conversations.selectors.figures.own_usage import totals_of_conversation
@@ -152,6 +153,7 @@ def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, A
         **adding_context(Addresses("conversation", public_id)),
         **picture_context(conversation),
         "scenario_documents": scenario_documents_count(scenario),
+        "web_search": web_search_choice(scenario),
         "client_id": uuid.uuid4(),
         "money_left": money_left_sentence(
             user_allowances(request.user, effective_limits(request.user)), request_reader(request)
@@ -179,6 +181,7 @@ def page_context(request: HtmxRequest, conversation: Conversation, *, before: in
         **documents_context(conversation, request_reader(request)),
         **costs_context(conversation),
         "newest_reading": newest_reading(conversation),
+        "searches_web": searches_web(conversation),
         "title": conversation.title or gettext(UNTITLED),
     }
 
@@ -195,5 +198,6 @@ def _urls(public_id: uuid.UUID) -> dict[str, str]:
         "sync": of_conversation("sync"),
         "scenario": of_conversation("scenario"),
         "model": of_conversation("choose_model"),
+        "webSearch": of_conversation("web_search"),
         "estimate": reverse("conversations:estimate"),
     }

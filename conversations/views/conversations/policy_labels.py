@@ -52,7 +52,7 @@ def _limits(record: WindowRecord) -> Iterator[Rule]:
     if policy["message_cap_tokens"]:
         yield gettext("Longest message"), _tokens(policy["message_cap_tokens"])
     if record.grounding.included or record.grounding.left_out:
-        yield gettext("Most for document passages"), _percent(policy["grounding_share"])
+        yield gettext("Most for passages"), _percent(policy["grounding_share"])
 
 
 def _calibration(record: WindowRecord) -> Iterator[Rule]:

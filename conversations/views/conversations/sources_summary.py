@@ -13,7 +13,8 @@ class SourcesSummary:
     """How many passages were *found* and *included* in the prompt, the last of them perhaps not whole.
 
     *pending_documents* were not parsed yet. *semantic_error* is the sentence that says why nothing was looked for by
-    meaning, *lexical_error* why the search by words was not completed; both are empty otherwise.
+    meaning, *lexical_error* why the search by words was not completed, *web_error* why nothing was found on the web;
+    all are empty otherwise. *web_results* pages were found there, None where it was not searched.
     """
 
     found: int
@@ -22,6 +23,8 @@ class SourcesSummary:
     pending_documents: int = 0
     semantic_error: str = ""
     lexical_error: str = ""
+    web_results: int | None = None
+    web_error: str = ""
 
     @property
     def left_out(self) -> int:
@@ -46,4 +49,6 @@ def summarize_sources(record: GroundingRecord, reader: ReaderLocale) -> SourcesS
         pending_documents=look_up.pending_documents,
         semantic_error="" if lexical_code else stored_error_sentence(semantic_code, {}, reader),
         lexical_error=stored_error_sentence(lexical_code, {}, reader),
+        web_results=look_up.web_results,
+        web_error=stored_error_sentence(look_up.web_error, {}, reader),
     )

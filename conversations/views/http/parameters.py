@@ -106,6 +106,11 @@ def flag(request: HttpRequest, name: str) -> bool:
     return value == "true"
 
 
+def is_switched_on(request: HttpRequest, name: str) -> bool:
+    """Return what the form asks for, as `flag` does; false where it says nothing, as a box that is not ticked."""
+    return name in request.POST and flag(request, name)
+
+
 def is_yes(request: HttpRequest, name: str) -> bool:
     """Return what the user answers by the form: `yes` or `no`. Anything else is no answer."""
     value = request.POST.get(name)

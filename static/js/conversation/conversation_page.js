@@ -5,6 +5,7 @@ import { Composer } from "../composer/composer.js";
 import { Draft } from "../composer/draft.js";
 import { Meter } from "../composer/meter.js";
 import { startSuggestions } from "../composer/suggestions.js";
+import { startWebSwitch } from "../composer/web_switch.js";
 import { startDocuments } from "../documents/documents.js";
 import { AutoScroll } from "../messages/auto_scroll.js";
 import { startLargePictures } from "../messages/large_picture.js";
@@ -171,6 +172,13 @@ const documents = startDocuments(page, {
   onAdded: () => connection.isStored || beginWithFile(),
   takePictures: (files) => pictures.take(files),
   say: (sentence) => announcer.say(sentence),
+});
+startWebSwitch(form, {
+  isStored: () => connection.isStored,
+  url: urls.webSearch,
+  beginning,
+  onSwitched: () => meter.refresh(composer.field.value),
+  onRefused,
 });
 startShortcuts({
   KeyA: () => documents.choose(),

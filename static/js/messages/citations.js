@@ -131,12 +131,18 @@ class PassageCard {
   }
 
   /**
-   * The card stands at the end of the page, and what comes after it there is not what comes after the number.
+   * The card stands at the end of the page, and what comes after it there is not what comes after the number. The link
+   * to a page of the web, if the passage has one, comes first.
    * @param {KeyboardEvent} event
    */
   #leaveByTab(event) {
     event.preventDefault();
-    this.close();
+    const link = query(this.card, "a[href]");
+    if (link && link !== document.activeElement) {
+      link.focus();
+    } else {
+      this.close();
+    }
   }
 
   #forget() {
