@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -127,8 +128,7 @@ class Sent:
                 if (kept := stored[place].message.kept) and kept.items:
                     expected["items"] = kept.items
                 if entry.truncated_to is not None:
-                    beginning = expected["content"][: entry.truncated_to].rstrip()
-                    expected["content"] = f"{beginning} {TRUNCATION_MARK}" if beginning else TRUNCATION_MARK
+                    _truncate(expected, entry.truncated_to)
                 yield message == expected
 
     def _stored(self) -> dict[int, Any]:
@@ -141,6 +141,21 @@ class Sent:
             elif entry.kind == "tool_step":
                 found[place] = steps[entry.position]
         return found
+
+
+def _truncate(message: dict[str, Any], characters: int) -> None:
+    """Leave the first *characters* of a result, or of the arguments of calls that get shorter by it."""
+    if "tool_calls" not in message:
+        message["content"] = _beginning(message["content"], characters)
+    for call in message.get("tool_calls", ()):
+        whole = call["function"]["arguments"]
+        truncated = json.dumps({"truncated": _beginning(whole, characters)}, ensure_ascii=False)
+        call["function"]["arguments"] = truncated if len(truncated) < len(whole) else whole
+
+
+def _beginning(text: str, characters: int) -> str:
+    beginning = text[:characters].rstrip()
+    return f"{beginning} {TRUNCATION_MARK}" if beginning else TRUNCATION_MARK
 
 
 def unanswered(messages: Sequence[Mapping[str, Any]]) -> Iterator[str]:

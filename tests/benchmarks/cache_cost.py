@@ -10,6 +10,10 @@ The conversations are replayed once more with a looked-up block of a quarter of 
 each time, placed where the product places it: last, with the question. The naive window has the same blocks there. Then
 with recall, at several shares: of messages chosen by chance as much as fits, more than questions need.
 
+At last they are replayed under the rules by which providers bill (`_cache_billing`), without and with such a block,
+with the breakpoints that the product sets and without any, against the naive window without breakpoints under the same
+rule. “The least” is what no request before had, at the full price: no cache can save that.
+
 FILE is a JSON list of conversations in OpenAI's format, `[{"messages": [{"role", "content"}, …]}, …]`. To replay a
 public set of dialogues, write its turns in that form, one speaker as `user` and the other as `assistant`; of JSON Lines
 with a `messages` column, `jq -s '[.[] | {messages}]' set.jsonl > FILE` is all it takes. Without FILE one conversation
@@ -34,6 +38,7 @@ from conversations.core.window.policies import (
     SlidingWindow,
     WindowPolicy,
 )
+from tests.benchmarks._cache_billing import RULES, CacheBill, bill_all
 from tests.benchmarks._figures import Figures, arguments_for, verdict, write_json
 from tests.benchmarks._openai_conversations import BadFile, Conversation, parse_conversations, read_conversations
 from tests.benchmarks._prefix_cache import INPUT_PRICES
@@ -53,6 +58,8 @@ COST_WITH_BLOCK_AT_MOST = 0.46
 RECALL_SHARES = sorted({0.1, 0.25, 0.5, 0.75, DEFAULT_RECALL_SHARE})
 DEFAULT_RECALL = f"recall {DEFAULT_RECALL_SHARE:.0%}"
 COST_WITH_RECALL_AT_MOST = 0.46
+BILLED_BY = "GPT-5.6 and later"
+BILLED_COST_AT_MOST = 0.20
 
 
 def policies(budget_tokens: int) -> dict[str, WindowPolicy]:
@@ -97,6 +104,27 @@ def measure(conversations: Sequence[Conversation], budget_tokens: int) -> Figure
         "policies_with_block": rows(with_block),
         "policies_with_recall": with_recall,
         "recalled_tokens": recalling[DEFAULT_RECALL].recalled_tokens / bills[NAIVE].requests,
+        "billing": billing(conversations, chosen),
+        "billing_with_block": billing(conversations, chosen, block_tokens=block_tokens),
+    }
+
+
+def billing(
+    conversations: Sequence[Conversation], chosen: Mapping[str, WindowPolicy], *, block_tokens: int = 0
+) -> dict[str, Figures]:
+    """Return by rule what the product's requests cost beside the naive window's."""
+    naive, marked, unmarked = ([CacheBill(rule, marks) for rule in RULES] for marks in (False, True, False))
+    bill_all(conversations, chosen[NAIVE], naive, block_tokens=block_tokens)
+    bill_all(conversations, chosen[DEFAULT], [*marked, *unmarked], block_tokens=block_tokens)
+    return {
+        rule.name: {
+            "relative_cost": mine.cost / theirs.cost,
+            "relative_cost_without_breakpoints": without.cost / theirs.cost,
+            "least": mine.new_tokens / theirs.cost,
+            "read_share": mine.read_tokens / (mine.read_tokens + mine.written_tokens + mine.other_tokens),
+            "naive_cost_a_token": theirs.cost / (theirs.read_tokens + theirs.written_tokens + theirs.other_tokens),
+        }
+        for rule, theirs, mine, without in zip(RULES, naive, marked, unmarked, strict=True)
     }
 
 
@@ -148,6 +176,19 @@ def report(result: Figures) -> None:
     cost_with_block = verdict(result["relative_cost_10_with_block"], at_most=COST_WITH_BLOCK_AT_MOST)
     print(f"cost with block   {cost_with_block}")
     print(f"cost with recall  {verdict(result['relative_cost_10_with_recall'], at_most=COST_WITH_RECALL_AT_MOST)}")
+    report_billing(result)
+
+
+def report_billing(result: Figures) -> None:
+    for name, title in (("billing", "without documents"), ("billing_with_block", "with a block in every request")):
+        print(f"\nbilled by each provider's rule, {title}; 1 is the naive window's bill")
+        print(f"{'':<25} {'with breakpoints':>17} {'without':>9} {'the least':>10} {'read':>8}")
+        for rule, figures in result[name].items():
+            print(
+                f"{rule:<25} {figures['relative_cost']:>17.3f} {figures['relative_cost_without_breakpoints']:>9.3f} "
+                f"{figures['least']:>10.3f} {figures['read_share']:>8.1%}"
+            )
+        print(f"{BILLED_BY}  {verdict(result[name][BILLED_BY]['relative_cost'], at_most=BILLED_COST_AT_MOST)}")
 
 
 def print_rows(by_policy: Mapping[str, Figures]) -> None:

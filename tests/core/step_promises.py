@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -10,6 +11,7 @@ from functools import partial
 from conversations.core.window.budget import content_tokens
 from conversations.core.window.compute_window import Window
 from conversations.core.window.history import HistoryMessage
+from conversations.core.window.tool_steps import truncate_step
 from conversations.core.window.truncation import TRUNCATION_MARK, truncate_text
 from conversations.core.window.window_record import WindowEntry
 
@@ -34,11 +36,22 @@ def smallest_steps_tokens(case: Case, steps: Sequence[HistoryMessage]) -> int:
 
 def kept_steps(case: Case) -> tuple[HistoryMessage, ...]:
     """Return the steps without the oldest ones: the others' calls and marks take half of what is left, or are one."""
-    room_tokens = case.lasting_tokens - case.newest.tokens(case.chat_format)
     steps = case.steps
-    while 2 * smallest_steps_tokens(case, steps) > room_tokens and (later := without_the_oldest(steps)):
+    while 2 * smallest_steps_tokens(case, steps) > room_for_steps(case) and (later := without_the_oldest(steps)):
         steps = later
     return steps
+
+
+def truncated_steps_tokens(case: Case, steps: Sequence[HistoryMessage]) -> int:
+    """Return what they take when nothing but the mark is sent of the calls' arguments either."""
+    calls, *results = steps
+    truncated = truncate_step(calls.message, 0)
+    tokens = content_tokens(truncated, count_text=case.count_text, chat_format=case.chat_format)
+    return smallest_steps_tokens(case, [calls._replace(message=truncated, content_tokens=tokens), *results])
+
+
+def room_for_steps(case: Case) -> int:
+    return case.lasting_tokens - case.newest.tokens(case.chat_format)
 
 
 def without_the_oldest(steps: tuple[HistoryMessage, ...]) -> tuple[HistoryMessage, ...]:
@@ -63,13 +76,27 @@ def all_kept_steps_follow_the_newest_message_in_order(case: Case, window: Window
     sent = window.prompt[len(window.prompt) - len(kept_steps(case)) :]
     for (step, entry), message in zip(steps_as_sent(case, window), sent, strict=True):
         assert (entry.message, entry.position) == (step.id, step.position)
-        assert message == step.message._replace(content=truncate_text(step.message.content, entry.truncated_to))
+        assert message == truncate_step(step.message, entry.truncated_to)
+
+
+def calls_are_cut_only_where_they_do_not_fit_and_are_json(case: Case, window: Window) -> None:
+    sent = window.prompt[len(window.prompt) - len(kept_steps(case)) :]
+    does_not_fit = smallest_steps_tokens(case, kept_steps(case)) > room_for_steps(case)
+    for (step, entry), message in zip(steps_as_sent(case, window), sent, strict=True):
+        if step.message.role != "tool":
+            assert (entry.truncated_to is not None) == does_not_fit
+            changed = [
+                call.arguments
+                for call, stored in zip(message.tool_calls, step.message.tool_calls, strict=True)
+                if call != stored
+            ]
+            assert bool(changed) == does_not_fit
+            assert all(json.loads(arguments)["truncated"].endswith(TRUNCATION_MARK) for arguments in changed)
 
 
 def only_results_are_cut_and_marked(case: Case, window: Window) -> None:
     for step, entry in steps_as_sent(case, window):
-        if entry.truncated_to is not None:
-            assert step.message.role == "tool"
+        if entry.truncated_to is not None and step.message.role == "tool":
             assert 0 <= entry.truncated_to < len(step.message.content)
             assert truncate_text(step.message.content, entry.truncated_to).endswith(TRUNCATION_MARK)
 
@@ -91,9 +118,15 @@ def results_are_cut_only_where_needed_the_largest_first(case: Case, window: Wind
     goes_before += ("older",) if case.policy.refuses_to_drop else ()
     fixed_tokens = sum(parts[part] for part in goes_before) + case.unused_summary_tokens(window)
     kept = kept_steps(case)
-    room = int((case.budget_tokens - fixed_tokens - smallest_steps_tokens(case, kept)) * SHARE_OF_RESULTS)
+    at_smallest = sum(
+        entry.tokens if step.message.role != "tool" else case.chat_format.overhead_tokens + smallest_tokens(case, step)
+        for step, entry in steps_as_sent(case, window)
+    )
+    room = int((case.budget_tokens - fixed_tokens - at_smallest) * SHARE_OF_RESULTS)
     level = _level([step.content_tokens - smallest_tokens(case, step) for step in kept], room)
     for step, entry in steps_as_sent(case, window):
+        if step.message.role != "tool":
+            continue
         smallest = smallest_tokens(case, step)
         wanted = step.content_tokens - smallest
         if wanted <= level:
@@ -114,6 +147,7 @@ def _cut_one_later(case: Case, step: HistoryMessage, entry: WindowEntry) -> int:
 PROMISES = (
     the_oldest_steps_are_left_out_and_named_and_no_others,
     all_kept_steps_follow_the_newest_message_in_order,
+    calls_are_cut_only_where_they_do_not_fit_and_are_json,
     only_results_are_cut_and_marked,
     results_are_cut_only_where_needed_the_largest_first,
 )

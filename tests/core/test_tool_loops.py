@@ -135,7 +135,7 @@ def cut_in(window):
 def test_the_random_loops_see_everything_happen():
     randomness = random.Random(7)
     seen = {word for _ in range(100) for word in happenings(loops(randomness.randbytes(BYTES)))}
-    assert seen >= {"cut", "lost step", "oversized", "does_not_fit", "tool_steps_too_long", "conversation_too_long"}
+    assert seen >= {"cut", "lost step", "oversized", "does_not_fit", "cut call", "conversation_too_long"}
 
 
 def happenings(dialogue):
@@ -144,4 +144,5 @@ def happenings(dialogue):
             yield window.code
             continue
         yield from ["cut"] * cut_in(window) + ["lost step"] * window.record.lost_steps
+        yield from ["cut call"] * any(entry.truncated_to and entry.role != "tool" for entry in window.record.entries)
         yield from (out.reason for out in window.record.left_out)

@@ -1,7 +1,12 @@
 """How the results of a turn's tool calls share their room."""
 
+import json
+
+import pytest
+
+from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.window.budget import ChatFormat, message_tokens
-from conversations.core.window.tool_steps import ToolSteps
+from conversations.core.window.tool_steps import ToolSteps, truncate_step
 from conversations.core.window.truncation import TRUNCATION_MARK, truncate_text
 
 from .languages import WITHOUT_OVERHEAD, by_character, message, tool_call, tool_result
@@ -73,6 +78,27 @@ def test_a_cut_result_never_takes_more_than_its_part():
     steps = steps_of("word " * 100, chat_format=ChatFormat(), name="find")
     tokens = sum(sent.message.tokens(ChatFormat()) for sent in steps.fit(50))
     assert steps.smallest_tokens < tokens <= steps.smallest_tokens + 50
+
+
+@pytest.mark.parametrize("limit_tokens", [0, 30, 31, 100, 500, 999])
+def test_arguments_are_truncated_to_what_they_may_take_and_stay_json(limit_tokens):
+    call = tool_call(1, arguments=json.dumps({"note": 'a "quoted" word ' * 60}))
+    steps = ToolSteps((call, tool_result(2, "found")), WITHOUT_OVERHEAD, by_character)
+    truncated = steps.with_truncated_arguments(limit_tokens)
+    sent, _ = truncated.fit(0)
+    smallest = len("af" + '{"truncated": "[…]"}' + "a" + TRUNCATION_MARK)
+    assert truncated.smallest_tokens <= max(limit_tokens, smallest)
+    assert sent.message.message == truncate_step(call.message, sent.truncated_to)
+    assert json.loads(sent.message.message.tool_calls[0].arguments)["truncated"].endswith(TRUNCATION_MARK)
+    longer = truncate_step(call.message, sent.truncated_to + 12).tool_calls[0].arguments
+    assert limit_tokens < smallest or len("af" + longer + "a" + TRUNCATION_MARK) > limit_tokens
+
+
+def test_short_arguments_beside_long_ones_stay_whole():
+    calls = (PromptToolCall("a", "f", "{}"), PromptToolCall("b", "f", json.dumps({"note": "x" * 500})))
+    message_of_calls = PromptMessage("assistant", "", tool_calls=calls)
+    short, long = truncate_step(message_of_calls, 10).tool_calls
+    assert (short.arguments, json.loads(long.arguments)) == ("{}", {"truncated": '{"note": " […]'})
 
 
 def test_calls_are_sent_whole_however_long():

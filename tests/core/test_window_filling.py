@@ -1,5 +1,7 @@
 """What fills a window once all that must be in it is: tool steps, grounding and older messages, by example."""
 
+import json
+
 import pytest
 
 from conversations.core.errors import ConversationTooLong, ToolStepsTooLong
@@ -153,11 +155,22 @@ def test_older_messages_and_grounding_give_way_to_steps():
     assert parts["tool_steps"] > 3 * (parts["older"] + parts["grounding"])
 
 
+def test_arguments_that_can_not_fit_are_cut_like_results():
+    steps = [tool_call(1, arguments=json.dumps({"note": "x" * 40_000})), tool_result(2, "found " * 100)]
+    chosen = window(message(0, "newest"), steps=steps)
+    [_, called, result] = chosen.prompt
+    [call] = called.tool_calls
+    truncated_to = chosen.record.entries[1].truncated_to
+    assert json.loads(call.arguments) == {"truncated": f"{steps[0].message.tool_calls[0].arguments[:truncated_to]} […]"}
+    assert result.content.endswith(TRUNCATION_MARK)
+    assert chosen.record.prompt_tokens <= 100
+
+
 def test_steps_that_do_not_fit_even_when_cut_are_refused():
-    steps = [tool_call(1, arguments="x" * 90), tool_result(2, "found " * 100)]
+    steps = [tool_call(1, ids=("a" * 90,)), tool_result(2, "found " * 100, call_id="a" * 90)]
     with pytest.raises(ToolStepsTooLong) as refused:
         window(message(0, "newest"), steps=steps)
-    assert refused.value.tokens_over == len("newest" + "a" + "f" + "x" * 90 + "a" + TRUNCATION_MARK) - 100
+    assert refused.value.tokens_over == len("newest" + "a" * 90 + "f" + "{}" + "a" * 90 + TRUNCATION_MARK) - 100
 
 
 @pytest.mark.parametrize(

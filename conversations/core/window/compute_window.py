@@ -11,7 +11,7 @@ A pure function. The budget is filled in this order:
    more than half of what older messages could have, or all is in view. Pictures of pins and older messages are part of
    these: they come and go with them.
 2. Tool steps of this turn, each call with its results; results that are too large are truncated and marked. Of very
-   many, or with huge calls, the oldest are left out.
+   many, or with huge calls, the oldest are left out; of the newest the calls' arguments are truncated if they have to.
 3. Grounding of the newest user message, up to its share of the budget: passages by rank, of which the last
    may be truncated at a sentence.
 4. Older messages, content only, in units that may not be split: the policy chooses which. With a policy that refuses to
@@ -258,6 +258,8 @@ def _fit_calls(inputs: _Inputs, left_tokens: int) -> ToolSteps:
     """
     steps = ToolSteps(inputs.turn.steps, inputs.language_model.chat_format, inputs.count_text)
     kept = steps.newest_within(int(left_tokens * CALLS_SHARE))
+    if kept.smallest_tokens > left_tokens:
+        kept = kept.with_truncated_arguments(int(left_tokens * CALLS_SHARE))
     if (over := kept.smallest_tokens - left_tokens) > 0:
         raise ToolStepsTooLong(tokens_over=over)
     return kept

@@ -1,4 +1,4 @@
-"""The calls and results of the turn that is being answered: large results are truncated, calls never.
+"""The calls and results of the turn that is being answered: large results are truncated, calls as a last resort.
 
     smallest = calls whole, of each result only the mark that it was truncated
     room for results = RESULTS_SHARE × what is left once all that must fit, steps at their smallest, has its place
@@ -7,12 +7,16 @@ Results share that room fairly: what is smaller than an equal part is sent whole
 Where the steps at their smallest would take more than CALLS_SHARE of what is left, because calls are many or have huge
 arguments, the oldest steps are left out whole, as many as have to be, so that something is left for results. The newest
 step is always sent. A reply that has lost a step is to answer now: what it does not see it would only ask for again.
+
+Where even the newest step alone does not fit whole, the arguments of its calls are truncated until it takes no more
+than CALLS_SHARE, and sent as JSON that says so: {"truncated": "the beginning […]"}.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from conversations.core.prompt.messages import PromptMessage
@@ -27,7 +31,10 @@ CALLS_SHARE = Fraction(1, 2)
 
 @dataclass(frozen=True, slots=True)
 class SentStep:
-    """A call or a result as it is sent; *truncated_to* is how many characters of it are, None where all are."""
+    """Calls or a result as they are sent.
+
+    *truncated_to* is how many characters are, of the result or of each call's arguments; None where all are.
+    """
 
     message: HistoryMessage
     truncated_to: int | None = None
@@ -35,11 +42,15 @@ class SentStep:
 
 @dataclass(frozen=True, slots=True)
 class ToolSteps:
-    """The steps of a turn, oldest first: calls, each followed by all its results. Raises `ValueError` otherwise."""
+    """The steps of a turn, oldest first: calls, each followed by all its results. Raises `ValueError` otherwise.
+
+    *truncated_to* are the first steps' characters of arguments, where calls had to be truncated.
+    """
 
     messages: Sequence[HistoryMessage]
     chat_format: ChatFormat
     count_text: CountText
+    truncated_to: Mapping[int, int] = field(default_factory=dict)  # by position
 
     def __post_init__(self) -> None:
         for unit in group_into_units(reversed(self.messages), overhead_tokens=0):
@@ -61,11 +72,35 @@ class ToolSteps:
         *_, oldest = group_into_units(reversed(self.messages), overhead_tokens=0)
         return replace(self, messages=self.messages[len(oldest.messages) :])
 
+    def with_truncated_arguments(self, limit_tokens: int) -> ToolSteps:
+        """Return the newest step with its calls' arguments truncated so that it takes at most *limit_tokens*.
+
+        Where it can't take as little, nothing but the mark is left of them.
+        """
+        call, *results = self.messages
+        low, high = 0, max(len(each.arguments) for each in call.message.tool_calls)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._with_arguments(call, results, middle).smallest_tokens <= limit_tokens:
+                low = middle
+            else:
+                high = middle
+        return self._with_arguments(call, results, low)
+
+    def _with_arguments(self, call: HistoryMessage, results: Sequence[HistoryMessage], characters: int) -> ToolSteps:
+        message = truncate_step(call.message, characters)
+        if message == call.message:
+            return self
+        sent = call._replace(message=message, content_tokens=self._tokens(message))
+        return replace(self, messages=(sent, *results), truncated_to={call.position: characters})
+
     def fit(self, room_tokens: int) -> tuple[SentStep, ...]:
         """Return the steps as they are sent when results may have *room_tokens* above their smallest."""
         more = [message.content_tokens - self._smallest(message) for message in self.messages]
         return tuple(
-            SentStep(message) if given == wanted else self._cut(message, self._smallest(message) + given)
+            SentStep(message, self.truncated_to.get(message.position))
+            if given == wanted
+            else self._cut(message, self._smallest(message) + given)
             for message, wanted, given in zip(self.messages, more, _shared(more, room_tokens), strict=True)
         )
 
@@ -83,6 +118,23 @@ class ToolSteps:
 
     def _tokens(self, message: PromptMessage) -> int:
         return content_tokens(message, count_text=self.count_text, chat_format=self.chat_format)
+
+
+def truncate_step(message: PromptMessage, characters: int | None) -> PromptMessage:
+    """Return a result, or calls, with the first *characters* of its content, or of each one's arguments; None is all.
+
+    Arguments that would not get shorter by it stay whole.
+    """
+    if characters is None or not message.tool_calls:
+        return message._replace(content=truncate_text(message.content, characters))
+    calls = (replace(call, arguments=truncate_arguments(call.arguments, characters)) for call in message.tool_calls)
+    return message._replace(tool_calls=tuple(calls))
+
+
+def truncate_arguments(arguments: str, characters: int) -> str:
+    """Return JSON that holds the first *characters* of *arguments* and says so, or all of them if that is shorter."""
+    truncated = json.dumps({"truncated": truncate_text(arguments, characters)}, ensure_ascii=False)
+    return truncated if len(truncated) < len(arguments) else arguments
 
 
 def _shared(wanted: Sequence[int], room_tokens: int) -> Iterator[int]:

@@ -32,9 +32,9 @@ class WindowEntry(NamedTuple):
     """One message of the prompt, in prompt order; *tokens* are those of the message as it was sent.
 
     The system message has an entry for each text in it: the system prompt, and what the user's notes add to it. Of a
-    truncated tool result only the first *truncated_to* characters were sent. Of *tokens* so many are of its pictures,
-    *picture_tokens*; *pictures* says how these were sent. A tuple, like `HistoryMessage`: a window makes one for every
-    message.
+    truncated tool result, or of the arguments of truncated calls, only the first *truncated_to* characters were sent.
+    Of *tokens* so many are of its pictures, *picture_tokens*; *pictures* says how these were sent. A tuple, like
+    `HistoryMessage`: a window makes one for every message.
     """
 
     kind: EntryKind

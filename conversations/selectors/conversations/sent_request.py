@@ -19,6 +19,7 @@ from conversations.core.prompt.messages import Prompt, PromptMessage, PromptTool
 from conversations.core.prompt.pictures import DETAILS, REASONS, with_picture_lines
 from conversations.core.prompt.summary_text import render_summary
 from conversations.core.prompt.wires import write_prompt
+from conversations.core.window.tool_steps import truncate_step
 from conversations.core.window.truncation import truncate_text
 from conversations.core.window.window_record import RecallEntry, WindowEntry, WindowRecord
 from conversations.models import Completion, Message, Summary
@@ -71,7 +72,7 @@ def _messages(completion: Completion, record: WindowRecord) -> Iterator[PromptMe
                 content = _question(stored[entry.message], message.content, record, stored)
                 yield message._replace(content=content)
             else:
-                yield message._replace(content=truncate_text(message.content, entry.truncated_to))
+                yield truncate_step(message, entry.truncated_to)
 
 
 def _kept_reasoning(step: Message, record: WindowRecord) -> KeptReasoning | None:

@@ -25,6 +25,7 @@ from conversations.core.prompt.kept_reasoning import KeptReasoning
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE, TOOL_NAME, is_object
+from conversations.core.window.tool_steps import truncate_arguments
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
 from conversations.services.counting.model_choice import with_model_of_run
@@ -37,6 +38,7 @@ from .reasoning import NO_REASONING, Reasoning
 logger = logging.getLogger(__name__)
 LONGEST_NAME_CHARACTERS = 100
 LONGEST_ARGUMENTS_CHARACTERS = 100_000
+LONGEST_SENT_CHARACTERS = 50_000  # of arguments that were longer than what is kept
 LONGEST_RESULT_CHARACTERS = 200_000
 REPEATED_CHARACTERS = 200
 UNNAMED = "unknown"
@@ -206,7 +208,10 @@ def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str, reasoni
 def sent_call(call: ToolCall) -> PromptToolCall:
     """Return the call as it is sent in prompts: providers refuse invalid names, and arguments that are no object."""
     name = call.tool if TOOL_NAME.fullmatch(call.tool) else UNNAMED
-    return PromptToolCall(call.call_id, name, call.arguments if is_object(call.arguments) else "{}")
+    arguments = call.arguments
+    if len(arguments) == LONGEST_ARGUMENTS_CHARACTERS and not is_object(arguments):
+        arguments = truncate_arguments(arguments, LONGEST_SENT_CHARACTERS)
+    return PromptToolCall(call.call_id, name, arguments if is_object(arguments) else "{}")
 
 
 def _step_row(reply: Message, message: PromptMessage, position: int, context: ModelContext) -> Message:
