@@ -55,6 +55,10 @@ def test_small_talk_and_stop_words_find_nothing():
         assert find(conversation, question) == []
 
 
+def test_one_word_that_was_said_once_is_enough_in_a_short_conversation():
+    assert find(long_talk(SECRET, "How nice."), "Where is the lighthouse?")[0].text == SECRET
+
+
 def test_nothing_is_found_in_a_conversation_without_an_index():
     conversation = ChatHistory.from_openai(
         user=make_user("alice"), messages=[{"role": "user", "content": SECRET}]

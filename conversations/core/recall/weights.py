@@ -65,11 +65,11 @@ SEARCH_WEIGHTS: MappingProxyType[Term, float] = MappingProxyType(
 # nothing beats noise.
 LEAST_MATCHED_IDF = 4.0
 LEAST_MATCHED_SHARE = 0.15
-ENOUGH_PASSAGES = 50  # to tell how rare a word is
+ENOUGH_PASSAGES = 400  # to tell how rare a word is; with fewer a question of one word finds nothing in a short talk
 # Of a question; the rarest. More take more time than they are worth.
 MOST_TERMS = 24
 ENOUGH_TERMS = 12  # for full coverage
 POLITENESS = (
-    "thanks help helpful much good great nice fine cool perfect exactly amazing awesome lovely funny haha wow hmm "
+    "thanks help helpful much lot good great nice fine cool perfect exactly amazing awesome lovely funny haha wow hmm "
     "welcome sure sorry right alright sense sounds morning evening night day again later well continue ahead"
 )
