@@ -36,6 +36,8 @@ def example(error):
         return error(room_tokens=4_096)
     if issubclass(error, LimitReached):
         return error(opens_at=OPENS_AT)
+    if issubclass(error, errors.RateLimitedUntil):
+        return error(again_at=OPENS_AT.isoformat())
     if issubclass(error, InvalidHistory):
         return error(reason="the second message is empty")
     if issubclass(error, errors.UploadTooLarge):

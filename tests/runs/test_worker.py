@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import json
 from decimal import Decimal
 from itertools import pairwise
 
 import pytest
+from django.utils import timezone
 
 from conversations.core.errors.stored_errors import sentence_for
 from conversations.core.money.unit_prices import UnitPrices, cost_usd
@@ -190,6 +192,16 @@ async def test_it_gives_up_after_two_retries(worker, provider, upstream):
     provider("status-500")
     assert (await ended((await in_thread(ask)).reply)).error_code == "provider_unavailable"
     assert len(upstream.log()) == 3
+
+
+async def test_a_provider_that_names_a_late_time_is_not_asked_again_and_the_time_is_told(worker, provider, upstream):
+    provider("status-429-after-3600")
+    before = timezone.now()
+    reply = await ended((await in_thread(ask)).reply)
+    assert reply.error_code == "provider_rate_limited_until"
+    again_at = dt.datetime.fromisoformat(reply.error_params["again_at"])
+    assert before + dt.timedelta(hours=1) <= again_at <= timezone.now() + dt.timedelta(hours=1)
+    assert len(upstream.log()) == 1
 
 
 async def test_nothing_is_tried_again_once_text_has_come(worker, provider, upstream):

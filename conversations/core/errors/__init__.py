@@ -31,6 +31,7 @@
     │ ├ ProviderUnavailable           retryable
     │ │ └ ProviderTimedOut, StreamBroken
     │ ├ RateLimited                   retryable
+    │ │ └ RateLimitedUntil            not before the time that the provider names
     │ ├ ProviderRejected              trying again will not help
     │ │ ├ CredentialsRejected, QuotaExhausted, LanguageModelNotFound, ContextTooLong
     │ │ ├ DialectRejected               the settings of the language model are wrong
@@ -123,6 +124,7 @@ from .completions import (
     ProviderUnavailable,
     QuotaExhausted,
     RateLimited,
+    RateLimitedUntil,
     ReplyAccessRevoked,
     ReplyInterrupted,
     RoomUsedUpByReasoning,
@@ -309,6 +311,7 @@ __all__ = [
     "ProviderUnavailable",
     "QuotaExhausted",
     "RateLimited",
+    "RateLimitedUntil",
     "ReadingDisabled",
     "ReadingRefused",
     "ReasonInvalid",

@@ -56,6 +56,14 @@ class RateLimited(CompletionError):
     retryable = True
 
 
+class RateLimitedUntil(RateLimited):
+    """The provider says when it takes requests again, and that is longer than we wait; *again_at* is in ISO 8601."""
+
+    code = "provider_rate_limited_until"
+    template = "The language model is busy: its provider takes requests again at %(again_at)s."
+    retryable = False
+
+
 class ProviderRejected(CompletionError):
     code = "provider_rejected"
     template = "The provider rejected the request. Trying again unchanged will not help."

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 CLAUSES = frozenset({"reason"})  # params that are words themselves
 Translate = Callable[[str], str]
 TranslatePlural = Callable[[str, str, int], str]  # of one, of many, of how many
-MOMENTS = frozenset({"opens_at"})  # in ISO 8601
+MOMENTS = frozenset({"opens_at", "again_at"})  # in ISO 8601
 
 
 def gettext_noop(sentence: str) -> str:

@@ -6,6 +6,7 @@ Shared by completions and embeddings, with the rule for which failure is worth a
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import logging
 import random
 from collections.abc import Awaitable, Callable
@@ -13,8 +14,9 @@ from functools import partial
 from typing import TypeVar
 
 from django.db import InterfaceError, OperationalError
+from django.utils import timezone
 
-from conversations.core.errors import CompletionError
+from conversations.core.errors import CompletionError, RateLimited, RateLimitedUntil
 from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion
 
@@ -23,6 +25,7 @@ from .ledger import Outcome, settle_completion
 R = TypeVar("R")
 MOST_ATTEMPTS = 3
 LONGEST_WAIT_SECONDS = 20.0
+LONGEST_TOLD_SECONDS = 30 * 86_400.0  # of what a provider says; a date beyond it is no help, and may not exist
 SHORTEST_BATCH_PAUSE_SECONDS = 10.0
 LONGEST_BATCH_PAUSE_SECONDS = 900.0
 MOST_DOUBLINGS = 10
@@ -81,6 +84,16 @@ def retry_pause_seconds(error: CompletionError, attempt: int, *, most_attempts: 
     if pause_seconds is None:
         pause_seconds = float(2 ** (attempt - 1)) * random.uniform(0.5, 1.0)  # noqa: S311  # not a secret
     return pause_seconds if pause_seconds <= LONGEST_WAIT_SECONDS else None
+
+
+def raise_final_error(error: CompletionError) -> None:
+    """Raise `RateLimitedUntil` in place of *error* where the provider names a time that is too long to wait for."""
+    seconds = error.retry_after_seconds
+    if isinstance(error, RateLimited) and seconds is not None and seconds > LONGEST_WAIT_SECONDS:
+        again_at = timezone.now() + dt.timedelta(seconds=min(seconds, LONGEST_TOLD_SECONDS))
+        raise RateLimitedUntil(
+            again_at=again_at.isoformat(), detail=error.detail, request_id=error.request_id
+        ) from error
 
 
 def batch_pause_seconds(attempt: int) -> float:

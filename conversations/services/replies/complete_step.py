@@ -55,6 +55,7 @@ from conversations.services.ledger.provider_attempts import (
     MOST_ATTEMPTS,
     finish_before_cancelling,
     open_row,
+    raise_final_error,
     retry_pause_seconds,
     settle_row,
 )
@@ -257,6 +258,7 @@ async def complete_step(
             pause_seconds = retry_pause_seconds(error, attempt, most_attempts=MOST_ATTEMPTS + tightened)
             # The provider may be working on it still, and bill it: each repetition is another full price.
             if pause_seconds is None or isinstance(error, ProviderTimedOut):
+                raise_final_error(error)
                 raise
         await sleep(pause_seconds)
     raise AssertionError("the attempts have no end but these")
