@@ -126,6 +126,7 @@ def test_the_menu_fits_every_width(signed_in, width):
     opener(page).click()
     menu = page.get_by_role("menu", name="Language model")
     expect(menu).to_be_visible()
+    menu.evaluate("e => Promise.all(e.getAnimations().map((each) => each.finished))")  # it rises into its place
     box = menu.bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
