@@ -6,6 +6,7 @@ import pytest
 
 from conversations.core.prompt.kept_reasoning import kept_reasoning
 from conversations.core.prompt.messages import PromptMessage, PromptToolCall
+from conversations.core.prompt.pictures import PromptPicture
 from conversations.core.prompt.wires import PLAIN_FORM, PromptForm, system_text, write_prompt
 
 CALL = PromptToolCall("call_1", "look", "{}")
@@ -88,3 +89,24 @@ def test_kept_items_stand_between_the_calls():
     assert [item.get("id") or item.get("call_id") or item["type"] for item in written] == [
         "a", "message", "call_1", "b", "call_2"
     ]  # fmt: skip
+
+
+def test_a_picture_is_a_part_of_its_message_over_both_apis():
+    picture = PromptPicture("ab12", "image/png", 640, 480, "high")
+    asked = PromptMessage("user", "What is this?", pictures=(picture,))
+    chat, response = write_prompt((asked,), PLAIN_FORM), write_prompt((asked,), PromptForm("responses"))
+    assert chat[0]["content"] == [
+        {"type": "text", "text": "What is this?"},
+        {"type": "image_url", "image_url": {"url": "picture:image/png;ab12", "detail": "high"}},
+    ]
+    assert response[0]["content"] == [
+        {"type": "input_text", "text": "What is this?"},
+        {"type": "input_image", "image_url": "picture:image/png;ab12", "detail": "high"},
+    ]
+
+
+@pytest.mark.parametrize("form", [OPENAI, PromptForm("responses", "openai")])
+def test_a_message_of_pictures_alone_can_be_marked(form):
+    alone = PromptMessage("user", "", pictures=(PromptPicture("ab12", "image/png", 640, 480),))
+    written = write_prompt((alone, PromptMessage("user", "And now?")), form)
+    assert written[0]["content"][-1]["prompt_cache_breakpoint"] == {"mode": "explicit"}

@@ -19,14 +19,19 @@ CAT = b"the bytes of a cat"
 CAT_DIGEST = hashlib.sha256(CAT).hexdigest()
 
 
+@pytest.fixture(params=["chat", "responses"])
+def wire(request):
+    return request.param
+
+
 @pytest.fixture
-def see(settings, provider):
+def see(settings, provider, wire):
     """Return a function that configures the fake provider with a model of so many tokens, and what it says of it."""
 
     def use(words: str) -> None:
         provider("ok")
         settings.MESSAGES_PER_MINUTE = 0
-        settings.LANGUAGE_MODELS = f"{words} encoding=o200k_base input_usd=1 output_usd=2"
+        settings.LANGUAGE_MODELS = f"{words} wire={wire} encoding=o200k_base input_usd=1 output_usd=2"
 
     return use
 
@@ -73,7 +78,7 @@ def newest_completion():
     return Completion.objects.order_by("-id").first()
 
 
-async def test_the_bytes_leave_and_only_their_digest_is_kept(see, upstream):
+async def test_the_bytes_leave_and_only_their_digest_is_kept(see, upstream, wire):
     see("ok context_window=4096 picture_tokens=300")
     await asked(await conversation_of_alice())
     sent = upstream.log()[-1]["body"]
@@ -83,7 +88,8 @@ async def test_the_bytes_leave_and_only_their_digest_is_kept(see, upstream):
     assert picture_digests(sent) == [CAT_DIGEST]
     assert text_of(sent["messages"][-1]["content"]) == "What is this?"
     assert shown.is_exact
-    assert shown.body["messages"][-1]["content"][1]["image_url"]["url"] == f"picture:image/png;{CAT_DIGEST}"
+    part = shown.body["messages" if wire == "chat" else "input"][-1]["content"][1]["image_url"]
+    assert (part["url"] if wire == "chat" else part) == f"picture:image/png;{CAT_DIGEST}"
     assert completion.window["entries"][-1]["picture_tokens"] == 300
     assert completion.estimated_input_tokens == completion.window["prompt_tokens"] > 300
 
