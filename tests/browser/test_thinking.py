@@ -43,11 +43,11 @@ def test_the_line_counts_and_its_text_is_folded_until_it_is_opened(page, thinks)
 
 
 def test_a_page_that_is_reloaded_in_the_middle_goes_on_with_text_and_clock(page, thinks):
-    wait_until(page, lambda: seconds_of(thinks) >= 2)
+    wait_until(page, lambda: seconds_of(thinks) >= 3)
     page.reload()
     line = thinking(streaming(page))
     expect(line.locator("summary")).to_contain_text("Thinking …")
-    assert seconds_of(line) >= 2
+    assert seconds_of(line) >= 2  # what is saved may be half a second old
     expect(line.locator("[data-thinking-text]")).to_contain_text("I am to think about this")
 
 
@@ -76,10 +76,9 @@ def test_a_screen_reader_is_told_once(page):
           new MutationObserver(() => window.said.push(region.textContent)).observe(region, { childList: true });
         }"""
     )
-    say(page, SHORT)
+    say(page, LONG)
     said = page.evaluate("window.said")
-    assert said[0] == "The model is thinking."
-    assert len([sentence for sentence in said if "hinking" in sentence]) == 1
+    assert [sentence for sentence in said if "hinking" in sentence] == ["The model is thinking."]
     assert page.locator("[data-thinking-clock]").first.get_attribute("aria-hidden") == "true"
     assert page.locator("[data-thinking] [aria-live], [data-thinking] [role=status]").count() == 0
 

@@ -91,7 +91,7 @@ export class MessageList {
    */
   takeSnapshot({ from_position: position, messages }) {
     const stored = new Set(messages.map(({ id }) => String(id)));
-    const focus = focusNow();
+    const [focus, before] = [focusNow(), this.#reply];
     for (const article of this.articles) {
       if (Number(article.dataset.position) >= position && !stored.has(dataOf(article, "message"))) {
         article.remove();
@@ -101,6 +101,7 @@ export class MessageList {
       this.#put(message);
     }
     this.#findStreamingReply();
+    this.#announceThinking(before);
     this.#restoreFocus(focus);
     this.#announceApprovals();
   }
@@ -126,6 +127,16 @@ export class MessageList {
 
   get #awaiting() {
     return queryAll(this.list, "[data-awaiting-approval]");
+  }
+
+  /**
+   * A reply may have begun to think before it was drawn.
+   * @param {ReplyView | undefined} before the one that streamed until then
+   */
+  #announceThinking(before) {
+    if (this.#reply && this.#reply !== before && this.#reply.thinking.lasts) {
+      this.onThinking();
+    }
   }
 
   #announceApprovals() {

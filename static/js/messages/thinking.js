@@ -98,6 +98,7 @@ export class Thinking {
   movedTo(article) {
     clearInterval(this.#timer);
     const moved = new Thinking(article, this.onBegun);
+    const wasShown = this.element?.hidden === false;
     if (moved.element) {
       const { text, change } = this.text.mergedInto(moved.text);
       moved.text = text;
@@ -108,6 +109,7 @@ export class Thinking {
       clearInterval(moved.#timer);
       if (this.lasts || moved.element.classList.contains("is-thinking")) {
         moved.#start();
+        wasShown || this.onBegun(); // its first pieces came before the reply was drawn
       }
     }
     return moved;
