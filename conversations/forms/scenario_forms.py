@@ -183,6 +183,7 @@ class ScenarioForm(forms.ModelForm):  # type: ignore[type-arg]  # at run time it
             self._offer("effort", effort_choices(self._stored("effort")))
             self._offer("policy_name", policy_name_choices(self._stored("policy_name")))
             cast(ToolsField, self.fields["tools"]).offer_tools(self.instance)
+        if "web_search" in self.fields:  # of another user's scenario the admin changes nothing of it
             self.fields["web_search"].required = False  # left out, it stays as it is
 
     @property

@@ -78,7 +78,9 @@ def _is_about(model: type[Model], name: str) -> bool:
 
 
 def ask(client: Client, method: str, path: str, fields: dict[str, Any]) -> HttpResponse:
-    return client.get(path, fields) if method == "GET" else client.post(path, fields)
+    if method == "GET":  # the bytes of a file are no parameter
+        return client.get(path, {name: value for name, value in fields.items() if name != "files"})
+    return client.post(path, fields)
 
 
 def fields_of(world: World, who: Who) -> dict[str, Any]:

@@ -38,7 +38,7 @@ ASKED_BY_LETTERS = {
     "run": ["reply__content__contains"],
     "toolcall": ["arguments__contains", "result__startswith", "tool__startswith", "reply__content__contains"],
 }
-PARAMETERS = {"app_label": "conversations", "content_type_id": 1, "by": "conversation"}
+PARAMETERS = {"app_label": "conversations", "content_type_id": 1, "by": "conversation", "picture_id": 1}
 
 
 class Person:

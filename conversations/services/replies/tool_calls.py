@@ -16,7 +16,7 @@ import logging
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -187,13 +187,14 @@ def store_step(reply_id: int, *, step: int, text: str, reasoning: Reasoning = NO
 
 
 def _streaming(reply_id: int) -> QuerySet[Message]:
-    replies = Message.objects.select_related("conversation__scenario", "run")
+    replies = Message.objects.select_related("conversation__scenario")
+    replies = replies.annotate(run_model=F("run__language_model"), run_effort=F("run__effort"))
     return replies.filter(pk=reply_id, state="streaming")
 
 
 def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str, reasoning: Reasoning) -> list[Message]:
     """Return a step as messages in the reply's place: one with the calls, and one for the result of each."""
-    with_model_of_run(reply.conversation, reply.run.language_model, reply.run.effort)
+    with_model_of_run(reply.conversation, reply.run_model, reply.run_effort)  # type: ignore[attr-defined]  # annotated
     context = conversation_context(reply.conversation)
     called = PromptMessage("assistant", text, tool_calls=tuple(map(sent_call, calls)))
     results = [PromptMessage("tool", call.result, tool_call_id=call.call_id) for call in calls]

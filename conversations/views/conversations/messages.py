@@ -100,7 +100,7 @@ def regenerate(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> Htt
         user=request.user,
         conversation=conversation,
         reply_id=reply_id,
-        more_room=parameters.is_yes(request, "more_room"),
+        more_room="more_room" in request.POST,
         language_model=parameters.name(request, "language_model"),
     )
     return _done(request, public_id, reply.pk)
