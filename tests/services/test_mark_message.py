@@ -158,4 +158,5 @@ async def test_other_pages_are_told(settings, transactional_db):
         "position": 0,
         "pinned": True,
         "excluded": False,
+        "never_recalled": False,
     }
