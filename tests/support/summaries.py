@@ -19,7 +19,9 @@ ANSWER = "The night train to Bergen leaves on day {number} at seven, and two sea
 def configure(settings, upstream: Upstream, *writers: str) -> None:
     """Offer the model `ok` for conversations, and *writers*, of which the first writes summaries."""
     settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = upstream.base_url, "sk-test"
-    others = [f"{each} context_window=8192 encoding=o200k_base input_usd=1 output_usd=2" for each in dict.fromkeys(writers)]
+    others = [
+        f"{each} context_window=8192 encoding=o200k_base input_usd=1 output_usd=2" for each in dict.fromkeys(writers)
+    ]
     settings.LANGUAGE_MODELS = ", ".join((OWN, *others))
     settings.SUMMARY_MODEL = writers[0] if writers else ""
 

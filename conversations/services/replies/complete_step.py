@@ -205,7 +205,7 @@ class StepRequest:
 
     @property
     def model(self) -> ModelContext:
-        return conversation_context(self.prepared.reply.conversation)
+        return self.prepared.model
 
     def completion_request(self) -> CompletionRequest:
         conversation, record = self.prepared.reply.conversation, self.prepared.window.record

@@ -72,11 +72,13 @@ def load_reply(reply_id: int) -> Message:
 class PreparedReply:
     """A reply to be made, with the window of its current *step*, and what was looked up and recalled for its question.
 
-    The *toolbox* is sent with the prompt. *tightening* divides the budget.
+    *model* is that of the language model, read here because a step goes on in the event loop. The *toolbox* is sent
+    with the prompt. *tightening* divides the budget.
     """
 
     reply: Message
     window: Window
+    model: ModelContext
     looked_up: LookedUp | None = None
     recalled: Recalled | None = None
     toolbox: Toolbox = NO_TOOLS
@@ -131,7 +133,7 @@ def prepare_reply(
     _keep_summary_version(conversation, window)
     if tools_withheld:
         window = replace(window, record=replace(window.record, tools_withheld=tools_withheld))
-    return PreparedReply(reply, window, looked_up, recalled, toolbox, steps.current, tightening)
+    return PreparedReply(reply, window, context, looked_up, recalled, toolbox, steps.current, tightening)
 
 
 def _policy_of_its_own(reply: Message) -> WindowPolicy | None:
