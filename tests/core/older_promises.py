@@ -10,7 +10,7 @@ from conversations.core.window.policies import LastMessages, SlidingWindow, Whol
 
 from .cases import Case, StoredUnit
 from .site_policies import EveryOther
-from .step_promises import kept_steps, smallest_steps_tokens
+from .step_promises import least_steps_tokens
 
 FLAWS = ("excluded", "failed", "empty", "incomplete_tool_turn")
 
@@ -18,8 +18,7 @@ FLAWS = ("excluded", "failed", "empty", "incomplete_tool_turn")
 def the_room_is_what_everything_else_leaves(case: Case, window: Window) -> None:
     record = window.record
     parts = record.parts
-    smallest_tokens = smallest_steps_tokens(case, kept_steps(case))
-    more_of_results = parts["tool_steps"] - smallest_tokens
+    more_of_results = parts["tool_steps"] - least_steps_tokens(case)
     comes_later = parts["grounding"] + more_of_results if case.policy.refuses_to_drop else 0
     room = parts["older"] + parts["free"] + parts["recall"] + comes_later - case.unused_summary_tokens(window)
     beside_recall = room - case.policy.recall_tokens(room)

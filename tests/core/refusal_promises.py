@@ -21,7 +21,7 @@ from conversations.core.errors import (
 from conversations.core.prompt.system_text import SystemTexts
 
 from .cases import Case
-from .step_promises import kept_steps, room_for_steps, smallest_steps_tokens, truncated_steps_tokens
+from .step_promises import least_steps_tokens
 
 
 def the_refusal_says_whose_fault_it_is_and_by_how_much(case: Case, error: PromptError) -> None:
@@ -63,9 +63,7 @@ def _tokens_over(case: Case) -> Iterator[tuple[type[PromptError], int]]:
     yield PinsTooLong, over
     over += case.newest.sent_tokens - 1
     yield _message_error(case, over), max(over, _over_its_cap(case))
-    steps = kept_steps(case)
-    tokens = smallest_steps_tokens(case, steps)
-    over += truncated_steps_tokens(case, steps) if steps and tokens > room_for_steps(case) else tokens
+    over += least_steps_tokens(case)
     yield ToolStepsTooLong, over
     yield ConversationTooLong, over + sum(unit.tokens(case.chat_format) for unit in case.sendable_units)
 

@@ -42,10 +42,21 @@ def kept_steps(case: Case) -> tuple[HistoryMessage, ...]:
     return steps
 
 
-def truncated_steps_tokens(case: Case, steps: Sequence[HistoryMessage]) -> int:
-    """Return what they take when nothing but the mark is sent of the calls' arguments either."""
+def least_steps_tokens(case: Case) -> int:
+    """Return what the kept steps take before results are given more, with arguments truncated where they have to be."""
+    steps = kept_steps(case)
+    whole_tokens = smallest_steps_tokens(case, steps)
+    if whole_tokens <= room_for_steps(case):
+        return whole_tokens
+    lengths = range(max(len(call.arguments) for call in steps[0].message.tool_calls))
+    truncated_tokens = partial(_truncated_steps_tokens, case, steps)
+    fitting = bisect_right(lengths, room_for_steps(case) // 2, key=truncated_tokens)
+    return truncated_tokens(max(fitting - 1, 0))
+
+
+def _truncated_steps_tokens(case: Case, steps: Sequence[HistoryMessage], characters: int) -> int:
     calls, *results = steps
-    truncated = truncate_step(calls.message, 0)
+    truncated = truncate_step(calls.message, characters)
     tokens = content_tokens(truncated, count_text=case.count_text, chat_format=case.chat_format)
     return smallest_steps_tokens(case, [calls._replace(message=truncated, content_tokens=tokens), *results])
 

@@ -36,11 +36,11 @@ def test_a_worker_on_its_own_ends_what_it_makes_and_leaves_what_comes_after(part
     pages = [parted_site.open_page() for _ in range(4)]
     begun = [parted_site.ask(page, "held-60") for page in pages[:3]]
     tell_to_stop(worker)
+    parted_site.answer_with("ok")
     later = pages[3].ask()
     parted_site.upstream.release()
     assert worker.wait() == 0
     assert {parted_site.wait_for_end(reply)["state"] for reply in begun} == {"complete"}
     assert parted_site.database.value(UNCLAIMED, later)
-    parted_site.answer_with("ok")
     parted_site.run_worker()
     assert parted_site.wait_for_end(later)["state"] == "complete"

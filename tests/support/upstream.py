@@ -46,7 +46,9 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `eof-after-N` | the body ends properly after N tokens, without finish reason and `[DONE]` |
 | `no-finish` | `ok` without a finish reason |
 | `no-done` | `ok` without `[DONE]` |
-| `length`, `filtered`, `ends-REASON` | finish reason `length`, `content_filter`, that one of `FINISHES` |
+| `length`, `filtered` | finish reason `length`, `content_filter` |
+| `ends-content_filter`, `ends-max_tokens`, `ends-error`, `ends-SAFETY` | that finish reason, after three tokens |
+| `ends-recitation`, `ends-refusal`, `ends-tired` | the same |
 | `empty-choices` | chunks without choices before, between and after the tokens |
 | `no-chunks` | an event stream with `[DONE]` alone |
 | `role-only` | a role, null contents, then the end: a reply without text |

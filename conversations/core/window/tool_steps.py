@@ -15,6 +15,7 @@ than CALLS_SHARE, and sent as JSON that says so: {"truncated": "the beginning [â
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -78,14 +79,13 @@ class ToolSteps:
         Where it can't take as little, nothing but the mark is left of them.
         """
         call, *results = self.messages
-        low, high = 0, max(len(each.arguments) for each in call.message.tool_calls)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._with_arguments(call, results, middle).smallest_tokens <= limit_tokens:
-                low = middle
-            else:
-                high = middle
-        return self._with_arguments(call, results, low)
+
+        def smallest_tokens(characters: int) -> int:
+            return self._with_arguments(call, results, characters).smallest_tokens
+
+        lengths = range(max(len(each.arguments) for each in call.message.tool_calls))
+        fitting = bisect_right(lengths, limit_tokens, key=smallest_tokens)
+        return self._with_arguments(call, results, max(fitting - 1, 0))
 
     def _with_arguments(self, call: HistoryMessage, results: Sequence[HistoryMessage], characters: int) -> ToolSteps:
         message = truncate_step(call.message, characters)
