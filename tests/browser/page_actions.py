@@ -38,6 +38,7 @@ def write(page: Page, content: str) -> None:
 
 def say(page: Page, content: str) -> Locator:
     """Send a message and return its reply, once that has ended."""
+    composer(page).wait_for()  # it stands below the thread: a page that is still arriving has no replies to count
     before = replies(page).count()
     write(page, content)
     expect(replies(page)).to_have_count(before + 1)

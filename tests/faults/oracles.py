@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conversations.core.prompt.grounding_text import QUESTION_HEADER
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.services.ledger import recompute_ledger_sums, recompute_rolled_up_sums, recompute_spending
 from tests.support.tool_dialogues import wrong_with
@@ -94,7 +95,8 @@ def check_texts(replies: list[dict[str, Any]], log: list[dict[str, Any]]) -> Non
     """What is stored is what the upstream emitted, up to the cut, and every request is in the ledger."""
     emitted: dict[str, list[str]] = {}
     for exchange in log:
-        question = [each["content"] for each in exchange["body"]["messages"] if each["role"] == "user"][-1]
+        newest = [each["content"] for each in exchange["body"]["messages"] if each["role"] == "user"][-1]
+        question = newest.rpartition(f"\n\n{QUESTION_HEADER}\n")[2]  # without what was recalled for it
         emitted.setdefault(question, []).append(storable("".join(exchange["emitted"])))
     for reply in replies:
         texts = emitted.get(reply["question"], [])
