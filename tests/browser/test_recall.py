@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from .page_actions import composer, messages, replies, say, scroll_up_to, wait_until
+from .page_actions import composer, content_of, messages, replies, say, scroll_up_to, wait_until
 
 SECRET = "My sister Ada lives in Bergen and keeps the lighthouse."
 QUESTION = "Where does my sister Ada keep the lighthouse?"
@@ -65,7 +66,10 @@ def row_of_secret(panel: Locator) -> Locator:
 
 def test_a_recalled_message_is_marked_told_and_reached(asked):
     page = asked
+    number = re.search(r"Recalled message (\d+) of ", content_of(replies(page).last))
+    assert number
     panel = open_panel(page)
+    expect(row_of_secret(panel)).to_contain_text(f"{number[1]} · You")
     expect(row_of_secret(panel)).to_contain_text("found by the words “sister”, “Ada”, “keep”, “lighthouse”")
     row_of_secret(panel).get_by_role("link", name="Go to").click()
     expect(secret(page)).to_be_in_viewport()

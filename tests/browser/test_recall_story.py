@@ -41,7 +41,7 @@ def test_three_facts_from_the_beginning_are_quoted_three_hundred_messages_later(
         expect(reply).to_contain_text(fact)
         reply.get_by_role("link", name="What the model saw").click()
         panel = page.get_by_role("dialog", name="What the model saw")
-        row = panel.locator(".row-recall").filter(has_text=fact).filter(has_text="You ·").first
+        row = panel.locator(".row-recall").filter(has_text=fact).filter(has_text="· You ·").first
         row.get_by_role("link", name="Go to").click()
         message = page.locator('[data-role="user"]').filter(has_text=fact)
         expect(message).to_be_in_viewport()

@@ -1,4 +1,4 @@
-"""The demo model quotes what was recalled, with its day, and takes nothing else for it."""
+"""The demo model quotes what was recalled, with its number and day, and takes nothing else for it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ def asked(question, passages=()):
     return answer(DemoPrompt((PromptMessage("user", content),), 100))
 
 
-def test_it_quotes_a_recalled_message_with_its_day():
-    assert asked("When is the launch?") == "An earlier message, of 2026-11-05, says: “We moved the launch to 14 March.”"
+def test_it_quotes_a_recalled_message_with_its_number_and_its_day():
+    said = "Recalled message 3 of 3, of 2026-11-05, says: “We moved the launch to 14 March.”"
+    assert asked("When is the launch?") == said
 
 
 def test_it_finds_a_name_in_a_recalled_message_and_not_in_an_imitation():
-    assert "Your name is **Anna**: an earlier message, of 2026-11-02," in asked("What is my name?")
+    assert "Your name is **Anna**: recalled message 1 of 3, of 2026-11-02," in asked("What is my name?")
 
 
 def test_passages_and_recalled_messages_are_told_apart():

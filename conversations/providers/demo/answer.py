@@ -164,20 +164,21 @@ def _phrase(prompt: DemoPrompt, key: str, quoted: Sentence | None = None, **valu
     values |= {"message_count": str(count), "messages": "1 message" if count == 1 else f"{count} messages"}
     values["tokens"] = f"{prompt.tokens:,}"
     if quoted is not None:
-        values |= {"quote": _shorten(quoted.text), "place": _place(phrases, quoted, message_count=count)}
+        values |= {"quote": _shorten(quoted.text), "place": _place(prompt, quoted)}
     reply = phrases[key].format(**values)
     return reply[0].upper() + reply[1:]
 
 
-def _place(phrases: dict[str, str], sentence: Sentence, *, message_count: int) -> str:
+def _place(prompt: DemoPrompt, sentence: Sentence) -> str:
+    phrases = prompt.phrases
     if sentence.passage is not None:
         return phrases["in_passage"].format(number=sentence.passage.number)
     if sentence.in_summary:
         return phrases["in_summary"]
-    if sentence.day:
-        return phrases["in_recalled"].format(day=sentence.day)
+    if (number := sentence.recalled_number) is not None:
+        return phrases["in_recalled"].format(number=number, recalled_count=prompt.recalled_count, day=sentence.day)
     if sentence.message_number is not None:
-        return phrases["in_message"].format(number=sentence.message_number, message_count=message_count)
+        return phrases["in_message"].format(number=sentence.message_number, message_count=prompt.message_count)
     return phrases["in_notes" if sentence.is_noted else "in_system_prompt"]
 
 

@@ -156,13 +156,14 @@ _QUESTION = re.compile(
 class Sentence:
     """A sentence with where it stands: in message *message_number*, in *passage*, or else in the system prompt.
 
-    If it was recalled, *day* is when it was said; *in_summary* tells that it stands in the summary, *is_noted* that it
-    does in the user's notes.
+    If it was recalled, it is message *recalled_number* of those that were, from 1, and *day* is when it was said.
+    *in_summary* tells that it stands in the summary, *is_noted* that it does in the user's notes.
     """
 
     text: str
     message_number: int | None = None
     passage: SentPassage | None = None
+    recalled_number: int | None = None
     day: str = ""
     in_summary: bool = False
     is_noted: bool = False
@@ -222,6 +223,11 @@ class DemoPrompt:
         return self._grounding.passages
 
     @property
+    def recalled_count(self) -> int:
+        """How many pieces of older messages were recalled for the question, and sent."""
+        return len(self._grounding.recalled)
+
+    @property
     def left_out(self) -> int:
         """How many more passages were retrieved and did not fit."""
         return self._grounding.left_out
@@ -260,10 +266,10 @@ class DemoPrompt:
                 yield from (Sentence(text, message_number=number) for text in reversed(split_sentences(content)))
 
     def _of_recalled(self) -> Iterator[Sentence]:
-        for message in reversed(self._grounding.recalled):
+        for number, message in reversed(list(enumerate(self._grounding.recalled, start=1))):
             if not message.is_by_assistant:
-                text = message.text.removeprefix(CUT).removesuffix(CUT)
-                yield from (Sentence(sentence, day=message.day) for sentence in reversed(split_sentences(text)))
+                sentences = split_sentences(message.text.removeprefix(CUT).removesuffix(CUT))
+                yield from (Sentence(each, recalled_number=number, day=message.day) for each in reversed(sentences))
 
     def _of_summary(self) -> Iterator[Sentence]:
         for message in self.messages:
