@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from django.core.exceptions import ImproperlyConfigured
 
+from chatsite.configuration.logs import FORMATS, logging_settings
 from chatsite.configuration.site import *
 from chatsite.configuration.unfold import UNFOLD  # noqa: F401
 from chatsite.postgres.url import parse_database_url
@@ -179,6 +180,29 @@ READINGS_SHOWN_TO_OWNERS = ENV.switch(
     "READINGS_SHOWN_TO_OWNERS", default=True, help="Show people who has read their conversations, when and why."
 )
 
+# Logs
+
+LOG_FORMAT = ENV.choice(
+    "LOG_FORMAT", FORMATS, default="console", help="How a line of the log is written: for a console, or as JSON."
+)
+LOG_LEVEL = ENV.choice(
+    "LOG_LEVEL",
+    ("DEBUG", "INFO", "WARNING", "ERROR"),
+    default="INFO",
+    help="From which level on the site writes lines of its own. Libraries write from WARNING on.",
+)
+
+METRICS_TOKEN = ENV.text(
+    "METRICS_TOKEN",
+    help="With it, `/metrics` answers in Prometheus form who sends `Authorization: Bearer` and this token.",
+)
+METRICS_PORT = ENV.integer(
+    "METRICS_PORT",
+    default=0,
+    maximum=65535,
+    help="Port at `HOST` where `run_worker` answers with its metrics, without a token; 0 is none.",
+)
+
 # Data
 
 DATABASE_URL = ENV.text(
@@ -255,6 +279,7 @@ INSTALLED_APPS = [
     "django_htmx",
 ]
 MIDDLEWARE = [
+    "chatsite.middleware.request_id.RequestIdMiddleware",
     "chatsite.middleware.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
@@ -301,19 +326,8 @@ TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
 
-# What goes wrong is written to standard error. (Django's own default shows nothing unless DEBUG is on.)
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {
-        "django": {"handlers": [], "level": "NOTSET"},
-        "django.request": {"level": "ERROR"},  # every address that is not there is no warning
-        "mcp": {"level": "CRITICAL"},  # writes down what servers answer; what goes wrong is said by the call
-    },
-}
+# What happens is written to standard error. (Django's own default shows nothing unless DEBUG is on.)
+LOGGING = logging_settings(LOG_FORMAT, level=LOG_LEVEL)
 
 # Static files: straight from their folders locally, collected and hashed in the container image.
 STATIC_URL = "static/"

@@ -18,6 +18,7 @@ from conversations.views.conversations import (
     windows,
 )
 from conversations.views.documents import documents
+from conversations.views.http.metrics import metrics
 from conversations.views.pictures import pictures
 from conversations.views.scenarios import scenarios
 from conversations.views.usage import usage
@@ -25,6 +26,7 @@ from conversations.views.usage import usage
 app_name = "conversations"
 urlpatterns = [
     path("", pages.new, name="new"),
+    path("metrics", metrics, name="metrics"),
     path("conversations/", pages.conversations, name="list"),
     path("estimate/", estimate.estimate, name="estimate"),
     path("preview/", estimate.preview, name="preview"),

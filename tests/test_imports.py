@@ -22,7 +22,7 @@ sockets · views · admin · runs · forms · checks · templatetags
 rendering | wording
 services · selectors · access · grounding · tools · reconciliation · live.session_watcher
 models | providers · parsing | live
-chatsite.accounts | window_policies | example
+chatsite.accounts | window_policies | metrics | example
 core | chatsite.postgres
 """
 
@@ -102,6 +102,10 @@ HIDDEN_IN = {
     "pydantic_core": "conversations/tools/*.py",
     "numpy": "conversations/grounding/recall/*.py conversations/providers/local_embeddings/encoder.py",
     "tokenizers": "conversations/providers/local_embeddings/child_process.py",
+    "structlog": "chatsite/configuration/logs.py chatsite/middleware/request_id.py conversations/runs/worker.py "
+    "conversations/sockets/consumers.py",
+    "prometheus_client": "conversations/metrics.py conversations/selectors/figures/live_gauges.py "
+    "conversations/views/http/metrics.py conversations/management/commands/run_worker.py",
     "uvicorn": "conversations/management/commands/serve.py",
 }
 # Package that serves few → the one module of it that the rest of the product may import.

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 
 from chatsite.accounts.gate.attempts import delete_old_attempts
 from chatsite.accounts.sessions.session_store import SessionStore
+from conversations import metrics
 from conversations.models import Completion, Run
 from conversations.models.run import RunState
 from conversations.services.conversations.conversations import sweep_deleted_conversations
@@ -35,7 +36,7 @@ def reap_once() -> int:
 
     Returns how many.
     """
-    over = Run.objects.filter(state="running", lease_until__lt=Now()).select_related("reply")
+    over = Run.objects.filter(state="running", lease_until__lt=Now()).select_related("reply__conversation")
     reaped = sum(_survives(_reap, run) for run in over)
     reaped += sum(_survives(end_expired, reply) for reply in expired_approvals())
     for completion in _left_open():
@@ -76,6 +77,12 @@ def _reap(run: Run) -> bool:
         ended = end_reply(run.reply_id, ending)
         if not ended:
             Run.objects.filter(pk=run.pk).update(state="ended", ended_at=Now())
+    metrics.leases_over.inc()
+    ids = {"run_id": run.pk, "reply_id": run.reply_id, "user_id": run.reply.conversation.owner_id}
+    logger.warning(
+        "a reply was ended because the lease of its worker was over",
+        extra={**ids, "worker": run.worker, "attempt": run.attempt, "error_code": ending.error_code},
+    )
     return ended
 
 

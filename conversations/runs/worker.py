@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import socket
+import time
 import uuid
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -14,6 +15,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
+from structlog.contextvars import bind_contextvars
 
 from conversations.core.errors import CompletionError, ConversationError
 from conversations.live.database_threads import in_worker_thread
@@ -94,6 +96,7 @@ class Worker:
 
         What can't be stored even then, because the database is away, is left to the reaper.
         """
+        began, replies = time.monotonic(), len(self._active)
         self._accepting = False
         self._work.set()
         if self._subscriber:
@@ -108,6 +111,8 @@ class Worker:
             duty.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
         await close_clients()
+        seconds = round(time.monotonic() - began, 1)
+        logger.info("the run worker has drained", extra={"worker": self.name, "replies": replies, "seconds": seconds})
 
     async def _wait_for_replies(self, timeout_seconds: float) -> None:
         if self._active:
@@ -135,12 +140,16 @@ class Worker:
             active.end = asyncio.create_task(self._finish(active), name=f"end of reply {run.reply_id}")
 
     async def _make(self, active: ActiveRun) -> ReplyOutcome:
+        _log_ids_of(active.run)
         return await make_reply(active.run.reply_id, sink=active.live, client=completion_client())
 
     async def _finish(self, active: ActiveRun) -> None:
         """Wait for one reply, then end it or let its run await approval, whatever happens."""
+        _log_ids_of(active.run)
         try:
             ending = await self._ending_of(active)
+            if ending is INTERRUPTED:
+                logger.warning("the reply was interrupted", extra={"error_code": ending.error_code})
             active.live.flush()
             run = active.run
             write = partial(end_reply, run.reply_id, ending) if ending else partial(await_approval, run)
@@ -204,12 +213,33 @@ class Worker:
     async def _keep_leases(self) -> None:
         """Renew our leases, then reap: while the database was away, ours may all have run out."""
         if held := self._held():
-            _cancel(held, await in_worker_thread(renew_leases)(self.name, _run_ids(held)), INTERRUPTED)
+            lost = await in_worker_thread(renew_leases)(self.name, _run_ids(held))
+            for active in held:
+                if active.run.id in lost:
+                    logger.warning("the lease of a reply was lost", extra=_ids_of(active.run))
+            _cancel(held, lost, INTERRUPTED)
         await in_worker_thread(reap_once)()
 
     def _held(self) -> tuple[ActiveRun, ...]:
         """Return the runs held now. While the database is asked, one may await approval and be claimed again."""
         return tuple(self._active.values())
+
+
+def _ids_of(run: ClaimedRun) -> dict[str, object]:
+    """Return what the log says of a run."""
+    conversation_id = str(run.conversation)
+    return {
+        "run_id": run.id,
+        "reply_id": run.reply_id,
+        "conversation_id": conversation_id,
+        "user_id": run.owner_id,
+        "attempt": run.attempt,
+    }
+
+
+def _log_ids_of(run: ClaimedRun) -> None:
+    """Let each line that the present task writes say which run it is about."""
+    bind_contextvars(**_ids_of(run))
 
 
 def _run_ids(held: tuple[ActiveRun, ...]) -> list[int]:

@@ -19,9 +19,11 @@ from typing import Any
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import InterfaceError, OperationalError
+from structlog.contextvars import bind_contextvars
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sessions.session_store import find_session_user
+from conversations import metrics
 from conversations.access import find_conversation, require_admitted
 from conversations.core.errors import AccessError, ConversationError, FrameError, GateClosed, SignInRequired
 from conversations.core.frames.definitions import (
@@ -66,6 +68,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
     """One page of one user."""
 
     _rechecking: asyncio.Task[None] | None = None
+    _is_counted = False
 
     async def dispatch(self, message: Mapping[str, Any]) -> None:
         """Call the method of an event. Channels closes connections in a thread first: `database_threads` does that."""
@@ -82,11 +85,15 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
             return
         self.reader = socket_reader(self.scope, user)
         await self.accept()
+        metrics.open_sockets.inc()
+        self._is_counted = True
         self.buffer.start()
         session_watcher().watch(self.scope["session"].session_key, self._recheck_admission)
         await self.subscriptions.listen_to(person_topic(user.pk))
 
     async def disconnect(self, code: int) -> None:
+        if self._is_counted:
+            metrics.open_sockets.dec()
         session_watcher().forget(self._recheck_admission)
         self.buffer.stop()
         await self.subscriptions.listen_to()
@@ -98,6 +105,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         try:
             frame = parse_frame(_decode(text_data), FROM_PAGE)
             conversation = await in_thread(_find_conversation)(self.scope["session"].session_key, frame.conversation)
+            bind_contextvars(conversation_id=str(frame.conversation), user_id=conversation.owner_id)
             await self._HANDLERS[type(frame)](self, conversation, frame)
         except NOT_ADMITTED as error:
             await self.close(_close_code(error))

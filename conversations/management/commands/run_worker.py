@@ -7,8 +7,11 @@ import signal
 from typing import Any
 
 import uvloop
+from django.conf import settings
 from django.core.management.base import BaseCommand
+from prometheus_client import start_http_server
 
+from conversations.metrics import REGISTRY
 from conversations.runs.background_writer import summary_writer, title_writer
 from conversations.runs.indexer import Indexer
 from conversations.runs.message_counter import MessageCounter
@@ -22,6 +25,8 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         load_tokenizers()
+        if settings.METRICS_PORT:
+            start_http_server(settings.METRICS_PORT, addr=settings.HOST, registry=REGISTRY)
         uvloop.run(work())
 
 

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 
 from chatsite.accounts.models import User
 from chatsite.postgres.linked_insert import insert_linked_rows
+from conversations import metrics
 from conversations.core.errors import PriceUnknown
 from conversations.core.money.context_cost import cost_without_history_usd
 from conversations.core.money.unit_prices import UnitPrices, cost_usd, worst_case_usd
@@ -180,9 +181,26 @@ def settle_completion(completion: Completion, outcome: Outcome) -> bool:
     usage = outcome.usage or _estimate(completion, outcome)
     columns = _columns_of(completion, usage) | _columns_of_end(outcome)
     settled = settle(completion.pk, columns)
-    if settled and not usage.estimated:
-        learn(completion.language_model)
+    if settled:
+        _count(completion, outcome, usage, columns["cost_usd"])
+        if not usage.estimated:
+            learn(completion.language_model)
     return settled
+
+
+def _count(completion: Completion, outcome: Outcome, usage: Usage, cost: Decimal | None) -> None:
+    estimated = completion.estimated_input_tokens
+    metrics.count_settled_request(
+        purpose=Purpose.TOOL_STEP if outcome.called_tools else completion.purpose,
+        error_code=outcome.error_code,
+        input_tokens=usage.input_tokens,
+        cached_input_tokens=usage.cached_input_tokens,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        cost_usd=cost,
+        reported_per_estimated=usage.input_tokens / estimated if estimated and not usage.estimated else None,
+        first_token_after_seconds=outcome.time_to_first_token_seconds,
+    )
 
 
 def _columns_of(completion: Completion, usage: Usage) -> dict[str, Any]:

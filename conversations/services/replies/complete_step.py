@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
@@ -20,6 +21,7 @@ from typing import Protocol
 
 from django.utils import timezone
 
+from conversations import metrics
 from conversations.core.errors import (
     CompletionError,
     ContextTooLong,
@@ -64,6 +66,7 @@ from conversations.services.ledger.reservations import LoopNotCovered, requests_
 from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
 from .reasoning import NO_REASONING, Reasoning
 
+logger = logging.getLogger(__name__)
 MOST_GUESSES = 5  # of a smaller prompt, each half of the one before, where the provider names no number
 
 
@@ -260,8 +263,17 @@ async def complete_step(
             if pause_seconds is None or isinstance(error, ProviderTimedOut):
                 raise_final_error(error)
                 raise
+            _tell_of_repetition(error, attempt, pause_seconds)
         await sleep(pause_seconds)
     raise AssertionError("the attempts have no end but these")
+
+
+def _tell_of_repetition(error: CompletionError, attempt: int, pause_seconds: float) -> None:
+    metrics.requests_repeated.labels(error.code).inc()
+    logger.info(
+        "a request to the provider is made again after a pause",
+        extra={"error_code": error.code, "attempt": attempt, "pause_seconds": round(pause_seconds, 1)},
+    )
 
 
 async def _plan(sink: ReplySink, preparing: Awaitable[PreparedReply], step_may_call: bool) -> StepRequest:

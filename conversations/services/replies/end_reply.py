@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from chatsite.postgres.compiled_query import CompiledQuery
+from conversations import metrics
 from conversations.core.errors import ConversationError, ReplyAccessRevoked, ReplyInterrupted
 from conversations.core.frames.definitions import ReplyDone, ReplyFailed
 from conversations.core.frames.frame import Frame
@@ -101,6 +102,7 @@ def end_reply(reply_id: int, ending: Ending, *, content: str | None = None, reas
     stored = _store(reply, reasoning or stored_reasoning(reply))
     if stored is None:
         return False
+    transaction.on_commit(metrics.replies_ended.labels(ending.state).inc)
     conversation = reply.conversation
     if ending == COMPLETE:
         want_title(conversation.pk, position=reply.position)

@@ -1,0 +1,84 @@
+"""Logging by structlog: one line for each event, as JSON or for a console, with the ids of what it is about.
+
+Modules log by the standard library's loggers. Ids come from the context (`structlog.contextvars`) of the request, frame
+or reply that is being handled, or by `extra=` where a line is about another one. Only fields of `LOGGED_FIELDS` are
+written: no line can carry a field with the words of a message or a key, whatever a module or library passes along.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import structlog
+from structlog.typing import EventDict, Processor
+
+# What a line may say beside its event: ids, figures and names, never words of people or of models.
+LOGGED_FIELDS = frozenset(
+    """
+    request_id user_id conversation_id reply_id run_id document_id completion_id
+    worker attempt attempts error_code status seconds pause_seconds lease_seconds purpose language_model
+    runs replies repeated kind path method address
+    """.split()  # noqa: SIM905 - a table of words reads better than a list of strings
+)
+ALWAYS = frozenset({"event", "level", "logger", "timestamp", "exception", "exc_info", "stack_info", "stack"})
+FORMATS = ("console", "json")
+
+
+def logging_settings(log_format: str, *, level: str) -> dict[str, Any]:
+    """Return Django's LOGGING: all loggers write to standard error, ours from *level* on, others from WARNING on.
+
+    *log_format* is one of `FORMATS`.
+    """
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"()": line_formatter, "log_format": log_format}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["console"], "level": "WARNING"},
+        "loggers": {
+            "chatsite": {"level": level},
+            "conversations": {"level": level},
+            "django": {"handlers": [], "level": "NOTSET"},
+            "django.request": {"level": "ERROR"},  # every address that is not there is no warning
+            "mcp": {"level": "CRITICAL"},  # writes down what servers answer; what goes wrong is said by the call
+        },
+    }
+
+
+def line_formatter(*, log_format: str) -> logging.Formatter:
+    """Return the formatter of all handlers: `dictConfig` calls it."""
+    as_json = log_format == "json"
+    before: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.ExtraAdder(LOGGED_FIELDS),
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    last: list[Processor] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        keep_logged_fields,
+    ]
+    if as_json:
+        last += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+    else:
+        last.append(keep_one_line)
+        last.append(
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback, sort_keys=False
+            )
+        )
+    return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=before, processors=last)
+
+
+def keep_one_line(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Return *event* with its line breaks written out: what a provider or visitor sent can't imitate another line."""
+    event["event"] = str(event["event"]).replace("\r", "\\r").replace("\n", "\\n")
+    return event
+
+
+def keep_logged_fields(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    """Return *event* without the fields that no line may have."""
+    return {name: value for name, value in event.items() if name in LOGGED_FIELDS or name in ALWAYS}

@@ -1,0 +1,94 @@
+"""Metrics of this process in Prometheus form: counters and histograms, added to where things happen.
+
+Each process has its own, and all are scraped. No label names a user or a conversation, so their number stays small.
+Gauges that the database knows for all processes are in `selectors.figures.live_gauges`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+REGISTRY = CollectorRegistry(auto_describe=True)
+_PREFIX = "windowseat"
+FIRST_TOKEN_SECONDS = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120)
+RATIOS = (0.5, 0.8, 0.9, 0.95, 0.99, 1.0, 1.01, 1.05, 1.1, 1.2, 1.5, 2.0)
+
+replies_ended = Counter(
+    "replies_ended", "Replies that this process ended, by final state.", ["state"], namespace=_PREFIX, registry=REGISTRY
+)
+requests_settled = Counter(
+    "provider_requests",
+    "Requests to a provider that have ended, by purpose and error code (empty: none).",
+    ["purpose", "error_code"],
+    namespace=_PREFIX,
+    registry=REGISTRY,
+)
+requests_repeated = Counter(
+    "provider_requests_repeated",
+    "Requests to a provider that were made again, by the error code of the one before.",
+    ["error_code"],
+    namespace=_PREFIX,
+    registry=REGISTRY,
+)
+first_token_seconds = Histogram(
+    "first_token_seconds",
+    "From asking the provider to its first token, of replies.",
+    namespace=_PREFIX,
+    registry=REGISTRY,
+    buckets=FIRST_TOKEN_SECONDS,
+)
+tokens = Counter(
+    "tokens",
+    "Tokens of requests that have ended: input, cached_input (a part of it), output, reasoning (a part of it).",
+    ["kind"],
+    namespace=_PREFIX,
+    registry=REGISTRY,
+)
+spent_usd = Counter(
+    "spent_usd",
+    "US dollars of requests that have ended, as far as their prices are known.",
+    namespace=_PREFIX,
+    registry=REGISTRY,
+)
+input_estimate_ratio = Histogram(
+    "input_estimate_ratio",
+    "Input tokens as the provider reported them, divided by the estimate before sending.",
+    namespace=_PREFIX,
+    registry=REGISTRY,
+    buckets=RATIOS,
+)
+leases_over = Counter(
+    "leases_over", "Runs that the reaper ended because their lease was over.", namespace=_PREFIX, registry=REGISTRY
+)
+open_sockets = Gauge("open_sockets", "Open sockets of pages.", namespace=_PREFIX, registry=REGISTRY)
+
+
+def count_settled_request(
+    *,
+    purpose: str,
+    error_code: str,
+    input_tokens: int,
+    cached_input_tokens: int | None,
+    output_tokens: int,
+    reasoning_tokens: int | None,
+    cost_usd: Decimal | None,
+    reported_per_estimated: float | None,
+    first_token_after_seconds: float | None,
+) -> None:
+    """Count a request to a provider that has ended. *reported_per_estimated* is None where usage was not reported."""
+    requests_settled.labels(purpose, error_code).inc()
+    for kind, number in (
+        ("input", input_tokens),
+        ("cached_input", cached_input_tokens),
+        ("output", output_tokens),
+        ("reasoning", reasoning_tokens),
+    ):
+        tokens.labels(kind).inc(number or 0)
+    if cost_usd is not None:
+        spent_usd.inc(float(cost_usd))
+    if reported_per_estimated is not None:
+        input_estimate_ratio.observe(reported_per_estimated)
+    if first_token_after_seconds is not None:
+        first_token_seconds.observe(first_token_after_seconds)

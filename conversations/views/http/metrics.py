@@ -1,0 +1,27 @@
+"""The page `/metrics` for Prometheus, for who has the token of `METRICS_TOKEN`; without that setting it is not there."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from conversations.metrics import REGISTRY
+from conversations.selectors.figures.live_gauges import LiveGauges
+
+REGISTRY.register(LiveGauges())
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Return the metrics of this process and the gauges of the site. Without the token: not found."""
+    _, _, token = request.headers.get("Authorization", "").partition("Bearer ")
+    wanted = settings.METRICS_TOKEN
+    if not wanted or not secrets.compare_digest(token.encode(), wanted.encode()):
+        raise Http404
+    return HttpResponse(
+        generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST, headers={"Cache-Control": "no-store"}
+    )

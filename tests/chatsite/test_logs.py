@@ -1,0 +1,64 @@
+"""Log lines: as JSON or for a console, with ids of what they are about, and never with words."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+from structlog.contextvars import bound_contextvars
+
+from chatsite.configuration.logs import line_formatter
+
+SECRET = "the words of a message"
+
+
+def record(event, *arguments, **extra):
+    return logging.getLogger("conversations.runs").makeRecord(
+        "conversations.runs", logging.WARNING, __file__, 1, event, arguments, None, extra=extra
+    )
+
+
+def line_as(log_format, event="reply %d failed", *arguments, **extra):
+    return line_formatter(log_format=log_format).format(record(event, *arguments or (7,), **extra))
+
+
+def test_a_line_of_json_has_the_event_and_the_ids_of_its_context():
+    with bound_contextvars(reply_id=7, user_id=3):
+        line = json.loads(line_as("json", error_code="rate_limited"))
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {
+        "event": "reply 7 failed",
+        "level": "warning",
+        "logger": "conversations.runs",
+        "reply_id": 7,
+        "user_id": 3,
+        "error_code": "rate_limited",
+    }
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_no_field_carries_words(log_format):
+    with bound_contextvars(question=SECRET):
+        line = line_as(log_format, content=SECRET, reply_id=9)
+    assert SECRET not in line
+    assert "9" in line
+
+
+def test_a_line_for_a_console_is_one_line_with_its_ids():
+    line = line_as("console", reply_id=7)
+    assert "reply 7 failed" in line
+    assert "reply_id=7" in line
+    assert "\n" not in line
+
+
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_a_line_break_in_an_event_begins_no_line_of_its_own(log_format):
+    line = line_as(log_format, "refused: %s", "bad\n2026-11-25T00:00:00Z [error    ] the site was taken over")
+    assert "\n" not in line
+
+
+@pytest.mark.django_db
+def test_each_answer_names_its_own_request(client):
+    first, second = (client.get("/accounts/login/", headers={"X-Request-Id": "mine"}) for _ in range(2))
+    assert len({first["X-Request-Id"], second["X-Request-Id"], "mine"}) == 3

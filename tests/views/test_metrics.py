@@ -1,0 +1,79 @@
+"""The page of metrics: for who has the token alone, with what this process counted and the site's gauges."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+import pytest
+from django.utils import timezone
+
+from conversations.models import Completion, Run
+from conversations.runs.claim import claim_runs
+from conversations.runs.reaper import reap_once
+from conversations.selectors.figures import live_gauges
+from conversations.services.ledger.ledger import Outcome, settle_completion
+from conversations.services.replies.prepare_reply import prepare_reply
+from tests.support.ledger import open_for
+from tests.support.people import begin, make_user, post
+
+pytestmark = pytest.mark.django_db
+TOKEN = "a token of the operator"
+
+
+@pytest.fixture(autouse=True)
+def fresh_gauges(monkeypatch):
+    monkeypatch.setattr(live_gauges, "KEPT_SECONDS", -1.0)
+
+
+@pytest.fixture
+def figures(client, settings):
+    """A function that returns the metrics by name, with labels."""
+    settings.METRICS_TOKEN = TOKEN
+
+    def scrape():
+        answer = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"})
+        assert answer.status_code == 200
+        return {name: float(value) for name, value in re.findall(r"^(windowseat\S+) (\S+)$", answer.text, re.M)}
+
+    return scrape
+
+
+@pytest.mark.parametrize("header", ["", "Bearer ", "Bearer wrong", f"Basic {TOKEN}", "Bearer tökén"])
+def test_without_the_token_there_is_no_such_page(client, settings, header):
+    assert client.get("/metrics", headers={"Authorization": header}).status_code == 404
+    settings.METRICS_TOKEN = TOKEN
+    assert client.get("/metrics", headers={"Authorization": header}).status_code == 404
+
+
+def test_runs_and_their_ages_are_told(figures):
+    before = figures()
+    reply = post(begin(make_user("alice")), "Hello").reply
+    Run.objects.filter(reply=reply).update(created_at=timezone.now() - dt.timedelta(seconds=40))
+    waiting = figures()
+    assert waiting['windowseat_runs{state="waiting"}'] == before['windowseat_runs{state="waiting"}'] + 1
+    assert 40 <= waiting["windowseat_queue_age_seconds"] < 140
+    claim_runs("here", limit=1)
+    running = figures()
+    assert running['windowseat_runs{state="running"}'] == before['windowseat_runs{state="running"}'] + 1
+    assert running["windowseat_queue_age_seconds"] == 0
+    assert running["windowseat_lease_over_seconds"] < 0
+
+
+def test_a_settled_request_and_a_lease_that_is_over_are_counted(figures):
+    reply = post(begin(make_user("alice")), "Hello").reply
+    claim_runs("dead", limit=1)
+    open_for(prepare_reply(reply.pk))
+    before = figures()
+    settle_completion(Completion.objects.get(), Outcome(text="Hello to you", time_to_first_token_seconds=0.7))
+    Run.objects.update(lease_until=timezone.now() - dt.timedelta(seconds=1))
+    reap_once()
+    after = figures()
+
+    def grown(name):
+        return after[name] - before.get(name, 0)
+
+    assert grown('windowseat_tokens_total{kind="output"}') > 0
+    assert grown("windowseat_first_token_seconds_count") == 1
+    assert grown('windowseat_provider_requests_total{error_code="",purpose="reply"}') == 1
+    assert grown("windowseat_leases_over_total") == 1
