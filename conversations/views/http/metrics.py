@@ -1,4 +1,4 @@
-"""The page `/metrics` for Prometheus, for who has the token of `METRICS_TOKEN`; without that setting it is not there."""
+"""The page `/metrics`, for Prometheus: only with the token of `METRICS_TOKEN`, and not there without that setting."""
 
 from __future__ import annotations
 
