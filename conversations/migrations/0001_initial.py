@@ -133,6 +133,7 @@ class Migration(migrations.Migration):
                 ('ratio', models.DecimalField(decimal_places=4, default=Decimal('1'), max_digits=6, verbose_name='ratio')),
                 ('pairs', models.PositiveIntegerField(default=0, verbose_name='pairs')),
                 ('limit_tokens', models.PositiveIntegerField(blank=True, null=True, verbose_name='limit tokens')),
+                ('refused_tokens', models.PositiveIntegerField(blank=True, null=True, verbose_name='refused tokens')),
                 ('updated_at', models.DateTimeField(auto_now=True, verbose_name='updated at')),
             ],
             options={

@@ -14,13 +14,15 @@ class Calibration(models.Model):
     *ratio* is reported ÷ estimated input tokens, a high quantile of the newest completions and never below 1; budgets
     are divided by it. *pairs* is how many were compared last; while they are too few the ratio stays what it was.
     *limit_tokens* is the context window that the provider named when it refused a prompt, where that is smaller than
-    the configured one.
+    the configured one. Where it named none, it is the largest prompt with its reply that went through, and
+    *refused_tokens* the smallest that was refused.
     """
 
     language_model = models.CharField(_("language model"), max_length=200, unique=True)
     ratio = models.DecimalField(_("ratio"), max_digits=6, decimal_places=4, default=Decimal(1))
     pairs = models.PositiveIntegerField(_("pairs"), default=0)
     limit_tokens = models.PositiveIntegerField(_("limit tokens"), null=True, blank=True)
+    refused_tokens = models.PositiveIntegerField(_("refused tokens"), null=True, blank=True)
     updated_at = models.DateTimeField(_("updated at"), auto_now=True)
 
     class Meta:

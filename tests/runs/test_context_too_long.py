@@ -188,3 +188,32 @@ async def test_a_stop_while_the_smaller_window_is_chosen_works(worker, provider,
         await in_thread(stop_reply, conversation=posted.message.conversation, reply_id=posted.reply.pk)
         assert (await ended(posted.reply)).state == "stopped"
     assert len(upstream.log()) == 1
+
+
+async def ask_again(conversation_id, content):
+    conversation = await in_thread(
+        lambda: Conversation.objects.select_related("owner", "scenario").get(pk=conversation_id)
+    )
+    return await ended((await in_thread(post, conversation, content)).reply)
+
+
+@pytest.mark.parametrize("limit", [1_500, 2_300, 3_000])
+async def test_a_limit_without_a_number_is_found_by_a_few_replies_and_then_holds(worker, provider, upstream, limit):
+    provider(f"context-silent-{limit}")
+    first = await ask()
+    assert first.state == "complete"
+    for number in range(10):  # windows grow until they overflow, so larger ones are tried
+        assert (await ask_again(first.conversation_id, f"{number}" + " word" * 250)).state == "complete"
+    learned = await in_thread(Calibration.objects.get)
+    assert limit * 0.7 < learned.limit_tokens <= limit < learned.refused_tokens
+    before = len(upstream.log())
+    for number in range(6):
+        assert (await ask_again(first.conversation_id, f"{number}" + " more" * 250)).state == "complete"
+    assert len(upstream.log()) == before + 6, "a reply was refused first although the limit is known"
+
+
+async def test_a_short_prompt_is_not_taken_for_the_limit(worker, provider):
+    provider("context-silent-3000")
+    await in_thread(lambda: Calibration.objects.create(language_model="context-silent-3000", refused_tokens=3_500))
+    await ended((await in_thread(lambda: post(begin(make_user("bob")), "Hello"))).reply)
+    assert (await in_thread(Calibration.objects.get)).limit_tokens is None

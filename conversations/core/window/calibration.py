@@ -1,6 +1,7 @@
 """Calibration: how far our token counts are from a provider's, learned from reported usage and from refusals.
 
     ratio = 0.95 quantile of reported ÷ estimated input tokens over the newest pairs, rounded up, from 1 to 2
+    limit = midway between the largest that went through and the smallest that was refused, until they are close
     tightening = counted ÷ estimated tokens of a refused prompt · margin ÷ calibration, never below 1
 
 Estimates are our plain count: what a budget was divided by is not in them, so that a ratio never feeds on itself.
@@ -31,6 +32,7 @@ SMALLEST_PROMPT_TOKENS = 1_000
 SMALLEST_PROMPT_SHARE = 8  # an eighth of the context window, where that is less
 
 SMALLEST_LIMIT_TOKENS = 1_024  # GPT-2's; a smaller one is a number that means something else
+CLOSE = 8  # a limit is found once an eighth of it would be gained at most: each try may be a refused request
 LARGEST_COUNT = 8  # times our own; a token of one byte each is some five times
 MARGIN = Decimal("1.1")  # what stays in a tightened prompt may be counted higher than what went
 HALF = Decimal(2)  # a refusal without numbers: the most that a ratio can be
@@ -82,6 +84,22 @@ def believable_limit(stated_tokens: int | None, *, context_window_tokens: int) -
     if stated_tokens is None or not SMALLEST_LIMIT_TOKENS <= stated_tokens < context_window_tokens:
         return None
     return stated_tokens
+
+
+def limit_to_try(limit_tokens: int | None, refused_tokens: int | None) -> int | None:
+    """Return the context window that is to hold for the next prompts; None for the configured one.
+
+    *limit_tokens* went through, or was named by the provider; *refused_tokens*, with the reply, was refused without a
+    number, and None where nothing was. The limit is found in a few tries: each of them halves what lies between.
+    """
+    if limit_tokens is None or refused_tokens is None or refused_tokens - limit_tokens <= limit_tokens // CLOSE:
+        return limit_tokens
+    return (limit_tokens + refused_tokens) // 2
+
+
+def is_worth_learning(accepted_tokens: int, limit_tokens: int) -> bool:
+    """Tell whether what went through raises the limit by so much that it is worth a row: windows grow bit by bit."""
+    return accepted_tokens - limit_tokens > limit_tokens // (2 * CLOSE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,12 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from conversations.core.window.calibration import (
     LOOKED_AT,
     NEWEST_PAIRS,
+    SMALLEST_LIMIT_TOKENS,
     Pair,
     believable_limit,
+    is_worth_learning,
     learned_ratio,
+    limit_to_try,
     smallest_prompt_tokens,
 )
 from conversations.models import Calibration, Completion
@@ -35,15 +38,24 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Calibrated:
-    """*ratio* divides budgets; *limit_tokens* is the context window that the provider named, if it is the smaller."""
+    """*ratio* divides budgets; *limit_tokens* is the provider's context window as far as it is known, if it is smaller.
+
+    It was named by the provider, or went through where *refused_tokens* did not.
+    """
 
     ratio: Decimal = Decimal(1)
     limit_tokens: int | None = None
+    refused_tokens: int | None = None
+
+    @property
+    def window_to_try_tokens(self) -> int | None:
+        """The context window that holds for the next prompts; None for the configured one."""
+        return limit_to_try(self.limit_tokens, self.refused_tokens)
 
     def context_window_tokens(self, configured: ConfiguredModel) -> int:
-        """Return the limit that holds: what the provider named may only lower the configured one."""
+        """Return the limit that holds: what was learned may only lower the configured one."""
         configured_tokens = configured.language_model.context_window_tokens
-        return min(configured_tokens, self.limit_tokens or configured_tokens)
+        return min(configured_tokens, self.window_to_try_tokens or configured_tokens)
 
 
 class _Known:
@@ -54,8 +66,8 @@ class _Known:
 
     def of(self, language_model: str) -> Calibrated:
         if time.monotonic() - self._read_at > KNOWN_FOR_SECONDS:
-            rows = Calibration.objects.values_list("language_model", "ratio", "limit_tokens")
-            self._by_name = {name: Calibrated(ratio, limit_tokens) for name, ratio, limit_tokens in rows}
+            rows = Calibration.objects.values_list("language_model", "ratio", "limit_tokens", "refused_tokens")
+            self._by_name = {row[0]: Calibrated(row[1], row[2], row[3]) for row in rows}
             self._read_at = time.monotonic()
         return self._by_name.get(language_model, Calibrated())
 
@@ -145,7 +157,8 @@ def learn_limit(configured: ConfiguredModel, stated_tokens: int | None) -> None:
     limit_tokens = believable_limit(stated_tokens, context_window_tokens=configured_tokens)
     if limit_tokens is None:
         return
-    _store(Calibration(language_model=configured.name, limit_tokens=limit_tokens), "limit_tokens")
+    named = Calibration(language_model=configured.name, limit_tokens=limit_tokens, refused_tokens=None)
+    _store(named, "limit_tokens", "refused_tokens")
     logger.warning(
         "the provider's limit for %s is %d tokens; %d are configured as its context window. The smaller one holds "
         "until it is forgotten in the admin.",
@@ -155,9 +168,55 @@ def learn_limit(configured: ConfiguredModel, stated_tokens: int | None) -> None:
     )
 
 
+def learn_refused(configured: ConfiguredModel, total_tokens: int) -> None:
+    """Keep that a prompt with its reply, *total_tokens* by our count, was refused as too long without a number."""
+    learned = find_calibration(configured.name)
+    configured_tokens = configured.language_model.context_window_tokens
+    if total_tokens < SMALLEST_LIMIT_TOKENS or total_tokens >= (learned.refused_tokens or configured_tokens + 1):
+        return
+    limit_tokens = learned.limit_tokens if (learned.limit_tokens or 0) < total_tokens else None
+    refused = Calibration(language_model=configured.name, limit_tokens=limit_tokens, refused_tokens=total_tokens)
+    _store(refused, "limit_tokens", "refused_tokens")
+    logger.warning(
+        "the provider refused %d tokens of %s as too long and named no limit; a smaller one is looked for",
+        total_tokens,
+        configured.name,
+    )
+
+
+def learn_accepted(completion: Completion) -> None:
+    """Keep what went through as the limit, where more was refused without a number.
+
+    A first limit is what went through after such a refusal: any other prompt may be a short one. It is called while a
+    reply ends, so all errors here are only logged.
+    """
+    try:
+        learned = find_calibration(completion.language_model)
+        if learned.refused_tokens is not None and completion.window:
+            reserve_tokens = completion.window["reply_reserve_tokens"]
+            _learn_accepted(completion, learned, total_tokens=completion.estimated_input_tokens + reserve_tokens)
+    except Exception:
+        logger.exception("no limit could be learned of %s", completion.language_model)
+
+
+def _learn_accepted(completion: Completion, learned: Calibrated, *, total_tokens: int) -> None:
+    is_larger = (
+        is_worth_learning(total_tokens, learned.limit_tokens) if learned.limit_tokens else completion.attempt > 1
+    )
+    if is_larger and SMALLEST_LIMIT_TOKENS <= total_tokens < (learned.refused_tokens or 0):
+        accepted = Calibration(language_model=completion.language_model, limit_tokens=total_tokens)
+        _store(accepted, "limit_tokens")
+        logger.warning(
+            "%d tokens of %s went through: that is its limit until it is forgotten in the admin, or more goes through",
+            total_tokens,
+            completion.language_model,
+        )
+
+
 def forget_limit(calibration: Calibration) -> bool:
     """Let the configured context window hold again. Returns False if no other limit was known."""
-    forgotten = Calibration.objects.filter(pk=calibration.pk).exclude(limit_tokens=None).update(limit_tokens=None)
+    learned = Calibration.objects.filter(pk=calibration.pk).exclude(limit_tokens=None, refused_tokens=None)
+    forgotten = learned.update(limit_tokens=None, refused_tokens=None)
     known.read_again()
     return bool(forgotten)
 

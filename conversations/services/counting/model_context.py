@@ -60,7 +60,7 @@ def _context_of(configured: ConfiguredModel) -> ModelContext:
     calibrated = find_calibration(configured.name)
     return ModelContext(
         configured,
-        _within(configured.language_model, calibrated.limit_tokens),
+        _within(configured.language_model, calibrated.window_to_try_tokens),
         count_text(configured.language_model.encoding),
         calibrated.ratio,
     )

@@ -24,7 +24,7 @@ from conversations.models import Completion, Conversation, Message, Scenario
 from conversations.models.completion import Purpose
 from conversations.providers.tokens.tokenizer import count_text, encoding_for
 from conversations.selectors.figures.spending import MoneyLimits, money_limits
-from conversations.services.counting.calibration import learn
+from conversations.services.counting.calibration import learn, learn_accepted
 from conversations.services.counting.prices import price_columns, price_list_column, prices_when_opened
 
 from .reservations import Amount, LoopNotCovered, NotCovered, move_loop_reservation, reserve, settle, why_not_covered
@@ -185,6 +185,8 @@ def settle_completion(completion: Completion, outcome: Outcome) -> bool:
         _count(completion, outcome, usage, columns["cost_usd"])
         if not usage.estimated:
             learn(completion.language_model)
+        if outcome.finish_reason and not outcome.error_code:
+            learn_accepted(completion)
     return settled
 
 

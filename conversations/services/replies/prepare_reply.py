@@ -23,7 +23,7 @@ from conversations.models.document import DocumentState
 from conversations.providers.wire.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
 from conversations.selectors.conversations.sent_request import passage_of
-from conversations.services.counting.calibration import learn_limit
+from conversations.services.counting.calibration import learn_limit, learn_refused
 from conversations.services.counting.model_choice import conversation_toolbox, with_model_of_run
 from conversations.services.counting.model_context import (
     ModelContext,
@@ -228,7 +228,11 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
     conversation = refused.reply.conversation
     record = refused.window.record
     if not _may_be_quoted(refused):
-        learn_limit(conversation_context(conversation).configured, error.limit_tokens)
+        configured = conversation_context(conversation).configured
+        if error.names_a_number:
+            learn_limit(configured, error.limit_tokens)
+        else:
+            learn_refused(configured, record.prompt_tokens + record.reply_reserve_tokens)
     prompt = RefusedPrompt(record.prompt_tokens, record.reply_reserve_tokens, error.prompt_tokens)
     tightening, is_explained = _tightening(prompt, refused.reply)
     logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
