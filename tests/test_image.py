@@ -59,4 +59,23 @@ def test_compose_has_one_process_each_for_pages_replies_database_and_redis():
 
 def test_compose_refuses_to_start_without_its_secrets():
     whole = (PROJECT / "compose.yaml").read_text(encoding="utf-8")
-    assert all(f"${{{name}:?" in whole for name in ("SITE_URL", "SECRET_KEY", "POSTGRES_PASSWORD"))
+    assert all(f"${{{name}:?" in whole for name in ("SITE_URL", "SECRET_KEY", "POSTGRES_PASSWORD", "REDIS_PASSWORD"))
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_a_container_writes_to_what_is_named_alone_and_can_gain_nothing(name):
+    service = COMPOSE["services"][name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["pids_limit"] > 0
+    assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
+    assert "privileged" not in service
+
+
+def test_database_and_redis_are_reached_from_the_site_alone():
+    networks = {name: service["networks"] for name, service in COMPOSE["services"].items()}
+    assert networks["postgres"] == networks["redis"] == ["back"]
+    assert COMPOSE["networks"]["back"] == {"internal": True}
+    assert not any("ports" in COMPOSE["services"][name] for name in ("postgres", "redis", "worker"))
+    assert COMPOSE["services"]["app"]["ports"] == ["127.0.0.1:8000:8000"]
