@@ -106,6 +106,7 @@ async def test_a_tool_call_is_put_together_from_its_pieces(ask):
         ("cut-after-2", errors.StreamBroken, "word0 word1"),
         ("error-in-stream", errors.ProviderUnavailable, "word0 word1"),
         ("bad-json-after-2", errors.MalformedStream, "word0 word1"),
+        ("deep-json-after-2", errors.MalformedStream, "word0 word1"),
         ("not-a-chunk", errors.MalformedStream, "word0"),
     ],
 )

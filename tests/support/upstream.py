@@ -60,6 +60,7 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `thinking-megabyte` | 1.1 million characters of thoughts, then the text |
 | `thinking-cut` | `reasoning_content`, cut before the text |
 | `refusal` | text in `refusal` in place of `content` |
+| `deep-json-after-N` | N tokens, then 500,000 brackets |
 | `bad-json-after-N` | N tokens, then half an object as a line of its own |
 | `not-a-chunk` | a token, then a JSON list where a chunk should be |
 | `error-in-stream`, `error-in-stream-after-N` | an error object inside the 200 stream |
@@ -592,6 +593,14 @@ async def bad_json(answer: Answer, count: int) -> None:
     await answer.head()
     await answer.tokens(count)
     await answer.line('data: {"choices": [{"delta": {"content": "half')
+    await answer.finish()
+
+
+@fault("deep-json-after-N")
+async def deep_json(answer: Answer, count: int) -> None:
+    await answer.head()
+    await answer.tokens(count)
+    await answer.line("data: " + "[" * 500_000)
     await answer.finish()
 
 

@@ -60,6 +60,7 @@ _ERRORS: Final[dict[type[Exception], type[CompletionError]]] = {
     OSError: ProviderUnavailable,
     UnicodeEncodeError: ProviderRejected,  # a lone surrogate can't be sent
     ValueError: MalformedStream,  # neither JSON nor UTF-8
+    RecursionError: MalformedStream,  # JSON that is nested more deeply than anything that is meant
 }
 KNOWN_ERRORS: Final = tuple(_ERRORS)
 # The package's other API errors hold the provider's own error object, sent as an answer or inside the stream.
