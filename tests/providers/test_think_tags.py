@@ -84,3 +84,15 @@ def test_a_megabyte_of_thoughts_is_split_in_linear_time() -> None:
     pieces = ["<think>", *["x<" * 50] * 10_000, "</think>", "Hello"]
     thought, said = split_thoughts(pieces)
     assert (len(thought), said) == (1_000_000, "Hello")
+
+
+def test_a_megabyte_of_closing_tags_in_code_is_read_in_linear_time() -> None:
+    code = "```\n" + "x</think>\n" * 100_000
+    assert split_thoughts([code]) == ("", code)
+    assert split_thoughts(code[place : place + 50] for place in range(0, len(code), 50)) == ("", code)
+
+
+def test_blanks_without_an_end_are_not_waited_behind() -> None:
+    blanks = "a</think>" + " " * 20_000
+    assert split_thoughts(blanks) == ("", blanks)
+    assert split_thoughts(" " * 20_000) == ("", " " * 20_000)

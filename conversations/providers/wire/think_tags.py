@@ -8,13 +8,17 @@ first word, in a block or a span of code, or after the thoughts have ended.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from copy import copy
 from typing import Final, NamedTuple
 
 OPENING: Final = ("<think>", "<thinking>")
 CLOSING: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
 LONE_CLOSING: Final = "</think>"
 FENCE: Final = "```"
+MOST_BLANKS: Final = 1_000  # that are waited behind: more of them are no part of a tag's line
+BLANKS: Final = re.compile(r"[ \t]*")
 
 
 class Said(NamedTuple):
@@ -36,6 +40,34 @@ class WasThought(NamedTuple):
 Piece = Said | Thought | WasThought
 
 
+class CodeMarks:
+    """Where a text that comes in pieces stands in Markdown: within a fenced block or a span of code, or in neither."""
+
+    def __init__(self) -> None:
+        self._fences = 0  # of the lines before the present one
+        self._backticks = 0  # of the present line
+        self._head = ""  # its first characters that are not blank
+
+    def feed(self, text: str) -> None:
+        first, *others = text.split("\n")
+        self._add(first)
+        for line in others:
+            self._fences += self._head == FENCE
+            self._backticks, self._head = 0, ""
+            self._add(line)
+
+    @property
+    def are_open(self) -> bool:
+        fences = self._fences + (self._head == FENCE)
+        return fences % 2 == 1 or self._backticks % 2 == 1
+
+    def _add(self, part: str) -> None:
+        self._backticks += part.count("`")
+        if len(self._head) < len(FENCE):
+            more = part if self._head else part.lstrip()
+            self._head = (self._head + more)[: len(FENCE)]
+
+
 class ThinkTags:
     """Splits the content of one completion, which comes in pieces of any size. Feed all of it, then call `end`."""
 
@@ -43,7 +75,7 @@ class ThinkTags:
         self._state = self._begin
         self._held = ""  # what may turn out to be a part of a tag
         self._closing = ""
-        self._said: list[str] = []  # kept only while a lone closing tag may still come
+        self._code = CodeMarks()  # of what was said, while a lone closing tag may still come
 
     def feed(self, text: str) -> Iterator[Piece]:
         """Yield the pieces that *text* completes."""
@@ -55,7 +87,7 @@ class ThinkTags:
             return True
         if self._state != self._watch or self._held or "<" in text:
             return False
-        self._said.append(text)
+        self._code.feed(text)
         return True
 
     def expect_none(self) -> None:
@@ -70,7 +102,7 @@ class ThinkTags:
             return
         if self._state == self._inside:
             yield Thought(held)
-        elif self._state == self._watch and held.rstrip() == LONE_CLOSING and self._may_close("", ""):
+        elif self._state == self._watch and held.rstrip() == LONE_CLOSING and not self._code.are_open:
             yield WasThought()
         else:
             yield Said(held)
@@ -82,7 +114,7 @@ class ThinkTags:
         if opening:
             self._held, self._closing, self._state = "", CLOSING[opening], self._inside
             yield from self._inside(stripped.removeprefix(opening))
-        elif any(tag.startswith(stripped) for tag in OPENING):  # blank as well
+        elif len(text) < MOST_BLANKS and any(tag.startswith(stripped) for tag in OPENING):  # blank as well
             self._held = text
         else:
             self._held, self._state = "", self._watch
@@ -112,44 +144,35 @@ class ThinkTags:
     def _watch(self, text: str) -> Iterator[Piece]:
         """Pass text on, and look for a closing tag that no opening one came before."""
         if not self._held and "<" not in text:
-            if text:
-                self._said.append(text)
-                yield Said(text)
+            yield from self._pass_on(text)
             return
         text, self._held = self._held + text, ""
-        start = 0
-        while (found := text.find(LONE_CLOSING, start)) >= 0:
-            rest = text[found + len(LONE_CLOSING) :]
-            if not rest.strip(" \t"):  # what follows is not known yet
+        code, read, found = copy(self._code), 0, text.find(LONE_CLOSING)
+        while found >= 0:
+            code.feed(text[read:found])
+            read, behind = found, found + len(LONE_CLOSING)
+            line_end = BLANKS.match(text, behind).end()  # type: ignore[union-attr]  # it matches nothing as well
+            if line_end == len(text) and line_end - behind < MOST_BLANKS:  # what follows is not known yet
                 yield from self._pass_on(text[:found])
                 self._held = text[found:]
                 return
-            if self._may_close(text[:found], rest):
-                self._said, self._state = [], self._after
+            if text[line_end : line_end + 1] in ("\n", "\r") and not code.are_open:
+                self._state = self._after
                 yield WasThought()
                 # What came with the tag in one piece has not been passed on: it was thought as well.
-                if text[:found]:
+                if found:
                     yield Thought(text[:found])
-                yield from self._after(rest)
+                yield from self._after(text[behind:])
                 return
-            start = found + len(LONE_CLOSING)
+            found = text.find(LONE_CLOSING, behind)
         held = _longest_end(text, LONE_CLOSING)
         self._held = text[len(text) - held :] if held else ""
         yield from self._pass_on(text[: len(text) - held])
 
     def _pass_on(self, text: str) -> Iterator[Piece]:
         if text:
-            self._said.append(text)
+            self._code.feed(text)
             yield Said(text)
-
-    def _may_close(self, before: str, rest: str) -> bool:
-        """Tell whether the tag between *before* and *rest* ends a line, outside of code."""
-        if rest and not rest.lstrip(" \t").startswith(("\n", "\r")):
-            return False
-        said = "".join(self._said) + before
-        line = said[said.rfind("\n") + 1 :]
-        fences = sum(each.lstrip().startswith(FENCE) for each in said.split("\n"))
-        return not fences % 2 and not line.count("`") % 2
 
 
 def _longest_end(text: str, tag: str) -> int:
