@@ -2,7 +2,7 @@
 # Every path is relative to this folder, because make can't handle spaces in an absolute one.
 
 .DEFAULT_GOAL := help
-.PHONY: help run manage test test-fast lint lint-js format typecheck soak bench peers lock messages hooks production static
+.PHONY: help run manage test test-fast lint lint-js format typecheck soak faults bench peers lock messages hooks production static
 
 VENV := .venv
 PYTHON := $(VENV)/bin/python
@@ -62,6 +62,9 @@ typecheck: $(INSTALLED)  ## Check the types
 
 soak: $(INSTALLED)  ## Provoke faults for a long time: kills, lost answers, leaving, each 20 times over
 	@FAULT_ROUNDS=20 $(PYTHON) -m pytest tests/faults $(ARGS)
+
+faults: $(INSTALLED)  ## Run every fault at its full number of rounds, for an hour at a time, and write docs/faults.md
+	@$(PYTHON) -m tests.faults $(ARGS)
 
 bench: $(INSTALLED)  ## List the benchmarks and how to run each
 	@$(PYTHON) -m tests.benchmarks

@@ -5,6 +5,8 @@ mortal_site   one whose process a test may kill and start again; it is served wh
 parted_site   one whose web process makes no replies; a test starts the workers that it needs
 new_site      a function that makes a site of one's own, with other settings
 FAULT_ROUNDS  how often the tests that kill, resend and leave are repeated; 1 unless told otherwise
+FAULT_REPEATS_ALL  with 1 all tests are repeated, not only those that draw something by chance
+FAULT_FIRST_SEED  the seed of the first of these rounds; 0 unless told otherwise
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from .pages import Page
 from .sites import Site
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "1"))
+REPEATS_ALL = os.environ.get("FAULT_REPEATS_ALL") == "1"
+FIRST_SEED = int(os.environ.get("FAULT_FIRST_SEED", "0"))
 # The server's and Django's own words about a client that sent nonsense come with a traceback; nothing else does.
 UNEXPECTED = re.compile(r"^(?!.*(?:Invalid UTF-8 sequence|RequestDataTooBig)).*\nTraceback", re.MULTILINE)
 MakeSite = Callable[..., AbstractContextManager[Site]]
@@ -36,7 +40,16 @@ MakeSite = Callable[..., AbstractContextManager[Site]]
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "chance" in metafunc.fixturenames:
-        metafunc.parametrize("chance", [Random(seed) for seed in range(ROUNDS)], ids=lambda _: "")
+        metafunc.parametrize("chance", [Random(FIRST_SEED + number) for number in range(ROUNDS)], ids=lambda _: "")
+    elif REPEATS_ALL:
+        metafunc.fixturenames.append("round_number")
+        metafunc.parametrize("round_number", range(ROUNDS))
+
+
+@pytest.fixture
+def round_number() -> int:
+    """Which repetition of a test this is, where all are repeated."""
+    return 0
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

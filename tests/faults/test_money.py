@@ -16,7 +16,7 @@ from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.source import PROJECT
 
 from .browsers import Browser
-from .conftest import ROUNDS, checked
+from .conftest import checked
 from .goals import DELETED_AT_PROVIDER
 from .oracles import check_sums
 
@@ -47,8 +47,7 @@ def poor_site(make_site):
         yield site
 
 
-@pytest.mark.parametrize("number", range(ROUNDS))
-def test_of_fifty_sent_at_once_with_money_for_one_one_goes_out(poor_site, number):
+def test_of_fifty_sent_at_once_with_money_for_one_one_goes_out(poor_site, chance):
     site = poor_site
     with checked(site):
         site.answer_with("held-60")

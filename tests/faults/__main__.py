@@ -1,0 +1,167 @@
+"""`python -m tests.faults`: every fault at its full number of rounds, in pieces that can be interrupted and resumed.
+
+Each row of the table is a part of this folder's tests. What was done is kept in `var/faults.json`: a run goes on where
+the one before it stopped, with the next seeds, until all rows have their rounds at the present commit. The table of
+`docs/faults.md` is written again after each piece.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime as dt
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from xml.etree import ElementTree
+
+from tests.support.source import PROJECT
+
+STATE = PROJECT / "var" / "faults.json"
+PAGE = PROJECT / "docs" / "faults.md"
+BEGIN, END = "<!-- rounds -->", "<!-- end of rounds -->"
+PIECE_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fault of the table: *tests* are pytest's names within this folder, *rounds* how many seeds are tried in all."""
+
+    fault: str
+    tests: str
+    rounds: int
+
+
+ROWS = (
+    Row("The server is killed in mid reply", "test_killed_server.py", 200),
+    Row("The web process is killed, the worker goes on", "test_two_processes.py::test_a_killed_web_process*", 200),
+    Row("A worker is killed while tools are called", "test_tools.py", 50),
+    Row("An acknowledgement is lost, the message is sent again", "test_lost_acknowledgement.py", 100),
+    Row("The page is closed, reloaded, opened twice", "test_closed_page.py", 100),
+    Row("Several pages send at once", "test_sending_at_once.py", 100),
+    Row("Rights end in mid reply", "test_gate.py", 100),
+    Row("Redis is killed", "test_two_processes.py::*redis*", 50),
+    Row("PostgreSQL is killed, or ends all connections", "test_database_away.py", 100),
+    Row("The provider cuts, stalls or sends nonsense", "test_provider_streams.py", 20),
+    Row("SIGTERM under load", "test_sigterm.py", 50),
+    Row("Stop at every moment", "test_stopping.py", 100),
+    Row("Money for one, fifty senders", "test_money.py", 20),
+    Row("Bad frames and bursts", "test_bad_frames.py", 20),
+    Row("Strange text", "test_strange_text.py", 5),
+    Row("Uploads that are too large or never end", "test_uploads.py", 10),
+    Row("Summaries that fail", "test_summaries.py", 20),
+    Row("A reply awaits approval while processes end", "test_awaiting_approval.py", 50),
+    Row("A parser is killed", "test_parsing_documents.py", 50),
+)
+
+
+@dataclass
+class Done:
+    """The part of a row that was done at *commit*: seeds from 0 on, tests run and failed, and the day of the last."""
+
+    commit: str
+    rounds: int = 0
+    tests: int = 0
+    failed: int = 0
+    skipped: int = 0
+    day: str = ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60, help="no piece is begun after so long (60)")
+    parser.add_argument("--rounds", type=int, help="fewer rounds of each row, for a try")
+    parser.add_argument("--only", default="", help="rows whose fault contains these words")
+    options = parser.parse_args()
+    until = time.monotonic() + options.minutes * 60
+    rows = [row for row in ROWS if options.only.lower() in row.fault.lower()]
+    done = read_state()
+    # In turn, not row by row: whenever it is interrupted, all faults have about the same part of their rounds.
+    while unfinished := [row for row in rows if done[row.fault].rounds < (options.rounds or row.rounds)]:
+        row = min(unfinished, key=lambda row: done[row.fault].rounds / row.rounds)
+        if time.monotonic() > until:
+            print(f"{len(unfinished)} rows are left; the next run goes on here.")
+            break
+        so_far = done[row.fault]
+        run_piece(row, so_far, rounds=min(PIECE_ROUNDS, (options.rounds or row.rounds) - so_far.rounds))
+        write_state(done)
+        write_page(done)
+    sys.exit(any(each.failed for each in done.values()))
+
+
+def run_piece(row: Row, done: Done, *, rounds: int) -> None:
+    """Run the next *rounds* seeds of *row* and add the outcome to *done*."""
+    print(f"{row.fault}: rounds {done.rounds} to {done.rounds + rounds - 1}", flush=True)
+    with TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        environment = os.environ | {
+            "FAULT_ROUNDS": str(rounds),
+            "FAULT_FIRST_SEED": str(done.rounds),
+            "FAULT_REPEATS_ALL": "1",
+        }
+        command = [sys.executable, "-m", "pytest", "-q", f"--junit-xml={report}", *selection(row)]
+        outcome = subprocess.run(command, cwd=PROJECT, env=environment, check=False)
+        if not report.exists():
+            sys.exit(f"pytest ended with {outcome.returncode} and without a report")
+        suite = ElementTree.parse(report).getroot()[0].attrib
+    done.rounds += rounds
+    done.tests += int(suite["tests"])
+    done.failed += int(suite["failures"]) + int(suite["errors"])
+    done.skipped += int(suite["skipped"])
+    done.day = dt.datetime.now(dt.UTC).date().isoformat()
+
+
+def selection(row: Row) -> Iterator[str]:
+    """Yield pytest's arguments for the tests of a row."""
+    file, _, names = row.tests.partition("::")
+    yield f"tests/faults/{file}"
+    if names:
+        yield from ("-k", names.strip("*"))
+
+
+def present_commit() -> str:
+    command = ["git", "rev-parse", "--short=8", "HEAD"]
+    return subprocess.run(command, cwd=PROJECT, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def read_state() -> dict[str, Done]:
+    """Return what was done at the present commit: rounds of another one say nothing of this one."""
+    commit = present_commit()
+    stored = json.loads(STATE.read_text(encoding="utf-8")) if STATE.exists() else {}
+    found = {fault: Done(**each) for fault, each in stored.items() if each["commit"] == commit}
+    return {row.fault: found.get(row.fault, Done(commit)) for row in ROWS}
+
+
+def write_state(done: dict[str, Done]) -> None:
+    STATE.parent.mkdir(parents=True, exist_ok=True)
+    STATE.write_text(json.dumps({fault: asdict(each) for fault, each in done.items()}, indent=1), encoding="utf-8")
+
+
+def write_page(done: dict[str, Done]) -> None:
+    """Write the table between its two marks."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table(done)}\n{END}{after}", encoding="utf-8")
+
+
+def table(done: dict[str, Done]) -> str:
+    lines = [
+        "| Fault | Rounds, of | Seeds | Tests run | Failed | Commit | Day |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in ROWS:
+        each = done[row.fault]
+        seeds = f"0 to {each.rounds - 1}" if each.rounds else "–"
+        counts = f"{each.rounds} of {row.rounds} | {seeds} | {each.tests - each.skipped:,} | {each.failed}"
+        lines.append(f"| {row.fault} | {counts} | {each.commit if each.rounds else ''} | {each.day} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
