@@ -176,3 +176,41 @@ def test_events_that_are_not_known_are_passed_over():
 def test_what_is_no_event_is_malformed(wrong):
     with pytest.raises(MalformedStream):
         read(wrong)
+
+
+def whole(place, kind, **fields):
+    return {"output_index": place, "item": {"type": kind, "id": f"item_{place}"} | fields}
+
+
+SUMMARY = whole(0, "reasoning", summary=[{"type": "summary_text", "text": "I add."}])
+MESSAGE = whole(1, "message", content=[{"type": "output_text", "text": "It is 4."}])
+SAID = [ReasoningDelta("I add."), TextDelta("It is 4.")]
+
+
+def test_items_that_come_only_when_they_are_done_are_read_whole():
+    deltas, end = read(event("output_item.done", **SUMMARY), event("output_item.done", **MESSAGE), ended())
+    assert (deltas, end.finish_reason) == (SAID, "stop")
+
+
+def test_a_response_that_comes_only_as_a_whole_is_read():
+    deltas, _ = read(ended(output=[SUMMARY["item"], MESSAGE["item"]]))
+    assert deltas == SAID
+
+
+def test_what_came_in_pieces_is_not_told_again_even_under_another_index():
+    done = event("output_item.done", **{**MESSAGE, "output_index": 7})
+    deltas, _ = read(text("It is "), text("4."), done, ended(output=[MESSAGE["item"]]))
+    assert deltas == [TextDelta("It is "), TextDelta("4.")]
+
+
+@pytest.mark.parametrize("pieces", [["<think>I add.</think>It is 4."], list("<think>I add.</think>It is 4.")])
+def test_tags_in_the_text_are_thoughts(pieces):
+    deltas, _ = read(*map(text, pieces), ended())
+    assert "".join(delta.text for delta in deltas if isinstance(delta, ReasoningDelta)) == "I add."
+    assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == "It is 4."
+
+
+def test_tags_are_text_where_thoughts_come_as_summaries():
+    summary = event("reasoning_summary_text.delta", output_index=0, summary_index=0, delta="I add.")
+    deltas, _ = read(summary, text("<think>no</think>"), ended())
+    assert deltas == [ReasoningDelta("I add."), TextDelta("<think>no</think>")]

@@ -58,6 +58,15 @@ KNOWN: Final = (
         ("api.openai.com",),
         r"^(ft:)?gpt-5\.[45]",
     ),
+    # By the name of a deployment: one that is not the model's own needs `wire=`. Of breakpoints nothing is said there.
+    KnownDialect(
+        "Azure, GPT-5.4 and later",
+        replace(_OPENAI, form=PromptForm("responses"), output_limit_field="max_output_tokens"),
+        "https://learn.microsoft.com/en-us/azure/foundry/openai/how-to/responses",
+        ("openai.azure.com",),
+        r"^gpt-(5\.([4-9]|\d\d)|[6-9]|\d\d)",
+        checked="2026-11-25",
+    ),
     KnownDialect(
         "OpenAI and Azure",
         _OPENAI,

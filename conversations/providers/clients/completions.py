@@ -86,7 +86,7 @@ class CompletionClient:
 
 def _reader(request: CompletionRequest) -> CompletionReader | ResponseReader:
     if request.dialect.form.wire == "responses":
-        return ResponseReader()
+        return ResponseReader(tags_in_content=request.dialect.tags_in_content)
     return CompletionReader(tags_in_content=request.dialect.tags_in_content)
 
 

@@ -140,7 +140,7 @@ class CompletionReader:
 
     def finish(self) -> Iterator[Delta]:
         """Yield what was held back until the content is over."""
-        yield from self._split(self._tags.end())
+        yield from self._tell(self._tags.end())
 
     def end(self, *, request_id: str = "") -> CompletionEnd:
         """Return the end as far as the chunks say it; *request_id* is the one in the response's headers.
@@ -171,7 +171,7 @@ class CompletionReader:
                 self._has_text = True
                 yield TextDelta(text)
             else:
-                yield from self._split(self._tags.feed(text))
+                yield from self._tell(self._tags.feed(text))
         if "tool_calls" in delta:
             yield from _tool_call_deltas(delta)
         # Some servers send "" on every chunk but the last.
@@ -183,15 +183,21 @@ class CompletionReader:
             self._tags.expect_none()
             yield ReasoningDelta(text)
 
-    def _split(self, pieces: Iterator[Piece]) -> Iterator[Delta]:
-        for piece in pieces:
-            if isinstance(piece, Said):
-                self._has_text = True
-                yield TextDelta(piece.text)
-            elif isinstance(piece, Thought):
-                yield ReasoningDelta(piece.text)
-            else:
-                yield TextWasReasoning()
+    def _tell(self, pieces: Iterator[Piece]) -> Iterator[Delta]:
+        for delta in split_deltas(pieces):
+            self._has_text = self._has_text or isinstance(delta, TextDelta)
+            yield delta
+
+
+def split_deltas(pieces: Iterator[Piece]) -> Iterator[TextDelta | ReasoningDelta | TextWasReasoning]:
+    """Yield the deltas of content that was split by its tags."""
+    for piece in pieces:
+        if isinstance(piece, Said):
+            yield TextDelta(piece.text)
+        elif isinstance(piece, Thought):
+            yield ReasoningDelta(piece.text)
+        else:
+            yield TextWasReasoning()
 
 
 def _tool_call_deltas(delta: Mapping[str, Any]) -> Iterator[ToolCallDelta]:

@@ -5,10 +5,11 @@
     response.function_call_arguments.delta · response.output_item.done
     response.completed, .incomplete, .failed · error
 
-What is not known is passed over. Servers differ: some send the arguments of a call only when it is done, some change
-the ids of items on the way, so items are told apart by their output_index; some end without `response.completed`, which
-is a stream that broke. Reasoning items are kept as they are when they are done: only then is their encrypted content
-final. Read 2026-11-22 from the types of openai 3.52 and from Open Responses.
+What is not known is passed over. Servers differ: some send a message, a summary or the arguments of a call only when it
+is done, or with the whole response; some leave `<think>` in the text; some change the ids of items on the way, so items
+are told apart by their output_index; some end without `response.completed`, which is a stream that broke. Reasoning
+items are kept as they are when they are done: only then is their encrypted content final. Read 2026-11-22 from the types
+of openai 3.52 and from Open Responses.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from conversations.core.errors import MalformedStream
 from conversations.core.money.usage import Usage
 from conversations.core.text.storable_text import UNSTORABLE, StorablePieces
 
-from .completion_stream import CompletionEnd, Delta, ReasoningDelta, TextDelta, ToolCallDelta
+from .completion_stream import CompletionEnd, Delta, ReasoningDelta, TextDelta, ToolCallDelta, split_deltas
 from .provider_errors import Refusal, refusal_error
 from .reported_usage import parse_usage
+from .think_tags import ThinkTags
 
 _REASONING: Final = frozenset(
     {"response.reasoning_summary_text.delta", "response.reasoning_text.delta", "response.reasoning.delta"}
@@ -36,7 +38,7 @@ _FINISH_REASONS: Final = {"max_output_tokens": "length", "max_tokens": "length",
 class ResponseReader:
     """Reads one response's events in their order and collects what its `CompletionEnd` says."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, tags_in_content: bool = True) -> None:
         self.has_begun = False
         self.finish_reason: str | None = None
         self._usage: Usage | None = None
@@ -48,7 +50,11 @@ class ResponseReader:
         self._has_arguments: set[int] = set()
         self._reasoning: dict[int, dict[str, Any]] = {}  # by output_index
         self._summary_part: tuple[object, object] | None = None
-        self._has_text = False
+        self._in_pieces: set[str] = set()  # of an item's fields: those that come in pieces in this stream
+        self._has_told = False
+        self._tags = ThinkTags()
+        if not tags_in_content:
+            self._tags.expect_none()
 
     def read(self, event: object) -> Iterator[Delta]:
         """Yield what *event* adds to the reply. Raises `MalformedStream` where it is no event at all."""
@@ -59,8 +65,8 @@ class ResponseReader:
             raise MalformedStream(detail=f"not an event of a response: {type(exc).__name__}") from exc
 
     def finish(self) -> Iterator[Delta]:
-        """Yield what was held back: nothing, since thoughts never come as tags here."""
-        return iter(())
+        """Yield what was held back until the text is over."""
+        return split_deltas(self._tags.end())
 
     def end(self, *, request_id: str = "") -> CompletionEnd:
         """Return the end as far as the events say it; *request_id* is the one in the response's headers."""
@@ -75,10 +81,10 @@ class ResponseReader:
     def _read(self, event: Mapping[str, Any]) -> Iterator[Delta]:
         kind = event["type"]
         if kind in _TEXT:
-            if text := self._pieces.take(event["delta"]):
-                self._has_text = True
-                yield TextDelta(text)
+            self._in_pieces.add("content")
+            yield from self._read_text(event["delta"])
         elif kind in _REASONING:
+            self._in_pieces.add("summary")
             yield from self._read_reasoning(event)
         elif kind == "response.output_item.added":
             yield from self._begin_item(event["output_index"], event["item"])
@@ -90,17 +96,22 @@ class ResponseReader:
         elif kind == "response.output_item.done":
             yield from self._end_item(event["output_index"], event["item"])
         elif kind in _END:
-            self._end_response(event["response"])
+            yield from self._end_response(event["response"])
         elif kind == "error":
             raise refusal_error(Refusal(str(event.get("message") or "error in the stream"), body=event))
         elif kind in ("response.created", "response.in_progress"):
             self._note_response(event["response"])
+
+    def _read_text(self, piece: str) -> Iterator[Delta]:
+        if text := self._pieces.take(piece):
+            yield from (TextDelta(text),) if self._tags.pass_as_text(text) else split_deltas(self._tags.feed(text))
 
     def _read_reasoning(self, event: Mapping[str, Any]) -> Iterator[Delta]:
         text = self._thoughts.take(event["delta"])
         part = (event.get("output_index"), event.get("summary_index"))
         is_next, self._summary_part = self._summary_part not in (None, part), part
         if text:
+            self._tags.expect_none()
             yield ReasoningDelta(f"\n\n{text}" if is_next else text)
 
     def _begin_item(self, index: int, item: Mapping[str, Any]) -> Iterator[Delta]:
@@ -114,9 +125,27 @@ class ResponseReader:
         kind = item.get("type")
         if kind == "reasoning":
             self._reasoning[index] = _sendable(item)
+            yield from self._read_whole_item(index, item, "summary")
+        elif kind == "message":
+            yield from self._read_whole_item(index, item, "content")
         elif kind == "function_call":
             yield from self._begin_item(index, {**item, "arguments": ""})
             yield from self._complete_arguments(index, item.get("arguments"))
+
+    def _read_whole_item(self, index: int, item: Mapping[str, Any], field: str) -> Iterator[Delta]:
+        """Yield the text of an item part by part, where this stream has no pieces of such: else it would come twice.
+
+        The output_index does not tell whether pieces of the same item have come, because servers change it.
+        """
+        if field in self._in_pieces:
+            return
+        self._has_told = True
+        for place, part in enumerate(item.get(field) or ()):
+            text = part.get("text") or part.get("refusal") or ""
+            if field == "content":
+                yield from self._read_text(text)
+            else:
+                yield from self._read_reasoning({"delta": text, "output_index": index, "summary_index": place})
 
     def _complete_arguments(self, index: int, arguments: object) -> Iterator[Delta]:
         """Yield the arguments of a call that came whole, unless they have come in pieces."""
@@ -130,8 +159,11 @@ class ResponseReader:
         item = item or {}
         return ToolCallDelta(self._calls.index(index), _word(item.get("call_id")), _word(item.get("name")), arguments)
 
-    def _end_response(self, response: Mapping[str, Any]) -> None:
+    def _end_response(self, response: Mapping[str, Any]) -> Iterator[Delta]:
         self._note_response(response)
+        if not self._in_pieces and not self._has_told and not self._calls:  # the server sends nothing before the end
+            for index, item in enumerate(response.get("output") or ()):
+                yield from self._end_item(index, item)
         if usage := response.get("usage"):
             self._usage = _parse_usage(usage)
         status = response.get("status")
