@@ -5,11 +5,11 @@
     response.function_call_arguments.delta · response.output_item.done
     response.completed, .incomplete, .failed · error
 
-What is not known is passed over. Servers differ: some send a message, a summary or the arguments of a call only when it
-is done, or with the whole response; some leave `<think>` in the text; some change the ids of items on the way, so items
-are told apart by their output_index; some end without `response.completed`, which is a stream that broke. Reasoning
-items are kept as they are when they are done: only then is their encrypted content final. Read 2026-11-22 from the types
-of openai 3.52 and from Open Responses.
+What is not known is passed over. Servers differ. Some send a message, a summary or the arguments of a call only when it
+is done, or with the whole response; some leave `<think>` in the text. Some change the ids of items on the way, so items
+are told apart by their output_index. Some end without `response.completed`, which is a stream that broke. Reasoning
+items are kept as they are when they are done: only then is their encrypted content final. Read 2026-11-22 from the
+types of openai 3.52 and from Open Responses.
 """
 
 from __future__ import annotations
