@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
@@ -269,6 +270,24 @@ def test_two_processes_never_index_one_conversation_at_once():
         assert index_messages.index_batch(conversation.pk)
         assert crew.submit(closing, index_next_batch).result(timeout=60) is False
     assert len(indexed(conversation)) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rebuilding_waits_for_a_process_that_is_at_it(monkeypatch):
+    conversation = begin(make_user("alice"))
+    say(conversation)
+    index_conversation(conversation.pk)
+    old = set(MessagePassage.objects.values_list("pk", flat=True))
+    waits = threading.Event()
+    monkeypatch.setattr(index_messages.time, "sleep", lambda _: waits.set())
+    with ThreadPoolExecutor(1) as crew:
+        with transaction.atomic():
+            assert index_messages._hold(conversation.pk)
+            rebuilding = crew.submit(closing, rebuild_index, conversation.pk)
+            assert waits.wait(60)
+        rebuilding.result(timeout=60)
+    assert len(indexed(conversation)) == 2
+    assert not old & set(MessagePassage.objects.values_list("pk", flat=True))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -28,7 +28,6 @@ NEWEST_CHUNKS = 2
 FOUND_CHUNKS = 8  # of what was found in other ways
 MOST_CHUNKS = 24
 MOST_POSTINGS = 100_000  # of all lexemes together
-MOST_BEST = 1_000  # passages whose chunks are considered
 
 # One row for each lexeme: a row for each chunk of a very large conversation would take longer than all the rest.
 POSTINGS = """
@@ -51,7 +50,7 @@ def ask_likely_chunks(asked: IndexedQuestion, found: Collection[int]) -> Indexed
         sought = min(part.passages, asked.sought - part.offset)
         if part.passages > LARGE_PASSAGES:
             inside = [ordinal - part.offset for ordinal in found if part.offset <= ordinal < part.stop]
-            chunks = _choose_chunks(part, _best_passages(part, counts, sought=sought), inside)
+            chunks = _choose_chunks(part, _best_chunks(part, counts, sought=sought), inside)
             parts.append(part.of_chunks(chunks, offset=offset))
             sought = _passages_before(sought, chunks)
         else:
@@ -60,10 +59,10 @@ def ask_likely_chunks(asked: IndexedQuestion, found: Collection[int]) -> Indexed
     return replace(asked, index=IndexedPassages(tuple(parts)), sought=parts[-1].offset + sought, counts=counts)
 
 
-def _best_passages(part: IndexedPart, counts: PassageCounts, *, sought: int) -> Iterable[int]:
-    """Return the ordinals in the index of those of the first *sought* passages that have most of the words, best first.
+def _best_chunks(part: IndexedPart, counts: PassageCounts, *, sought: int) -> list[int]:
+    """Return the chunks by the best of their passages among the first *sought*, best first.
 
-    By BM25; how long a passage is on average is taken from those that have one of the words.
+    By BM25 of the words; how long a passage is on average is taken from those that have one of them.
     """
     lexemes = rarest(counts.by_lexeme, most_passages=MOST_POSTINGS)
     found = [
@@ -71,16 +70,18 @@ def _best_passages(part: IndexedPart, counts: PassageCounts, *, sought: int) -> 
         for lexeme, ordinals, entries in _read_postings(part, lexemes)
     ]
     if not found:
-        return ()
+        return []
     ordinals = np.concatenate([each for _, each, _ in found])
     entries = np.concatenate([each for _, _, each in found])
     weights = np.repeat([weight for weight, _, _ in found], [len(each) for _, each, _ in found])
     tf, words = entries["count"].astype(np.float64), entries["words"].astype(np.float64)
     scores = weights * tf / (tf + K1 * (1 - PASSAGE_B + PASSAGE_B * words / max(float(words.mean()), 1.0)))
-    passages, which = np.unique(ordinals, return_inverse=True)
-    sums = np.where(passages < sought, np.bincount(which, weights=scores), -1.0)
-    best = np.argsort(-sums, kind="stable")[:MOST_BEST]
-    chosen: list[int] = passages[best[sums[best] > 0]].tolist()
+    chunks = -(-part.passages // CHUNK_PASSAGES)
+    sums = np.bincount(ordinals, weights=scores, minlength=chunks * CHUNK_PASSAGES)
+    sums[sought:] = 0.0
+    tops = sums.reshape(chunks, CHUNK_PASSAGES).max(axis=1)
+    best = np.argsort(-tops, kind="stable")
+    chosen: list[int] = best[tops[best] > 0].tolist()
     return chosen
 
 
@@ -101,14 +102,15 @@ def _integers(sent: bytes) -> Integers:
 
 
 def _choose_chunks(part: IndexedPart, best: Iterable[int], found: Iterable[int]) -> list[int]:
-    """Return the chunks to look in, ascending: the newest, those of what was *found*, those of the *best* passages."""
+    """Return the chunks to look in, ascending: the newest, those of the passages *found*, the *best*."""
     last = (part.passages - 1) // CHUNK_PASSAGES
     chosen = dict.fromkeys(range(max(0, last - NEWEST_CHUNKS + 1), last + 1))
-    for ordinals, most in ((found, NEWEST_CHUNKS + FOUND_CHUNKS), (best, MOST_CHUNKS)):
-        for ordinal in ordinals:
+    of_found = (ordinal // CHUNK_PASSAGES for ordinal in found)
+    for chunks, most in ((of_found, NEWEST_CHUNKS + FOUND_CHUNKS), (best, MOST_CHUNKS)):
+        for chunk in chunks:
             if len(chosen) >= most:
                 break
-            chosen[ordinal // CHUNK_PASSAGES] = None
+            chosen[chunk] = None
     return sorted(chosen)
 
 

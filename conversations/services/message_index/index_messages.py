@@ -10,6 +10,7 @@ conversation at once: each takes the same lock.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
@@ -36,6 +37,7 @@ from .passage_rows import COLUMNS, PassageRow, ReadMessage, make_rows
 logger = logging.getLogger(__name__)
 MESSAGES_AT_ONCE = 200
 TOKENS_AT_ONCE = 50_000
+HELD_SECONDS = 0.05  # until a conversation is looked at again that another process indexes
 LOOKED_AT = 20  # conversations that another process may be at
 REACHED = ("next_position", "passages")  # of the index; vectors are counted beside it
 
@@ -101,13 +103,26 @@ def index_conversation(conversation_id: int) -> None:
 
 
 def rebuild_index(conversation_id: int) -> None:
-    """Forget the index of a conversation and make it again, in the search language of today."""
-    with transaction.atomic():
-        if _hold(conversation_id):
-            for model in (MessagePassage, MessagePostings, MessageVector, MessageIndex):
-                model.objects.filter(conversation_id=conversation_id).delete()
-        PathChange.objects.create(conversation_id=conversation_id, position=0)
-    index_conversation(conversation_id)
+    """Forget the index of a conversation and make it again, in the search language of today.
+
+    Another process that is at it is waited for: between two of its batches it lets go.
+    """
+    while not _forget_index(conversation_id) and Conversation.objects.filter(pk=conversation_id).exists():
+        time.sleep(HELD_SECONDS)
+    while PathChange.objects.filter(conversation_id=conversation_id).exists():
+        if not index_batch(conversation_id):
+            time.sleep(HELD_SECONDS)
+
+
+@transaction.atomic
+def _forget_index(conversation_id: int) -> bool:
+    """Forget the index of a conversation, and let it be made again. Returns False if another process is at it."""
+    if not _hold(conversation_id):
+        return False
+    for model in (MessagePassage, MessagePostings, MessageVector, MessageIndex):
+        model.objects.filter(conversation_id=conversation_id).delete()
+    PathChange.objects.create(conversation_id=conversation_id, position=0)
+    return True
 
 
 @transaction.atomic
