@@ -10,13 +10,14 @@ import pytest
 from conversations.core.errors import MessageTooLong
 from conversations.core.prompt import grounding_text
 from conversations.core.window import compute_window, history, pack_recall, policies
+from conversations.core.window.picture_tokens import FixedTokens, ModelPictures
 from conversations.core.window.window_record import WindowRecord
-from tests.benchmarks import ceiling
+from tests.benchmarks import _random_pictures, ceiling
 from tests.benchmarks._ceiling_checks import GOALS, unanswered
 from tests.benchmarks._cookbook import MODELS, count, count_body
 from tests.providers.test_tokenizer_prompts import JARGON_EXAMPLE, WEATHER_EXAMPLE, WEATHER_TOOL
 
-CASES, FEW, SEED = 300, 80, 3
+CASES, FEW, SEED = 300, 150, 3
 CALL = {"id": "a", "type": "function", "function": {"name": "now", "arguments": "{}"}}
 
 
@@ -57,7 +58,8 @@ def test_the_ceiling_holds_for_random_conversations():
 def test_the_cases_reach_the_limit_and_every_way_to_refuse():
     result = figures()
     assert result["exactly_at_limit"] > 0
-    assert result["recalled"] > 0
+    assert min(result["recalled"], result["pictures"], result["steps_with_kept_reasoning"]) > 0
+    assert result["wires"].keys() == {"chat", "responses"}
     assert result["summaries"].keys() == {"sent", "above_cap", "does_not_fit", "all_in_view"}
     assert result["sent"] > CASES
     assert {"MessageTooLong", "PinsTooLong", "ToolStepsTooLong", "PolicyFailed"} <= result["refused"].keys()
@@ -99,6 +101,20 @@ def test_a_text_that_is_not_the_stored_one_is_seen(monkeypatch):
     def sabotage(made):
         first = made.prompt[0]
         return dataclasses.replace(made, prompt=(first._replace(content=first.content[::-1]), *made.prompt[1:]))
+
+    change(monkeypatch, sabotage)
+    assert "record_differs" in missed()
+
+
+def test_a_picture_that_is_counted_as_another_size_is_seen(monkeypatch):
+    monkeypatch.setattr(_random_pictures, "RULE", ModelPictures(FixedTokens(84)))
+    assert {"over", "record_differs"} <= missed()
+
+
+def test_a_picture_that_is_lost_is_seen(monkeypatch):
+    def sabotage(made):
+        prompt = tuple(message._replace(pictures=message.pictures[1:]) for message in made.prompt)
+        return dataclasses.replace(made, prompt=prompt)
 
     change(monkeypatch, sabotage)
     assert "record_differs" in missed()
