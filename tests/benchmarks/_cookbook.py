@@ -8,8 +8,8 @@
 
 https://github.com/openai/openai-cookbook/blob/main/examples/How_to_count_tokens_with_tiktoken.ipynb, sections 6 and 7,
 checked 2026-11-21. It has no figure for the tool calls in a message: here three tokens each, beside their texts. Nor
-has it one for reasoning that goes back to a provider: here the tokens of its JSON. Pictures have
-the sizes of which https://platform.openai.com/docs/guides/images-vision says what they take of GPT-4o, checked 2026-11-25.
+has it one for reasoning that goes back to a provider: here the tokens of its JSON. Pictures
+have sizes for which https://platform.openai.com/docs/guides/images-vision tells GPT-4o's tokens, checked 2026-11-25.
 
 Only the files of the vocabularies are shared with the product. How they split a text is taken from tiktoken itself, and
 every text is encoded by a vocabulary that knows the special tokens and is told to read them as plain text.
