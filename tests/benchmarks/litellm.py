@@ -113,10 +113,9 @@ CASES: Final = (
 async def ask(client: CompletionClient, upstream: Upstream, case: Case) -> Figures:
     """Return what arrives of the case: what is shown of the reply, and what the provider was sent."""
     upstream.reset()
-    prompt = [PromptMessage("user", " ".join(["word"] * case.words))]
-    if case.has_picture:
-        picture = PromptPicture(hashlib.sha256(PICTURE).hexdigest(), "image/png", 512, 512)
-        prompt = [prompt[0]._replace(pictures=(picture,))]
+    picture = PromptPicture(hashlib.sha256(PICTURE).hexdigest(), "image/png", 512, 512)
+    question = PromptMessage("user", " ".join(["word"] * case.words), pictures=(picture,) if case.has_picture else ())
+    prompt = [PromptMessage("system", "Be brief."), question]
     arrived = await stream(client, case, prompt)
     if case.is_loop and not arrived["error"]:
         prompt += [
@@ -172,6 +171,7 @@ async def stream(client: CompletionClient, case: Case, prompt: list[PromptMessag
         "cached_tokens": end.usage.cached_input_tokens if end and end.usage else None,
         "error": type(error).__name__ if error else "",
         "error_limit_tokens": getattr(error, "limit_tokens", None),
+        "retry_after_seconds": error.retry_after_seconds if error else None,
         "error_detail": error.detail if error else "",
     }
 
