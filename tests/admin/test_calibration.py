@@ -71,6 +71,21 @@ def test_the_page_says_what_is_known_and_how_much_is_missing(admin_browser, cali
     assert "<canvas" not in page
 
 
+def test_a_limit_that_was_found_by_trying_is_said_as_such(admin_browser, calibration):
+    Calibration.objects.update(limit_tokens=3_000, refused_tokens=5_000)
+    page = page_of(admin_browser, calibration)
+    assert "refused 5,000 tokens without naming a limit, and took 3,000" in page
+    assert "at most 4,000 tokens instead of the configured 8,192" in page
+    assert "4,000 instead of 8,192" in admin_browser.get(LIST).content.decode()
+
+
+def test_a_refusal_of_which_no_limit_is_known_yet_can_be_forgotten(admin_browser, calibration):
+    Calibration.objects.update(limit_tokens=None, refused_tokens=5_000)
+    assert "refused 5,000 tokens and named no limit" in page_of(admin_browser, calibration)
+    assert admin_browser.post(url_of(calibration, "forget_limit")).status_code == 302
+    assert Calibration.objects.get().refused_tokens is None
+
+
 def test_a_limit_that_is_not_the_lower_one_any_more_changes_nothing(admin_browser, calibration, settings):
     settings.LANGUAGE_MODELS = "letters context_window=2048"
     assert "it changes nothing" in page_of(admin_browser, calibration)

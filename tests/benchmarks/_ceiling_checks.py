@@ -15,6 +15,7 @@ from conversations.core.window.window_record import WindowRecord
 from tests.benchmarks._cookbook import BodyTokens, count_body
 from tests.benchmarks._random_conversations import RandomConversation
 from tests.benchmarks._random_policies import WRONG
+from tests.benchmarks._read_body import plain_message
 from tests.benchmarks._recall_checks import SentRecall
 from tests.benchmarks._summary_checks import SentSummary
 
@@ -121,15 +122,21 @@ class Sent:
                 yield message["content"] == self.conversation.system_prompt
             elif entry.kind == "newest":
                 yield message["content"] == self._recall.rebuilt
+                yield message.get("pictures", []) == self._pictures_of_newest(entry.pictures)
             elif entry.kind == "summary":
                 yield self.turn.summary is not None and message == self.turn.summary.message.to_wire()
             else:
-                expected = stored[place].message.to_wire()
+                expected = plain_message(stored[place].message.to_wire())
                 if (kept := stored[place].message.kept) and kept.items:
                     expected["items"] = kept.items
                 if entry.truncated_to is not None:
                     _truncate(expected, entry.truncated_to)
                 yield message == expected
+
+    def _pictures_of_newest(self, sent: str) -> list[tuple[str, str]]:
+        """Return the question's pictures as the body has them, if the record is right about their detail."""
+        detail = sent.replace("auto", "")
+        return [(picture.digest, detail) for picture in self.turn.newest.message.pictures]
 
     def _stored(self) -> dict[int, Any]:
         """Return by place in the body the stored message that the record names."""
@@ -190,7 +197,8 @@ def _the_least_fits(turn: Turn, conversation: RandomConversation) -> bool:
     if turn.pins or turn.steps:
         return False
     system = [{"role": "system", "content": turn.system_prompt}] if turn.system_prompt else []
-    messages = [*system, turn.newest.message.to_wire()]
+    newest = turn.newest_with_less_detail or turn.newest
+    messages = [*system, plain_message(newest.message.to_wire())]
     least = count_body({"model": conversation.language_model.name, "messages": messages, "tools": conversation.tools})
     cap_tokens = conversation.policy.message_cap_tokens
     return least.total <= limit_of(conversation) and (not cap_tokens or turn.newest.content_tokens <= cap_tokens)

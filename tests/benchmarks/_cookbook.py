@@ -8,7 +8,8 @@
 
 https://github.com/openai/openai-cookbook/blob/main/examples/How_to_count_tokens_with_tiktoken.ipynb, sections 6 and 7,
 checked 2026-11-21. It has no figure for the tool calls in a message: here three tokens each, beside their texts. Nor
-has it one for reasoning that goes back to a provider: here the tokens of its JSON.
+has it one for reasoning that goes back to a provider: here the tokens of its JSON. Pictures
+have sizes for which https://platform.openai.com/docs/guides/images-vision tells GPT-4o's tokens, checked 2026-11-25.
 
 Only the files of the vocabularies are shared with the product. How they split a text is taken from tiktoken itself, and
 every text is encoded by a vocabulary that knows the special tokens and is told to read them as plain text.
@@ -39,6 +40,8 @@ ENCODINGS = {
     "gpt-4o": "o200k_base",
 }
 MODELS = tuple(ENCODINGS)
+PICTURES = {(512, 512): 255, (1_024, 1_024): 765, (2_048, 4_096): 1_105}
+LOW_DETAIL_PICTURE = 85
 PRIMING = 3
 TOOL_CALL = 3
 FUNCTIONS_END = 12
@@ -68,12 +71,19 @@ def _message(message: Mapping[str, Any], model: str) -> int:
     per_message, per_name = (4, -1) if model == "gpt-3.5-turbo-0301" else (3, 1)
     texts = sum(count(text, ENCODINGS[model]) for text in _texts(message)) + _kept_reasoning(message, model)
     calls = TOOL_CALL * len(message.get("tool_calls", ()))
-    return per_message + texts + calls + (per_name if "name" in message else 0)
+    pictures = sum(_picture(*picture) for picture in message.get("pictures", ()))
+    return per_message + texts + calls + pictures + (per_name if "name" in message else 0)
+
+
+def _picture(digest: str, detail: str) -> int:
+    """Count a picture whose *digest* tells its size."""
+    width, _, height = digest.partition("x")
+    return LOW_DETAIL_PICTURE if detail == "low" else PICTURES[int(width), int(height)]
 
 
 def _texts(message: Mapping[str, Any]) -> Iterator[str]:
     for key, value in message.items():
-        if key not in ("tool_calls", "items", *KEPT):
+        if key not in ("tool_calls", "items", "pictures", *KEPT):
             yield value
     for call in message.get("tool_calls", ()):
         yield from (call["id"], call["function"]["name"], call["function"]["arguments"])

@@ -24,6 +24,7 @@ from conversations.core.window.history import HistoryMessage
 from conversations.core.window.policies import WindowPolicy
 from conversations.core.window.summary import WindowSummary
 from conversations.providers.tokens.tokenizer import chat_format, encoding_for
+from tests.benchmarks._random_pictures import with_random_pictures
 from tests.benchmarks._random_policies import random_policy
 from tests.benchmarks._random_recall import random_imitation, random_passages
 from tests.benchmarks._random_texts import Texts
@@ -31,7 +32,7 @@ from tests.benchmarks._random_texts import Texts
 SMALLEST_BUDGET, LARGEST_BUDGET = 16, 12_000
 MOST_UNITS = 80
 KINDS = ("plain",) * 12 + ("tool_turn", "tool_turn", "lost_result", "lost_call", "excluded", "empty", "named", "huge")
-KINDS += ("imitation",)
+KINDS += ("imitation", "picture")
 
 
 @dataclass(slots=True)
@@ -47,6 +48,7 @@ class RandomConversation:
     budget_tokens: int
     system_prompt: str = ""
     tools: tuple[dict[str, Any], ...] = ()
+    pictures_share: float = 0
     history: list[HistoryMessage] = field(default_factory=list)
     pinned: set[int] = field(default_factory=set)
 
@@ -72,7 +74,8 @@ class RandomConversation:
     def question(self) -> HistoryMessage:
         """Return a newest user message, which `store` adds once it is answered."""
         most_tokens = self.budget_tokens * self.randomly.choice((0.05, 0.3, 0.3, 1, 3))
-        return self._message(0, PromptMessage("user", self._text(most_tokens)))
+        question = self._message(0, PromptMessage("user", self._text(most_tokens)))
+        return self._with_pictures(question)
 
     def passages(self) -> tuple[PromptPassage, ...]:
         if self.randomly.random() < 0.6:
@@ -144,6 +147,8 @@ class RandomConversation:
                 return [message._replace(excluded=True) for message in self._unit("plain")]
             case "empty":
                 return [self._message(0, PromptMessage("assistant", ""))]
+            case "picture" if self.pictures_share:
+                return [with_random_pictures(self.randomly, self._message(0, PromptMessage("user", "")))]
             case "named" if self.language_model.form.wire == "chat":
                 return [self._message(0, PromptMessage("user", self._text(50), name=self._text(5)))]
             case "imitation":
@@ -151,7 +156,13 @@ class RandomConversation:
                 return [self._message(0, PromptMessage(role, random_imitation(self.randomly)))]
         most_tokens = self.budget_tokens * (3 if kind == "huge" else 0.15)
         role = self.randomly.choice(("user", "assistant"))
-        return [self._message(0, PromptMessage(role, self._text(most_tokens)))]
+        said = self._message(0, PromptMessage(role, self._text(most_tokens)))
+        return [self._with_pictures(said) if role == "user" else said]
+
+    def _with_pictures(self, said: HistoryMessage) -> HistoryMessage:
+        if self.randomly.random() >= self.pictures_share:
+            return said
+        return with_random_pictures(self.randomly, said)
 
     def _message(self, offset: int, message: PromptMessage) -> HistoryMessage:
         position = len(self.history) + offset
@@ -181,6 +192,7 @@ def random_conversation(randomly: random.Random, name: str, texts: Texts, count_
         budget_tokens,
         system_prompt=texts.draw(randomly, most_tokens=budget_tokens / 4) if randomly.random() < 0.6 else "",
         tools=tuple(random_tools(randomly, texts)) if randomly.random() < 0.15 else (),
+        pictures_share=randomly.choice((0, 0, 0.1, 0.4)),
     )
 
 

@@ -13,10 +13,11 @@ KEPT_OF_CALL = ("extra_content",)
 def read_body(body: Mapping[str, Any], calls: Sequence[int]) -> dict[str, Any]:
     """Return the *body* with plain `messages`; *calls* says how many calls each message of the prompt has.
 
-    Kept reasoning of the Responses API stands in the `items` of the message with the calls.
+    The pictures of a message are pairs of digest and detail, in its `pictures`. Kept reasoning of the Responses API
+    stands in the `items` of the message with the calls.
     """
     if "messages" in body:
-        messages = [_plain(message) for message in body["messages"]]
+        messages = [plain_message(message) for message in body["messages"]]
         return {**body, "messages": messages}
     items = iter(body["input"])
     tools = [{"type": "function", "function": _without(tool, "type", "strict")} for tool in body.get("tools", ())]
@@ -36,9 +37,22 @@ def marked_places(body: Mapping[str, Any]) -> list[int]:
     ]
 
 
-def _plain(message: Mapping[str, Any]) -> dict[str, Any]:
+def plain_message(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a *message* of Chat Completions with its text as content, and its pictures beside it."""
     content = message["content"]
-    return {**message, "content": content if isinstance(content, str) else "".join(part["text"] for part in content)}
+    return {**message, **({"content": content} if isinstance(content, str) else _plain_content(content))}
+
+
+def _plain_content(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    pictures = [_picture(part) for part in parts if "image_url" in part]
+    plain: dict[str, Any] = {"content": "".join(part.get("text", "") for part in parts)}
+    return plain | ({"pictures": pictures} if pictures else {})
+
+
+def _picture(part: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the digest and the detail of a picture: over one API they are in an object, over the other beside it."""
+    image = part["image_url"] if part["type"] == "image_url" else {**part, "url": part["image_url"]}
+    return image["url"].rpartition(";")[2], image.get("detail", "")
 
 
 def _read_message(items: Iterator[Mapping[str, Any]], calls: int) -> dict[str, Any]:
@@ -50,7 +64,7 @@ def _read_message(items: Iterator[Mapping[str, Any]], calls: int) -> dict[str, A
         item = dict(next(items))
         kind = item["type"]
         if kind == "message":
-            message |= {"role": item["role"], "content": "".join(part["text"] for part in item["content"])}
+            message |= {"role": item["role"], **_plain_content(item["content"])}
         elif kind == "function_call_output":
             message |= {"role": "tool", "content": item["output"], "tool_call_id": item["call_id"]}
         elif kind == "function_call":

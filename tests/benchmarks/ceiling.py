@@ -40,9 +40,11 @@ from tests.benchmarks._ceiling_checks import AT_LIMIT, GOALS, RECALLED, Sent, re
 from tests.benchmarks._cookbook import MODELS
 from tests.benchmarks._figures import Figures, arguments_for, write_json
 from tests.benchmarks._random_conversations import RandomConversation, random_conversation
+from tests.benchmarks._random_pictures import with_less_detail
 from tests.benchmarks._random_texts import Texts
 from tests.benchmarks._read_body import marked_places, read_body
 
+PICTURES, KEPT_REASONING = "pictures", "steps_with_kept_reasoning"
 CASES = 100_000
 SEED = 1
 CASES_A_BLOCK = 1_000  # which draw their texts from one stock
@@ -60,6 +62,7 @@ class Tally:
     refused: Counter[str] = field(default_factory=Counter)
     policies: Counter[str] = field(default_factory=Counter)
     summaries: Counter[str] = field(default_factory=Counter)
+    wires: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
@@ -67,6 +70,7 @@ class Tally:
         self.refused += other.refused
         self.policies += other.policies
         self.summaries += other.summaries
+        self.wires += other.wires
         self.examples += other.examples
 
     def note(self, case: int, findings: Iterator[str]) -> None:
@@ -122,7 +126,9 @@ def turns(conversation: RandomConversation) -> Iterator[Turn]:
     pins, steps = conversation.pins, ()
     for _ in range(conversation.randomly.choice((1, 1, 1, 2, 1 + MOST_STEPS))):
         turn = Turn(newest, conversation.system_prompt, grounding, pins, steps, tool_schema_tokens)
-        yield dataclasses.replace(turn, recalled=recalled, summary=summary)
+        yield dataclasses.replace(
+            turn, recalled=recalled, summary=summary, newest_with_less_detail=with_less_detail(newest)
+        )
         steps = (*steps, *conversation.with_reasoning(conversation.tool_turn(1 + len(steps))))
 
 
@@ -145,6 +151,9 @@ def ask(case: int, turn: Turn, conversation: RandomConversation, anchor: int | N
     tally.counts["sent"] += 1
     tally.counts["sent_tokens"] += window.record.prompt_tokens
     tally.counts[RECALLED] += len(window.record.recall.included)
+    tally.counts[PICTURES] += sum(len(message.pictures) for message in window.prompt)
+    tally.counts[KEPT_REASONING] += sum(message.kept is not None for message in window.prompt)
+    tally.wires[window.record.wire] += 1
     if summary := window.record.summary:
         tally.summaries[summary.left_out or "sent"] += 1
     tally.note(case, Sent(render(window, conversation), window.record, turn, conversation).findings())
@@ -192,12 +201,13 @@ def figures(total: Tally, seed: int, seconds: float) -> Figures:
         "requests": counts["requests"],
         "sent": counts["sent"],
         "sent_tokens": counts["sent_tokens"],
-        RECALLED: counts[RECALLED],
+        **{seen: counts[seen] for seen in (RECALLED, PICTURES, KEPT_REASONING)},
         AT_LIMIT: counts[AT_LIMIT],
         **{goal: counts[goal] for goal in GOALS},
         "refused": dict(total.refused.most_common()),
         "policies": dict(total.policies.most_common()),
         "summaries": dict(total.summaries.most_common()),
+        "wires": dict(total.wires.most_common()),
         "examples": total.examples[:MOST_EXAMPLES],
         "seconds": round(seconds, 1),
     }
@@ -207,13 +217,14 @@ def report(result: Figures) -> None:
     print(
         "{cases:,} cases (seed {seed}), {requests:,} requests, {sent:,} sent of {sent_tokens:,} tokens".format(**result)
     )
-    for seen in (RECALLED, AT_LIMIT):
+    for seen in (RECALLED, PICTURES, KEPT_REASONING, AT_LIMIT):
         print(f"{seen.replace('_', ' '):<24} {result[seen]:>9,}")
     for goal in GOALS:
         print(f"{goal.replace('_', ' '):<24} {result[goal]:>9,} (goal: 0, {'missed' if result[goal] else 'met'})")
     print(
         "summaries: " + ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in result["summaries"].items())
     )
+    print("wires: " + ", ".join(f"{count:,} {name}" for name, count in result["wires"].items()))
     print("refused before anything was sent:")
     for kind, count in result["refused"].items():
         print(f"  {kind:<26} {count:>9,}")

@@ -10,8 +10,9 @@ import pytest
 from conversations.core.errors import MessageTooLong
 from conversations.core.prompt import grounding_text
 from conversations.core.window import compute_window, history, pack_recall, policies
+from conversations.core.window.picture_tokens import FixedTokens, ModelPictures
 from conversations.core.window.window_record import WindowRecord
-from tests.benchmarks import ceiling
+from tests.benchmarks import _random_pictures, ceiling
 from tests.benchmarks._ceiling_checks import GOALS, unanswered
 from tests.benchmarks._cookbook import MODELS, count, count_body
 from tests.providers.test_tokenizer_prompts import JARGON_EXAMPLE, WEATHER_EXAMPLE, WEATHER_TOOL
@@ -57,7 +58,8 @@ def test_the_ceiling_holds_for_random_conversations():
 def test_the_cases_reach_the_limit_and_every_way_to_refuse():
     result = figures()
     assert result["exactly_at_limit"] > 0
-    assert result["recalled"] > 0
+    assert min(result["recalled"], result["pictures"], result["steps_with_kept_reasoning"]) > 0
+    assert result["wires"].keys() == {"chat", "responses"}
     assert result["summaries"].keys() == {"sent", "above_cap", "does_not_fit", "all_in_view"}
     assert result["sent"] > CASES
     assert {"MessageTooLong", "PinsTooLong", "ToolStepsTooLong", "PolicyFailed"} <= result["refused"].keys()
@@ -104,6 +106,20 @@ def test_a_text_that_is_not_the_stored_one_is_seen(monkeypatch):
     assert "record_differs" in missed()
 
 
+def test_a_picture_that_is_counted_as_another_size_is_seen(monkeypatch):
+    monkeypatch.setattr(_random_pictures, "RULE", ModelPictures(FixedTokens(84)))
+    assert {"over", "record_differs"} <= missed()
+
+
+def test_a_picture_that_is_lost_is_seen(monkeypatch):
+    def sabotage(made):
+        prompt = tuple(message._replace(pictures=message.pictures[1:]) for message in made.prompt)
+        return dataclasses.replace(made, prompt=prompt)
+
+    change(monkeypatch, sabotage)
+    assert "record_differs" in missed()
+
+
 def test_half_a_tool_turn_and_an_excluded_message_are_seen(monkeypatch):
     monkeypatch.setattr(history.Unit, "flaw", None)
     assert {"results_without_call", "calls_without_results", "excluded_sent"} <= missed()
@@ -144,7 +160,7 @@ def test_more_recall_than_its_share_is_seen(monkeypatch):
 
 def test_a_recalled_line_that_passes_for_another_message_is_seen(monkeypatch):
     monkeypatch.setattr(grounding_text, "_quoted", lambda line: line)
-    assert missed(FEW) == {"recall_misread"}
+    assert missed() == {"recall_misread"}
 
 
 def test_recalled_messages_in_another_order_are_seen(monkeypatch):

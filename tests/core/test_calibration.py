@@ -172,3 +172,10 @@ def test_the_same_prompt_is_not_sent_again_unless_its_reply_was_too_long(refused
 @given(refusals, tokens, st.integers(-10_000, 0), ratios)
 def test_no_room_at_all_is_left_to_the_window(refused, limit_tokens, room_tokens, calibration):
     assert refused.tightening(limit_tokens=limit_tokens, room_tokens=room_tokens, calibration=calibration) >= 1
+
+
+def test_without_numbers_the_reply_has_a_quarter_of_half_the_tokens():
+    """It may be above the limit alone: with the prompt alone made smaller, each try would be refused."""
+    assert RefusedPrompt(6_000, reply_reserve_tokens=2_000).reserve_to_try_tokens == 1_000
+    assert RefusedPrompt(6_000, reply_reserve_tokens=100).reserve_to_try_tokens == 100
+    assert RefusedPrompt(1, reply_reserve_tokens=1).reserve_to_try_tokens == 1

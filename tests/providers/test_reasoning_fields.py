@@ -111,3 +111,13 @@ def test_tags_are_text_at_a_provider_that_never_sends_thoughts_as_text():
 
 def test_tags_are_text_once_reasoning_has_come_in_a_field():
     assert read({"reasoning": "Hm."}, {"content": "<think>a</think>b"})[:2] == ("Hm.", "<think>a</think>b")
+
+
+@pytest.mark.parametrize("place", [{}, {"index": 0}])
+@pytest.mark.parametrize("name", ["reasoning_details", "thinking_blocks"])
+def test_a_signature_that_comes_late_and_twice_is_kept_once(name, place):
+    kind = {"type": "thinking", **place}
+    pieces = [{"thinking": "Hm"}, {"thinking": "."}, {"thinking": "", "signature": "sig=="}, {"signature": "sig=="}]
+    thought, said, kept = read(*({name: [kind | piece]} for piece in pieces), TEXT)
+    assert (thought, said) == ("Hm.", "Hello")
+    assert kept == {name: [{**kind, "thinking": "Hm.", "signature": "sig=="}]}

@@ -64,3 +64,13 @@ def test_a_name_that_comes_with_every_piece_begins_no_other_call():
     assert asked((0, "", "look", '{"x": {}'), (0, "", "look", "}")) == (
         PromptToolCall("call_3_0", "look", '{"x": {}}'),
     )
+
+
+def test_a_signature_may_come_late_and_twice_and_the_last_one_counts():
+    calls = ToolCallCollector()
+    calls.take(ToolCallDelta(0, "a", "look", "{", {"extra_content": {"signature": "first"}}))
+    calls.take(ToolCallDelta(1, "b", "see", "{}"))
+    calls.take(ToolCallDelta(0, "", "", "}", {"extra_content": {"signature": "last"}}))
+    calls.take(ToolCallDelta(1, "", "", "", {"extra_content": {"signature": "late"}}))
+    assert calls.kept == [{"extra_content": {"signature": "last"}}, {"extra_content": {"signature": "late"}}]
+    assert [call.arguments for call in calls.calls(step=1)] == ["{}", "{}"]

@@ -107,7 +107,7 @@ async def test_without_numbers_the_window_is_halved(worker, provider):
 
 
 async def test_without_numbers_it_is_halved_until_one_goes_through(worker, provider):
-    provider("context-silent-1500")
+    provider("context-silent-1000")
     assert (await ask()).state == "complete"
     *refused, sent = await ledger()
     assert [row.error_code for row in refused] == ["context_too_long"] * 2
@@ -197,18 +197,30 @@ async def ask_again(conversation_id, content):
     return await ended((await in_thread(post, conversation, content)).reply)
 
 
-@pytest.mark.parametrize("limit", [1_500, 2_300, 3_000])
-async def test_a_limit_without_a_number_is_found_by_a_few_replies_and_then_holds(worker, provider, upstream, limit):
+@pytest.mark.parametrize(
+    ("limit", "context_window", "word_tokens"),
+    [
+        (1_500, 4_096, 250),
+        (2_300, 4_096, 250),
+        (3_000, 4_096, 250),
+        (600, 8_192, 50),  # here the room for the reply is above the limit alone
+        (1_500, 8_192, 100),  # and here
+    ],
+)
+async def test_a_limit_without_a_number_is_found_by_a_few_replies_and_then_holds(
+    worker, provider, upstream, settings, limit, context_window, word_tokens
+):
     provider(f"context-silent-{limit}")
+    settings.LANGUAGE_MODELS = settings.LANGUAGE_MODELS.replace("=4096", f"={context_window}")
     first = await ask()
     assert first.state == "complete"
-    for number in range(10):  # windows grow until they overflow, so larger ones are tried
-        assert (await ask_again(first.conversation_id, f"{number}" + " word" * 250)).state == "complete"
+    for number in range(12):  # windows grow until they overflow, so larger ones are tried
+        assert (await ask_again(first.conversation_id, f"{number}" + " word" * word_tokens)).state == "complete"
     learned = await in_thread(Calibration.objects.get)
     assert limit * 0.7 < learned.limit_tokens <= limit < learned.refused_tokens
     before = len(upstream.log())
     for number in range(6):
-        assert (await ask_again(first.conversation_id, f"{number}" + " more" * 250)).state == "complete"
+        assert (await ask_again(first.conversation_id, f"{number}" + " more" * word_tokens)).state == "complete"
     assert len(upstream.log()) == before + 6, "a reply was refused first although the limit is known"
 
 

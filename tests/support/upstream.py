@@ -387,7 +387,10 @@ async def context_limit_too_late(answer: Answer, count: int) -> None:
 
 @fault("quota-429")
 async def quota(answer: Answer) -> None:
-    message = "You exceeded your current quota, please check your plan and billing details."
+    message = (
+        "You exceeded your current quota, please check your plan and billing details. For more information on this "
+        "error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors."
+    )
     await answer.whole(429, "application/json", error_json(429, "insufficient_quota", message))
 
 

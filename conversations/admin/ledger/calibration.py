@@ -26,6 +26,7 @@ from conversations.core.window.calibration import (
     LOOKED_AT,
     NEWEST_PAIRS,
     error_distribution,
+    limit_to_try,
 )
 from conversations.models import Calibration
 from conversations.providers.catalog.language_models import language_models
@@ -52,10 +53,14 @@ class ShownCalibration:
         return configured.language_model.context_window_tokens if configured else None
 
     @property
+    def limit_tokens(self) -> int | None:
+        """The limit that windows have: the one that was named, or the one that is tried while it is looked for."""
+        return limit_to_try(self.calibration.limit_tokens, self.calibration.refused_tokens)
+
+    @property
     def limit_holds(self) -> bool:
         """Whether the provider's limit is below the configured context window."""
-        limit_tokens = self.calibration.limit_tokens
-        return limit_tokens is not None and limit_tokens < (self.configured_tokens or 0)
+        return self.limit_tokens is not None and self.limit_tokens < (self.configured_tokens or 0)
 
     @cached_property
     def prompts(self) -> list[ReportedPrompt]:
@@ -110,7 +115,7 @@ class CalibrationAdmin(ReadOnlyAdmin):
     @display(description=_("provider's limit"), ordering="limit_tokens")
     def limit(self, calibration: Calibration) -> str:
         shown = ShownCalibration(calibration)
-        limit = figures.count(calibration.limit_tokens)
+        limit = figures.count(shown.limit_tokens)
         if not shown.limit_holds:
             return limit
         words = {"limit": limit, "configured": figures.count(shown.configured_tokens)}
@@ -135,11 +140,10 @@ class CalibrationAdmin(ReadOnlyAdmin):
         if calibration is None:
             raise Http404
         if forget_limit(calibration):
-            self.log_change(
-                request, calibration, f"Forgot the provider's limit of {calibration.limit_tokens:,} tokens."
-            )
+            tokens = ShownCalibration(calibration).limit_tokens or calibration.refused_tokens or 0
+            self.log_change(request, calibration, f"Forgot the provider's limit of {tokens:,} tokens.")
             forgot = gettext("The provider's limit of %(tokens)s tokens has been forgotten.")
-            messages.success(request, forgot % {"tokens": figures.count(calibration.limit_tokens)})
+            messages.success(request, forgot % {"tokens": figures.count(tokens)})
         return redirect(reverse("admin:conversations_calibration_change", args=[pk]))
 
 

@@ -32,6 +32,8 @@ SMALLEST_PROMPT_TOKENS = 1_000
 SMALLEST_PROMPT_SHARE = 8  # an eighth of the context window, where that is less
 
 SMALLEST_LIMIT_TOKENS = 1_024  # GPT-2's; a smaller one is a number that means something else
+SMALLEST_TRIED_TOKENS = 256  # of a prompt with its reply that was refused or went through: both have happened
+RESERVE_SHARE = 4  # a reply may take a quarter of a context window that is smaller than the site was set up for
 CLOSE = 8  # a limit is found once an eighth of it would be gained at most: each try may be a refused request
 LARGEST_COUNT = 8  # times our own; a token of one byte each is some five times
 MARGIN = Decimal("1.1")  # what stays in a tightened prompt may be counted higher than what went
@@ -102,6 +104,11 @@ def is_worth_learning(accepted_tokens: int, limit_tokens: int) -> bool:
     return accepted_tokens - limit_tokens > limit_tokens // (2 * CLOSE)
 
 
+def largest_reserve_tokens(context_window_tokens: int) -> int:
+    """Return the most that a reply may take of a context window that is smaller than the site was set up for."""
+    return max(1, context_window_tokens // RESERVE_SHARE)
+
+
 @dataclass(frozen=True, slots=True)
 class RefusedPrompt:
     """A prompt that a provider found too long, with the tokens that it was asked for as a reply.
@@ -118,6 +125,12 @@ class RefusedPrompt:
         """Counted ÷ estimated; 1 where the count is missing or absurd."""
         pair = Pair(self.estimated_tokens, self.counted_tokens or 0)
         return pair.ratio if 1 <= pair.ratio <= LARGEST_COUNT else Decimal(1)
+
+    @property
+    def reserve_to_try_tokens(self) -> int:
+        """The most that a reply may take of the next prompt, of half the tokens: alone it may be above the limit."""
+        half_tokens = (self.estimated_tokens + self.reply_reserve_tokens) // 2
+        return min(self.reply_reserve_tokens, largest_reserve_tokens(half_tokens))
 
     def is_explained_by(self, limit_tokens: int) -> bool:
         """Tell whether the numbers say why it was refused: with its reply it is above the limit."""

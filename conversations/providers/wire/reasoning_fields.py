@@ -74,6 +74,8 @@ class ReasoningFields:
             return
         self._characters += sum(len(value) for value in piece.values() if isinstance(value, str))
         before = objects[-1] if objects else None
+        if before is not None and _repeats_signature(before, piece):
+            return
         if before is None or not _goes_on(before, piece):
             objects.append(dict(piece))
             return
@@ -82,6 +84,12 @@ class ReasoningFields:
                 before[name] += value
             elif value is not None:
                 before[name] = value
+
+
+def _repeats_signature(before: Mapping[str, Any], piece: Mapping[str, Any]) -> bool:
+    """Tell whether *piece* says nothing but the signature that the object *before* has already."""
+    signature = piece.get("signature")
+    return bool(signature) and before.get("signature") == signature and not _text_of(piece) and not piece.get("data")
 
 
 def _goes_on(before: Mapping[str, Any], piece: Mapping[str, Any]) -> bool:

@@ -18,7 +18,7 @@ from django.db.models import BooleanField, ExpressionWrapper, Q
 from conversations.core.window.calibration import (
     LOOKED_AT,
     NEWEST_PAIRS,
-    SMALLEST_LIMIT_TOKENS,
+    SMALLEST_TRIED_TOKENS,
     Pair,
     believable_limit,
     is_worth_learning,
@@ -172,7 +172,7 @@ def learn_refused(configured: ConfiguredModel, total_tokens: int) -> None:
     """Keep that a prompt with its reply, *total_tokens* by our count, was refused as too long without a number."""
     learned = find_calibration(configured.name)
     configured_tokens = configured.language_model.context_window_tokens
-    if total_tokens < SMALLEST_LIMIT_TOKENS or total_tokens >= (learned.refused_tokens or configured_tokens + 1):
+    if total_tokens < SMALLEST_TRIED_TOKENS or total_tokens >= (learned.refused_tokens or configured_tokens + 1):
         return
     limit_tokens = learned.limit_tokens if (learned.limit_tokens or 0) < total_tokens else None
     refused = Calibration(language_model=configured.name, limit_tokens=limit_tokens, refused_tokens=total_tokens)
@@ -203,7 +203,7 @@ def _learn_accepted(completion: Completion, learned: Calibrated, *, total_tokens
     is_larger = (
         is_worth_learning(total_tokens, learned.limit_tokens) if learned.limit_tokens else completion.attempt > 1
     )
-    if is_larger and SMALLEST_LIMIT_TOKENS <= total_tokens < (learned.refused_tokens or 0):
+    if is_larger and SMALLEST_TRIED_TOKENS <= total_tokens < (learned.refused_tokens or 0):
         accepted = Calibration(language_model=completion.language_model, limit_tokens=total_tokens)
         _store(accepted, "limit_tokens")
         logger.warning(

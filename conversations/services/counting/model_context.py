@@ -9,6 +9,7 @@ from decimal import Decimal
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.messages import PromptMessage
 from conversations.core.window.budget import CountText, LanguageModel, content_tokens
+from conversations.core.window.calibration import largest_reserve_tokens
 from conversations.core.window.policies import SlidingWindow, SlidingWithSummary, WindowPolicy
 from conversations.models import Conversation, Scenario
 from conversations.models.scenario import POLICY_FIELDS, SHARES
@@ -90,7 +91,7 @@ def effective_policy(scenario: Scenario, context: ModelContext | None = None) ->
     limit_tokens = context.language_model.context_window_tokens
     if not policy.reply_reserve_tokens or limit_tokens >= of_scenario.configured.language_model.context_window_tokens:
         return policy
-    return replace(policy, reply_reserve_tokens=min(policy.reply_reserve_tokens, _largest_reserve(limit_tokens)))
+    return replace(policy, reply_reserve_tokens=min(policy.reply_reserve_tokens, largest_reserve_tokens(limit_tokens)))
 
 
 def conversation_policy(conversation: Conversation, *, reply_reserve_tokens: int | None = None) -> WindowPolicy:
@@ -131,10 +132,5 @@ def _within(language_model: LanguageModel, limit_tokens: int | None) -> Language
     """Return the language model with the context window that its provider named, where that is the smaller one."""
     if limit_tokens is None or limit_tokens >= language_model.context_window_tokens:
         return language_model
-    reserve_tokens = min(language_model.reply_reserve_tokens, _largest_reserve(limit_tokens))
+    reserve_tokens = min(language_model.reply_reserve_tokens, largest_reserve_tokens(limit_tokens))
     return replace(language_model, context_window_tokens=limit_tokens, reply_reserve_tokens=reserve_tokens)
-
-
-def _largest_reserve(limit_tokens: int) -> int:
-    """Return the most that a reply may take of a context window that is smaller than the site was set up for."""
-    return max(1, limit_tokens // 4)

@@ -30,6 +30,7 @@ from conversations.services.counting.model_context import (
     conversation_context,
     conversation_policy,
     effective_policy,
+    reply_reserve_tokens,
 )
 from conversations.services.grounding.keep_passages import origin_of
 from conversations.services.grounding.look_up import LookedUp
@@ -73,7 +74,7 @@ class PreparedReply:
     """A reply to be made, with the window of its current *step*, and what was looked up and recalled for its question.
 
     *model* is that of the language model, read here because a step goes on in the event loop. The *toolbox* is sent
-    with the prompt. *tightening* divides the budget.
+    with the prompt. *tightening* divides the budget, and *most_reserve_tokens* bounds the room for the reply.
     """
 
     reply: Message
@@ -84,6 +85,7 @@ class PreparedReply:
     toolbox: Toolbox = NO_TOOLS
     step: int = 1
     tightening: Decimal = Decimal(1)
+    most_reserve_tokens: int | None = None
 
     @property
     def is_of_a_loop(self) -> bool:
@@ -98,15 +100,17 @@ def prepare_reply(
     recalled: Recalled | None = None,
     toolbox: Toolbox | None = None,
     tightening: Decimal = Decimal(1),
+    most_reserve_tokens: int | None = None,
     tools_withheld: Withheld = "",
     reply: Message | None = None,
     without_recall: PreparedReply | None = None,
 ) -> PreparedReply:
     """Choose the window of a stored reply, its budget divided by *tightening*. Raises `PromptError`.
 
-    Without a *toolbox* its tools are those that the scenario has now. *reply*, from `load_reply`, saves a query.
-    *without_recall* is the same window as it was chosen before the look-up: it has moved the anchor already, and what
-    the record compares with is where the reply before this one began. Both have the same version of the summary.
+    Without a *toolbox* its tools are those that the scenario has now. *most_reserve_tokens* bounds the room for the
+    reply. *reply*, from `load_reply`, saves a query. *without_recall* is the same window as it was chosen before the
+    look-up: it has moved the anchor already, and what the record compares with is where the reply before this one
+    began. Both have the same version of the summary.
     """
     reply = reply or load_reply(reply_id)
     newest, conversation = reply.answered_message, reply.conversation
@@ -124,7 +128,7 @@ def prepare_reply(
         recall_error=recalled.error if recalled else "",
         steps=steps.messages,
         toolbox=toolbox,
-        policy=_policy_of_its_own(reply),
+        policy=_policy_of_its_own(reply, most_reserve_tokens),
         tightening=tightening,
         same_as=without_recall.window if without_recall else None,
     )
@@ -133,12 +137,16 @@ def prepare_reply(
     _keep_summary_version(conversation, window)
     if tools_withheld:
         window = replace(window, record=replace(window.record, tools_withheld=tools_withheld))
-    return PreparedReply(reply, window, context, looked_up, recalled, toolbox, steps.current, tightening)
+    return PreparedReply(
+        reply, window, context, looked_up, recalled, toolbox, steps.current, tightening, most_reserve_tokens
+    )
 
 
-def _policy_of_its_own(reply: Message) -> WindowPolicy | None:
-    """Return the policy of a reply that has more room than its scenario gives."""
+def _policy_of_its_own(reply: Message, most_reserve_tokens: int | None) -> WindowPolicy | None:
+    """Return the policy of a reply that has more room than its scenario gives, or less."""
     room_tokens: int | None = reply.own_reserve_tokens  # type: ignore[attr-defined]  # annotated
+    if most_reserve_tokens is not None:
+        room_tokens = min(room_tokens or reply_reserve_tokens(reply.conversation), most_reserve_tokens)
     if not room_tokens:
         return None
     return conversation_policy(reply.conversation, reply_reserve_tokens=room_tokens)
@@ -204,6 +212,7 @@ def prepare_answer(refused: PreparedReply) -> PreparedReply:
         recalled=refused.recalled,
         toolbox=refused.toolbox if refused.step > 1 else NO_TOOLS,
         tightening=refused.tightening,
+        most_reserve_tokens=refused.most_reserve_tokens,
         tools_withheld="money",
     )
 
@@ -234,7 +243,8 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
         else:
             learn_refused(configured, record.prompt_tokens + record.reply_reserve_tokens)
     prompt = RefusedPrompt(record.prompt_tokens, record.reply_reserve_tokens, error.prompt_tokens)
-    tightening, is_explained = _tightening(prompt, refused.reply)
+    most_reserve_tokens = refused.most_reserve_tokens if error.names_a_number else prompt.reserve_to_try_tokens
+    tightening, is_explained = _tightening(prompt, refused.reply, most_reserve_tokens)
     logger.warning("reply %d: %s; the budget is divided by %s", refused.reply.pk, error.detail, tightening)
     try:
         return prepare_reply(
@@ -243,6 +253,7 @@ def prepare_tighter(refused: PreparedReply, error: ContextTooLong) -> PreparedRe
             recalled=refused.recalled,
             toolbox=refused.toolbox,
             tightening=tightening,
+            most_reserve_tokens=most_reserve_tokens,
             tools_withheld=record.tools_withheld,
         )
     except PromptError:
@@ -260,10 +271,10 @@ def _may_be_quoted(refused: PreparedReply) -> bool:
     return any(map(says_context_too_long, (sampling, *(message.content for message in refused.window.prompt))))
 
 
-def _tightening(prompt: RefusedPrompt, reply: Message) -> tuple[Decimal, bool]:
+def _tightening(prompt: RefusedPrompt, reply: Message, most_reserve_tokens: int | None) -> tuple[Decimal, bool]:
     """Return by what to divide the budget, and whether the provider's numbers explain the refusal."""
     context = conversation_context(reply.conversation)
-    policy = _policy_of_its_own(reply) or effective_policy(reply.conversation.scenario, context)
+    policy = _policy_of_its_own(reply, most_reserve_tokens) or effective_policy(reply.conversation.scenario, context)
     limit_tokens = context.language_model.context_window_tokens
     room_tokens = policy.budget_tokens(context.language_model)
     tightening = prompt.tightening(limit_tokens=limit_tokens, room_tokens=room_tokens, calibration=context.calibration)
