@@ -294,6 +294,7 @@ MIDDLEWARE = [
     "servestatic.middleware.ServeStaticMiddleware",
     "chatsite.middleware.security_headers.SecurityHeadersMiddleware",
     "chatsite.middleware.null_characters.NullCharacterMiddleware",
+    "chatsite.middleware.long_work.LongWorkMiddleware",
     "chatsite.accounts.sessions.session_middleware.TrackedSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
