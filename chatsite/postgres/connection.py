@@ -8,8 +8,8 @@ above it the connection is closed and the thread goes on with an `OperationalErr
     long work    indexing, exports, deletion, admin: the statement's own limit and a little more (`long_work`)
     commands     whatever does not call `begin_serving`: no limit, as of migrations
 
-After an answer that did not come the idle connections of the pool are no longer trusted: each is replaced when it is
-taken. So they are after "read-only": an open connection may lead to the former primary.
+After an answer that did not come all connections of the pool are replaced, idle ones at once and the others when they
+come back. So they are after "read-only": an open connection may lead to the former primary.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MARGIN_SECONDS = 2.0  # for the server's own "canceling statement due to stateme
 LOCK_SECONDS = 5.0
 IDLE_IN_TRANSACTION_SECONDS = 10.0  # also how long a dead connection may hold locks
 CLIENT_CHECK_SECONDS = 2.0  # the server breaks a statement off this long after its connection was closed
-DISTRUST_SECONDS = 1.0  # connections that are newer are kept, or each refusal would cost a new one
+DRAIN_SECONDS = 1.0  # at least so long between two replacements of all, or each refusal would cost one
 # Of libpq, where it is TCP. Those that DATABASE_URL names take precedence.
 NETWORK_LIMITS = {
     "connect_timeout": 5,
@@ -53,12 +53,12 @@ _is_long: ContextVar[bool] = ContextVar("is_long", default=False)
 
 
 class _State:
-    """Of this process: whether it serves or is ending, who waits, and since when older connections aren't trusted."""
+    """Of this process: whether it serves or is ending, who waits, and when the connections were last replaced."""
 
     is_serving = False
     is_ending = False
     waiting: set[LimitedConnection[Any]] = set()
-    distrusted_at = -float("inf")
+    drained_at = -float("inf")
 
 
 def begin_serving() -> None:
@@ -114,8 +114,6 @@ def server_limits() -> str:
 class LimitedConnection(psycopg.Connection[R]):
     """psycopg's connection, which does not wait for ever."""
 
-    opened_at = 0.0
-
     @classmethod
     def connect(cls, conninfo: str = "", **parameters: Any) -> Self:
         if _State.is_ending:
@@ -123,22 +121,18 @@ class LimitedConnection(psycopg.Connection[R]):
         if options := f"{server_limits()} {parameters.get('options') or ''}".strip():
             parameters["options"] = options
         try:
-            connection = super().connect(conninfo, **parameters)
+            return super().connect(conninfo, **parameters)
         except psycopg.OperationalError:
             note_fault()
             raise
-        connection.opened_at = time.monotonic()
-        return connection
 
     def execute(self, query: Any, *arguments: Any, **options: Any) -> Any:
         """Execute *query*. The empty one is the pool's, which asks whether the connection lives."""
         if query != "" or not _State.is_serving:
             return super().execute(query, *arguments, **options)
-        if self.opened_at < _State.distrusted_at:
-            self.close()
-            raise psycopg.OperationalError("the connection is older than a fault of the database")
         cursor = self.cursor()
-        self.wait(cursor._execute_gen(query), timeout=CHECK_SECONDS)
+        with self.lock:
+            self.wait(cursor._execute_gen(query), timeout=CHECK_SECONDS)
         return cursor
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
@@ -151,10 +145,10 @@ class LimitedConnection(psycopg.Connection[R]):
             return super().wait(gen, interval, seconds)
         except _WaitTimeout:
             self.pgconn.finish()
-            _distrust()
+            self._replace_all()
             raise psycopg.OperationalError(f"the database did not answer within {seconds:g} s") from None
         except ReadOnlySqlTransaction:
-            _distrust()
+            self._replace_all()
             raise
         except psycopg.Error as error:
             if is_outage(error):
@@ -168,10 +162,10 @@ class LimitedConnection(psycopg.Connection[R]):
         with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as copy:
             copy.shutdown(socket.SHUT_RDWR)
 
-
-def _distrust() -> None:
-    """Trust no connection that was opened before now, but for those that are quite new."""
-    note_fault()
-    now = time.monotonic()
-    if now - _State.distrusted_at > DISTRUST_SECONDS:
-        _State.distrusted_at = now
+    def _replace_all(self) -> None:
+        """Replace all connections of the pool, unless that was done just now."""
+        note_fault()
+        now, pool = time.monotonic(), getattr(self, "_pool", None)
+        if pool and now - _State.drained_at > DRAIN_SECONDS:
+            _State.drained_at = now
+            pool.drain()

@@ -3,6 +3,7 @@ import threading
 import psycopg
 import pytest
 from django.db import connection as django_connection
+from psycopg_pool import ConnectionPool
 
 from chatsite.postgres import connection as limits
 from chatsite.postgres import faults
@@ -18,8 +19,12 @@ def serving(monkeypatch):
     """Let the process serve for one test, with what is noted of the database forgotten afterwards."""
     monkeypatch.setattr(limits._State, "is_serving", True)
     monkeypatch.setattr(limits._State, "is_ending", False)
-    monkeypatch.setattr(limits._State, "distrusted_at", -float("inf"))
+    monkeypatch.setattr(limits._State, "drained_at", -float("inf"))
     monkeypatch.setattr(faults._LastFault, "met_at", -float("inf"))
+
+
+def connect_parameters():
+    return django_connection.get_connection_params() | {"dbname": "postgres", "autocommit": True}
 
 
 @pytest.fixture
@@ -28,8 +33,7 @@ def connect(django_db_setup):
     open_connections = []
 
     def make(**options):
-        parameters = django_connection.get_connection_params() | {"dbname": "postgres", "autocommit": True} | options
-        open_connections.append(LimitedConnection.connect(**parameters))
+        open_connections.append(LimitedConnection.connect(**connect_parameters() | options))
         return open_connections[-1]
 
     yield make
@@ -86,16 +90,24 @@ def test_commands_and_poolers_have_no_limits_of_the_server(connect, monkeypatch,
     assert limits.answer_seconds() is None
 
 
-def test_idle_connections_are_replaced_after_one_was_found_read_only(connect):
-    older, used = connect(), connect()
-    used.execute("SET default_transaction_read_only = on")
-    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
-        used.execute("CREATE TABLE never (id int)")
-    assert seconds_since_fault() < float("inf")
-    with pytest.raises(psycopg.OperationalError):
-        older.execute("")  # as the pool asks whether it lives
-    assert older.closed
-    connect().execute("")
+def test_all_connections_of_the_pool_are_replaced_after_one_was_found_read_only(django_db_setup):
+    parameters = connect_parameters() | {"options": "-c default_transaction_read_only=on"}
+    with ConnectionPool(
+        kwargs=parameters, connection_class=LimitedConnection, min_size=4, max_size=4, open=True
+    ) as pool:
+        pool.wait()
+        older = [pool.getconn() for _ in range(4)]
+        for each in older[1:]:
+            pool.putconn(each)
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            older[0].execute("CREATE TABLE never (id int)")
+        pool.putconn(older[0])
+        assert seconds_since_fault() < float("inf")
+        assert all(each.closed for each in older)
+        newer = [pool.getconn() for _ in range(4)]
+        assert not any(each.closed for each in newer)
+        for each in newer:
+            pool.putconn(each)
 
 
 def test_the_end_of_the_process_ends_all_waits(connect):
