@@ -8,8 +8,8 @@ above it the connection is closed and the thread goes on with an `OperationalErr
     long work    indexing, exports, deletion, admin: the statement's own limit and a little more (`long_work`)
     commands     whatever does not call `begin_serving`: no limit, as of migrations
 
-After an answer that did not come all connections of the pool are replaced, idle ones at once and the others when they
-come back. So they are after "read-only": an open connection may lead to the former primary.
+After an answer that did not come, and after a lost connection, all connections of the pool are replaced: idle ones at
+once, the others when they come back. So they are after "read-only": an open connection may lead to the former primary.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import psycopg
 from django.conf import settings
 from django.db import connections
 from psycopg.abc import PQGen
-from psycopg.errors import ReadOnlySqlTransaction, _WaitTimeout
+from psycopg.errors import AdminShutdown, CrashShutdown, ReadOnlySqlTransaction, _WaitTimeout
 
 from .faults import DatabaseClosed, is_outage, note_fault
 
@@ -48,6 +48,8 @@ NETWORK_LIMITS = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
+# What one connection meets of these, the others do, too.
+OF_ALL_CONNECTIONS = (ReadOnlySqlTransaction, AdminShutdown, CrashShutdown)
 
 _is_long: ContextVar[bool] = ContextVar("is_long", default=False)
 
@@ -145,14 +147,14 @@ class LimitedConnection(psycopg.Connection[R]):
             return super().wait(gen, interval, seconds)
         except _WaitTimeout:
             self.pgconn.finish()
+            note_fault()
             self._replace_all()
             raise psycopg.OperationalError(f"the database did not answer within {seconds:g} s") from None
-        except ReadOnlySqlTransaction:
-            self._replace_all()
-            raise
         except psycopg.Error as error:
             if is_outage(error):
                 note_fault()
+                if self.closed or isinstance(error, OF_ALL_CONNECTIONS):
+                    self._replace_all()
             raise
         finally:
             _State.waiting.discard(self)
@@ -164,7 +166,6 @@ class LimitedConnection(psycopg.Connection[R]):
 
     def _replace_all(self) -> None:
         """Replace all connections of the pool, unless that was done just now."""
-        note_fault()
         now, pool = time.monotonic(), getattr(self, "_pool", None)
         if pool and now - _State.drained_at > DRAIN_SECONDS:
             _State.drained_at = now
