@@ -50,6 +50,7 @@ NETWORK_LIMITS = {
 }
 # What one connection meets of these, the others do, too.
 OF_ALL_CONNECTIONS = (ReadOnlySqlTransaction, AdminShutdown, CrashShutdown)
+READ_ONLY_PARAMETERS = (b"default_transaction_read_only", b"in_hot_standby")
 
 _is_long: ContextVar[bool] = ContextVar("is_long", default=False)
 
@@ -116,6 +117,8 @@ def server_limits() -> str:
 class LimitedConnection(psycopg.Connection[R]):
     """psycopg's connection, which does not wait for ever."""
 
+    opened_at = 0.0
+
     @classmethod
     def connect(cls, conninfo: str = "", **parameters: Any) -> Self:
         if _State.is_ending:
@@ -123,15 +126,22 @@ class LimitedConnection(psycopg.Connection[R]):
         if options := f"{server_limits()} {parameters.get('options') or ''}".strip():
             parameters["options"] = options
         try:
-            return super().connect(conninfo, **parameters)
+            connection = super().connect(conninfo, **parameters)
         except psycopg.OperationalError:
             note_fault()
             raise
+        connection.opened_at = time.monotonic()
+        return connection
 
     def execute(self, query: Any, *arguments: Any, **options: Any) -> Any:
         """Execute *query*. The empty one is the pool's, which asks whether the connection lives."""
         if query != "" or not _State.is_serving:
             return super().execute(query, *arguments, **options)
+        if self._is_read_only and time.monotonic() - self.opened_at > DRAIN_SECONDS:
+            note_fault()
+            self._replace_all()
+            self.close()
+            raise psycopg.OperationalError("the connection is read-only; another may not be")
         cursor = self.cursor()
         with self.lock:
             self.wait(cursor._execute_gen(query), timeout=CHECK_SECONDS)
@@ -158,6 +168,11 @@ class LimitedConnection(psycopg.Connection[R]):
             raise
         finally:
             _State.waiting.discard(self)
+
+    @property
+    def _is_read_only(self) -> bool:
+        """What the server has told without being asked, when the connection was made or since."""
+        return any(self.pgconn.parameter_status(name) == b"on" for name in READ_ONLY_PARAMETERS)
 
     def shut_down(self) -> None:
         """End what waits for this connection, in whichever thread."""

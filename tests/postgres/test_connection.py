@@ -110,6 +110,15 @@ def test_all_connections_of_the_pool_are_replaced_after_one_was_found_read_only(
             pool.putconn(each)
 
 
+def test_a_connection_that_is_read_only_is_not_taken_again(connect, monkeypatch):
+    connection = connect(options="-c default_transaction_read_only=on")
+    connection.execute("")  # as the pool asks whether it lives; quite new, so another would be no better
+    monkeypatch.setattr(limits, "DRAIN_SECONDS", 0.0)
+    with pytest.raises(psycopg.OperationalError):
+        connection.execute("")
+    assert connection.closed
+
+
 def test_the_end_of_the_process_ends_all_waits(connect):
     connection = connect()
     raised = []
