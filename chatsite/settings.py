@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from chatsite.configuration.logs import FORMATS, logging_settings
 from chatsite.configuration.site import *
 from chatsite.configuration.unfold import UNFOLD  # noqa: F401
+from chatsite.postgres.connection import NETWORK_LIMITS, LimitedConnection
 from chatsite.postgres.url import parse_database_url
 
 # Language models
@@ -217,6 +218,12 @@ DATABASE_WAIT_SECONDS = ENV.integer(
     minimum=1,
     help="Longest wait for one of them; then people are told to try again.",
 )
+DATABASE_STATEMENT_SECONDS = ENV.integer(
+    "DATABASE_STATEMENT_SECONDS",
+    default=60,
+    minimum=0,
+    help="Longest time of one statement while the site serves. 0 leaves limits to the server, as PgBouncer needs it.",
+)
 REDIS_URL = ENV.text("REDIS_URL", help="Redis, needed only with more than one process.")
 
 if DATABASE_URL:
@@ -226,7 +233,9 @@ if DATABASE_URL:
         raise ImproperlyConfigured(f"DATABASE_URL: {error}") from None
 else:
     _database = {"ENGINE": "chatsite.postgres", "NAME": "windowseat", "EMBEDDED_DIR": VAR_DIR / "postgres"}
-_database.setdefault("OPTIONS", {})["pool"] = {
+_database["OPTIONS"] = NETWORK_LIMITS | _database.get("OPTIONS", {})
+_database["OPTIONS"]["pool"] = {
+    "connection_class": LimitedConnection,
     "min_size": 1,
     "max_size": DATABASE_POOL_SIZE,
     # While the database is away people are told so this soon, and this long after its return it is found again.
@@ -285,6 +294,7 @@ MIDDLEWARE = [
     "servestatic.middleware.ServeStaticMiddleware",
     "chatsite.middleware.security_headers.SecurityHeadersMiddleware",
     "chatsite.middleware.null_characters.NullCharacterMiddleware",
+    "chatsite.middleware.long_work.LongWorkMiddleware",
     "chatsite.accounts.sessions.session_middleware.TrackedSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

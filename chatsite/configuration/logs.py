@@ -14,12 +14,14 @@ from typing import Any
 import structlog
 from structlog.typing import EventDict, Processor
 
+from .repeated_faults import RepeatedFaults
+
 # What a line may say beside its event: ids, figures and names, never words of people or of models.
 LOGGED_FIELDS = frozenset(
     """
     request_id user_id conversation_id reply_id run_id document_id completion_id
     worker attempt attempts error_code status seconds pause_seconds lease_seconds purpose language_model
-    runs replies repeated kind path method address
+    runs replies repeated fault kind path method address
     """.split()  # noqa: SIM905 - a table of words reads better than a list of strings
 )
 ALWAYS = frozenset({"event", "level", "logger", "timestamp", "exception", "exc_info", "stack_info", "stack"})
@@ -35,7 +37,10 @@ def logging_settings(log_format: str, *, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": line_formatter, "log_format": log_format}},
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "filters": {"repeated_faults": {"()": RepeatedFaults}},
+        "handlers": {
+            "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["repeated_faults"]}
+        },
         "root": {"handlers": ["console"], "level": "WARNING"},
         "loggers": {
             "chatsite": {"level": level},

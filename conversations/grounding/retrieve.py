@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -13,7 +14,8 @@ from conversations.core.documents.fusion import Candidate, Fused, fuse
 from conversations.core.errors import AccessError, ConversationError, LookUpTooCostly, ProviderTimedOut
 from conversations.core.errors.stored_errors import is_code_of
 from conversations.core.window.window_record import LookUp
-from conversations.live.database_threads import in_look_up_thread, in_worker_thread
+from conversations.live.database_retries import retry_while_database_down
+from conversations.live.database_threads import in_look_up_thread
 from conversations.models import Conversation
 from conversations.providers.catalog.embedding_models import ConfiguredEmbeddingModel, embedding_model
 
@@ -72,7 +74,8 @@ async def retrieve_passages(
     or an embeddings model that fails or takes too long is left out, and the result says so.
     """
     model = embedding_model()
-    question = await in_worker_thread(load_question)(reply_id, embedding_model=model.label if model else "")
+    load = partial(load_question, reply_id, embedding_model=model.label if model else "")
+    question = await retry_while_database_down(load)
     if question is None:
         return None
     timeouts = timeouts or SearchTimeouts(SEARCH_SECONDS, VECTOR_SECONDS)
@@ -101,8 +104,8 @@ class _Lookup:
         turn = _turns.setdefault(self.question.owner_id, asyncio.Lock())
         try:
             async with asyncio.timeout(self.timeouts.search_seconds), turn:
-                run = in_look_up_thread(search)
-                return SearchOutcome(await run(self.reply_id, *arguments, **options, most=MOST_CANDIDATES))
+                work = partial(search, self.reply_id, *arguments, **options, most=MOST_CANDIDATES)
+                return SearchOutcome(await retry_while_database_down(work, in_thread=in_look_up_thread))
         except (LookUpTooCostly, TimeoutError):
             logger.warning("question %d: %s took too long", self.question.id, search.__name__)
             return SearchOutcome(why=LookUpTooCostly.code)
@@ -121,7 +124,7 @@ class _Lookup:
 
     async def _vector(self, embed: Embed) -> list[float]:
         conversations = Conversation.objects.select_related("owner")
-        conversation = await in_worker_thread(conversations.get)(pk=self.question.conversation_id)
+        conversation = await retry_while_database_down(partial(conversations.get, pk=self.question.conversation_id))
         [vector] = await embed([self.query], user=conversation.owner, conversation=conversation)
         return vector
 

@@ -14,6 +14,8 @@ from typing import ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
 
+from chatsite.postgres.connection import long_work
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -40,7 +42,7 @@ def in_worker_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
 
 def in_indexer_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:
     """Return *function* to be awaited, for the indexer."""
-    return _in(_indexer_threads, function)
+    return _in(_indexer_threads, long_work()(function))
 
 
 def in_look_up_thread(function: Callable[P, R]) -> Callable[P, Awaitable[R]]:

@@ -11,10 +11,9 @@ import time
 from collections.abc import Callable, Collection
 from weakref import WeakKeyDictionary
 
-from django.db import InterfaceError, OperationalError
-
 from chatsite.accounts.gate.admission import Admission, find_admissions
 from chatsite.accounts.sessions.session_store import find_session_users, touch_sessions
+from chatsite.postgres.faults import is_passing_fault
 from conversations.live.database_threads import in_thread
 
 logger = logging.getLogger(__name__)
@@ -48,10 +47,9 @@ class SessionWatcher:
             await asyncio.sleep(CHECK_SECONDS)
             try:
                 await self._check()
-            except (OperationalError, InterfaceError):
-                pass  # while the database is away, no rights can change
-            except Exception:  # or sockets would stay open without being checked any more
-                logger.exception("open sockets could not be asked about; they will be again")
+            except Exception as error:  # or sockets would stay open without being checked any more
+                if not is_passing_fault(error):  # while the database is away, no rights can change
+                    logger.exception("open sockets could not be asked about; they will be again")
 
     async def _check(self) -> None:
         watched = dict(self._session_keys)

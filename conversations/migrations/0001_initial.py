@@ -524,6 +524,7 @@ class Migration(migrations.Migration):
                 ('window', models.JSONField(null=True)),
                 ('request', models.JSONField(default=dict)),
                 ('messages_digest', models.CharField(blank=True, max_length=64)),
+                ('opening_key', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('estimated_input_tokens', models.PositiveIntegerField()),
                 ('input_tokens', models.PositiveIntegerField(null=True)),
                 ('cached_input_tokens', models.PositiveIntegerField(null=True)),

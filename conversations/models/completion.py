@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -26,6 +28,8 @@ class Completion(models.Model):
     prompt, if it was chosen from a conversation: tokens and numbers of messages, never their content; *request* is the
     body that was sent without its messages, and *messages_digest* the SHA-256 of these, by which they can be shown
     exactly as they were. What many requests share is kept once for all: *system_prompt*, and *tool_schemas* as JSON.
+
+    *opening_key* is made before it is written, so that writing it may be tried again.
 
     Prices are US dollars for a million tokens: those of our own count until it is settled, those really used from then
     on. Where they depend on how long the input is, *price_list* has all of them as they were when the request left. An
@@ -65,6 +69,7 @@ class Completion(models.Model):
         related_name="completions",
         verbose_name=_("scenario"),
     )
+    opening_key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     purpose = models.CharField(_("purpose"), max_length=10, choices=Purpose, default=Purpose.REPLY)
     step = models.PositiveSmallIntegerField(_("step"), default=1)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=1)

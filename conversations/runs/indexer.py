@@ -18,8 +18,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from django.conf import settings
-from django.db import DataError, InterfaceError, OperationalError
+from django.db import DataError
 
+from chatsite.postgres.faults import is_passing_fault
 from conversations.core.errors import CompletionError, ConversationError, DocumentError, MalformedEmbeddings
 from conversations.live.database_threads import in_indexer_thread
 from conversations.live.fanout import DOCUMENTS, DOCUMENTS_READ, Subscriber, publish, subscribe, unsubscribe
@@ -131,11 +132,11 @@ async def _read(held: HeldDocument) -> None:
         with contextlib.suppress(DocumentLost):
             await in_indexer_thread(index_document.release_document)(held)
         raise
-    except (OperationalError, InterfaceError):
-        raise  # the database is away: the lease runs out, and it is parsed again
     except DocumentError as error:
         await _fail(held, error)
-    except Exception:
+    except Exception as error:
+        if is_passing_fault(error):
+            raise  # the database is away: the lease runs out, and it is parsed again
         logger.exception("document %d could not be read", held.id)
         await _fail(held, DocumentError())
 

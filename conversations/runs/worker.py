@@ -14,10 +14,12 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
 from structlog.contextvars import bind_contextvars
 
+from chatsite.postgres.connection import long_work
+from chatsite.postgres.faults import seconds_since_fault
 from conversations.core.errors import CompletionError, ConversationError
+from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_worker_thread
 from conversations.live.fanout import RUNS, Subscriber, subscribe, unsubscribe
 from conversations.providers.clients.client_pool import close_clients, completion_client
@@ -37,6 +39,7 @@ RENDER_SECONDS = 0.1
 SAVE_SECONDS = 0.4
 ADMISSION_SECONDS = 0.75
 RENEW_SECONDS = 2.0
+REAP_AFTER_FAULT_SECONDS = 4 * RENEW_SECONDS  # for all workers to find the database again and renew
 TIDY_SECONDS = 300.0
 # Without a word from `fanout` (another process stored the run) a waiting run is found this late.
 POLL_SECONDS = 0.25
@@ -88,7 +91,7 @@ class Worker:
             asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
             asyncio.create_task(_every(ADMISSION_SECONDS, self._stop_shut_out), name="admission"),
             asyncio.create_task(_every(RENEW_SECONDS, self._keep_leases), name="lease"),
-            asyncio.create_task(_every(TIDY_SECONDS, in_worker_thread(tidy_once)), name="tidy"),
+            asyncio.create_task(_every(TIDY_SECONDS, in_worker_thread(long_work()(tidy_once))), name="tidy"),
         ]
 
     async def drain(self, *, timeout_seconds: float = DRAIN_SECONDS) -> None:
@@ -175,13 +178,7 @@ class Worker:
 
     async def _store_end(self, active: ActiveRun, write: Callable[..., object]) -> None:
         """Store the end, and go on trying while the database is away: until then the text is only here."""
-        while True:
-            try:
-                await in_worker_thread(write)(content=active.live.text, reasoning=active.live.reasoning)
-                return
-            except (OperationalError, InterfaceError):
-                logger.warning("reply %d could not be ended yet", active.run.reply_id, exc_info=True)
-                await asyncio.sleep(SAVE_SECONDS)
+        await retry_while_database_down(partial(write, content=active.live.text, reasoning=active.live.reasoning))
 
     async def _flush(self) -> None:
         for active in tuple(self._active.values()):
@@ -211,14 +208,18 @@ class Worker:
             _cancel(held, await in_worker_thread(runs_of_shut_out)([active.run for active in held]), SHUT_OUT)
 
     async def _keep_leases(self) -> None:
-        """Renew our leases, then reap: while the database was away, ours may all have run out."""
+        """Renew our leases, then reap: while the database was away, all may have run out.
+
+        Other workers get as long to renew theirs: what was only a fault of the database interrupts no reply.
+        """
         if held := self._held():
             lost = await in_worker_thread(renew_leases)(self.name, _run_ids(held))
             for active in held:
                 if active.run.id in lost:
                     logger.warning("the lease of a reply was lost", extra=_ids_of(active.run))
             _cancel(held, lost, INTERRUPTED)
-        await in_worker_thread(reap_once)()
+        if seconds_since_fault() > REAP_AFTER_FAULT_SECONDS:
+            await in_worker_thread(reap_once)()
 
     def _held(self) -> tuple[ActiveRun, ...]:
         """Return the runs held now. While the database is asked, one may await approval and be claimed again."""

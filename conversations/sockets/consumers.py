@@ -9,7 +9,6 @@ session it is, and the session watcher does each second, because rights can be l
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import uuid
@@ -18,11 +17,12 @@ from typing import Any
 
 from channels.consumer import get_handler_name
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.db import InterfaceError, OperationalError
+from django.db import Error as DatabaseError
 from structlog.contextvars import bind_contextvars
 
 from chatsite.accounts.models import User
 from chatsite.accounts.sessions.session_store import find_session_user
+from chatsite.postgres.faults import is_passing_fault
 from conversations import metrics
 from conversations.access import find_conversation, require_admitted
 from conversations.core.errors import AccessError, ConversationError, FrameError, GateClosed, SignInRequired
@@ -225,8 +225,10 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
 
     async def _close_unless_admitted(self) -> None:
         try:
-            with contextlib.suppress(OperationalError, InterfaceError):
-                await self._current_user()
+            await self._current_user()
+        except DatabaseError as error:
+            if not is_passing_fault(error):
+                raise
         except NOT_ADMITTED as error:
             self.buffer.stop()
             await self.close(_close_code(error))

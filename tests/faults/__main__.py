@@ -47,6 +47,8 @@ ROWS = (
     Row("Rights end in mid reply", "test_gate.py", 100),
     Row("Redis is killed", "test_two_processes.py::*redis*", 50),
     Row("PostgreSQL is killed, or ends all connections", "test_database_away.py", 100),
+    Row("Connections to the database are forgotten by the network", "test_forgotten_connections.py", 20),
+    Row("The database is read-only for 8 seconds", "test_failover.py", 10),
     Row("The provider cuts, stalls or sends nonsense", "test_provider_streams.py", 20),
     Row("SIGTERM under load", "test_sigterm.py", 50),
     Row("Stop at every moment", "test_stopping.py", 100),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import time
 import uuid
 from pathlib import Path
 
@@ -16,11 +17,13 @@ from chatsite.postgres.embedded.server_files import PORT
 from tests.postgres.processes import SeenServer
 from tests.support.patience import wait_for
 
-from .conftest import checked, with_tools
+from .conftest import ROUNDS, checked, with_tools
 from .databases import Database, prepare
 from .sites import Site
 
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
+OUTAGE_SECONDS = 3 if ROUNDS == 1 else 12
+MOST_LOG_BYTES = 20_000
 COUNT = {"name": "count_up", "arguments": {"note": "a", "waits": True}}
 
 
@@ -135,6 +138,21 @@ def test_a_call_that_ends_while_the_database_is_away_is_written_down_later_and_n
     ended = site.wait_for_end(reply)
     assert (ended["state"], ended["content"]) == ("complete", "That is two.")
     assert notes.lines == ["a", "b"]
+
+
+def test_two_outages_are_a_few_lines_of_log(site, frail_server):
+    replies = [site.ask(site.open_page(), "endless-40") for _ in range(10)]
+    said_before = site.log.stat().st_size
+    for _ in range(2):
+        frail_server.kill()
+        time.sleep(OUTAGE_SECONDS)
+        frail_server.start()
+        renewed = "SELECT count(*) FROM conversations_run WHERE lease_until > now() + interval '8 seconds'"
+        wait_for(lambda: site.database.value(renewed) == len(replies), "all leases are renewed")  # noqa: B023
+    site.upstream.release()
+    assert {site.wait_for_end(reply)["state"] for reply in replies} == {"complete"}
+    said = site.log.read_text()[said_before:]
+    assert len(said.encode()) < MOST_LOG_BYTES, said
 
 
 def test_a_message_sent_while_the_database_is_away_is_refused_and_can_be_sent_again(site, page, frail_server):

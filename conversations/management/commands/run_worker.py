@@ -11,6 +11,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from prometheus_client import start_http_server
 
+from chatsite.postgres.connection import begin_serving, end_waits
+from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.metrics import REGISTRY
 from conversations.runs.background_writer import summary_writer, title_writer
 from conversations.runs.indexer import Indexer
@@ -27,6 +29,7 @@ class Command(BaseCommand):
         load_tokenizers()
         if settings.METRICS_PORT:
             start_http_server(settings.METRICS_PORT, addr=settings.HOST, registry=REGISTRY)
+        begin_serving()
         uvloop.run(work())
 
 
@@ -42,4 +45,6 @@ async def work() -> None:
     draining = [asyncio.create_task(worker.drain()) for worker in workers]
     await asyncio.sleep(0)  # from here on nothing more is taken
     print(f"Stopping. Replies that are being made may finish, for up to {DRAIN_SECONDS:g} seconds.", flush=True)
+    end_within(DRAIN_SECONDS + ENDING_SECONDS)
     await asyncio.gather(*draining)
+    end_waits()

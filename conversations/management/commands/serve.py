@@ -13,6 +13,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from chatsite.accounts.sign_up.first_admin import first_admin_url
+from chatsite.postgres.connection import begin_serving, end_waits
+from conversations.management.ending import ENDING_SECONDS, end_within
 from conversations.management.startup import CannotListen, banner, listen, migrate
 from conversations.runs.worker import DRAIN_SECONDS
 from conversations.services.counting.model_context import load_tokenizers
@@ -39,7 +41,9 @@ class AnnouncedServer(uvicorn.Server):
             f"then running replies up to {DRAIN_SECONDS:g}.",
             flush=True,
         )
+        end_within(REQUESTS_SECONDS + DRAIN_SECONDS + ENDING_SECONDS)
         await super().shutdown(sockets)
+        end_waits()
 
 
 def spare_the_collector() -> None:
@@ -67,7 +71,7 @@ class Command(BaseCommand):
         migrate()
         load_tokenizers()
         announcement = banner(first_admin_url=first_admin_url())
-        connections.close_all()
+        begin_serving()
         return announcement
 
 

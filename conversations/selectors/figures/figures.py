@@ -20,6 +20,7 @@ from django.db.backends.utils import CursorWrapper
 from django.db.models import Count, Max, Q
 from psycopg.sql import SQL
 
+from chatsite.postgres.connection import long_work
 from conversations.models import Completion
 
 from .period import BEFORE_ALL, Period, closed_spans
@@ -179,7 +180,8 @@ def all_rows(period: Period, filters: Filters = NO_FILTERS, *, by: By) -> Iterat
 
 def _all_rows(period: Period, filters: Filters, by: By) -> Iterator[HasTotals]:
     with connection.chunked_cursor() as cursor:
-        cursor.execute(ALL_ROWS[by], {**_parameters(period, filters), "rows": None})
+        with long_work():
+            cursor.execute(ALL_ROWS[by], {**_parameters(period, filters), "rows": None})
         while rows := cursor.fetchmany(ROWS_AT_ONCE):
             yield from (ROW_MAKERS[by](row) for row in _named_rows(cursor, rows))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -138,7 +139,7 @@ def _outcome_of_failure(ended_by: CompletionError | asyncio.CancelledError, dura
     )
 
 
-def _open(request: EmbeddingRequest, payer: Payer, attempt: int) -> Completion:
+def _open(request: EmbeddingRequest, payer: Payer, attempt: int, opening_key: uuid.UUID) -> Completion:
     with transaction.atomic():
         return open_completion(
             NewCompletion(
@@ -153,6 +154,7 @@ def _open(request: EmbeddingRequest, payer: Payer, attempt: int) -> Completion:
                 attempt=attempt,
                 conversation=_kept(payer.conversation),
                 scenario=_kept(payer.scenario),
+                opening_key=opening_key,
             )
         )
 

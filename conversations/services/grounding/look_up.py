@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from conversations.core.documents.fusion import interleave
 from conversations.core.prompt.grounding_text import PromptPassage
 from conversations.core.window.window_record import GroundingPassage, GroundingRecord, LookUp
 from conversations.grounding.retrieve import Embed, Retrieval, SearchTimeouts, retrieve_passages
-from conversations.live.database_threads import in_worker_thread
+from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
 from conversations.services.grounding.embed_texts import embed_texts
 from conversations.services.grounding.keep_passages import keep_passages, origin_of
@@ -44,9 +45,8 @@ async def look_up(
     if retrieval is None and findings is None:
         return None
     found = interleave(retrieval.passages if retrieval else (), findings.passages if findings else ())
-    keep = in_worker_thread(keep_passages)
     question_id = retrieval.question.id if retrieval else findings.question_id  # type: ignore[union-attr]  # see above
-    passages = await keep(question_id, found) if found else ()
+    passages = await retry_while_database_down(partial(keep_passages, question_id, found)) if found else ()
     return LookedUp(passages, _describe(retrieval, findings))
 
 

@@ -21,6 +21,7 @@ from conversations.grounding.recall.meaning import QuestionVector
 from conversations.grounding.recall.question_terms import says_something
 from conversations.grounding.recall.recall_passages import recall_passages
 from conversations.grounding.retrieve import Embed
+from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_look_up_thread
 from conversations.models import Completion, Conversation, Message, MessageIndex
 from conversations.providers.catalog.embedding_models import embedding_model
@@ -70,7 +71,7 @@ async def recall(
             if vector:
                 find = partial(find, vector=vector)
             look = partial(recall_for, conversation, question.content, before_position, question.created_at, find=find)
-            return await in_look_up_thread(look)()
+            return await retry_while_database_down(look, in_thread=in_look_up_thread)
     except (TimeoutError, LookUpTooCostly):
         logger.warning("question %d: recall took too long", question.pk)
         return Recalled(error=LookUpTooCostly.code)

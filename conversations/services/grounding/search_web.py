@@ -6,13 +6,14 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from django.conf import settings
 
 from conversations.core.documents.fusion import Candidate, Fused, fuse
 from conversations.core.errors import WebSearchError, WebSearchRefused, WebSearchTimedOut
 from conversations.core.text.web_query import make_web_query
-from conversations.live.database_threads import in_worker_thread
+from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Message
 from conversations.providers.clients.client_pool import web_search_client
 from conversations.providers.clients.web_search import WebResult
@@ -59,7 +60,8 @@ def _failed(question: Message, error: WebSearchError) -> WebFindings:
 
 
 async def _search(question: Message) -> list[Fused]:
-    query = make_web_query(question.content, previous_question=await in_worker_thread(_previous_question)(question))
+    previous = await retry_while_database_down(partial(_previous_question, question))
+    query = make_web_query(question.content, previous_question=previous)
     if not query:
         return []
     results = await web_search_client().search(query, most=settings.WEB_SEARCH_RESULTS)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 
 from conversations.grounding.search_scope import load_question
-from conversations.live.database_threads import in_worker_thread
+from conversations.live.database_retries import retry_while_database_down
 from conversations.live.fanout import DOCUMENTS_READ, Subscriber, subscribe, unsubscribe
 
 MOST_SECONDS = 5.0
@@ -21,11 +22,11 @@ async def wait_for_documents(reply_id: int, *, most_seconds: float | None = None
     """Return once all documents in the scope of a reply have been read, or could not be, or the time is over."""
     clock = asyncio.get_running_loop().time
     stop_at = clock() + (MOST_SECONDS if most_seconds is None else most_seconds)
-    heard = asyncio.Event()
+    heard, pending = asyncio.Event(), partial(_is_pending, reply_id)
     subscriber = Subscriber(lambda _: heard.set())
     subscribe(DOCUMENTS_READ, subscriber)
     try:
-        while (left_seconds := stop_at - clock()) > 0 and await in_worker_thread(_is_pending)(reply_id):
+        while (left_seconds := stop_at - clock()) > 0 and await retry_while_database_down(pending):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(heard.wait(), min(left_seconds, LOOK_SECONDS))
             heard.clear()

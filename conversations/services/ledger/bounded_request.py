@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+import uuid
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -103,7 +105,7 @@ class BoundedRequest:
             max_output_tokens=self.max_output_tokens,
             dialect=self.writer.configured.dialect,
         )
-        completion = await open_row(lambda: self._open(request))
+        completion = await open_row(partial(self._open, request))
         received = _Received(self.max_output_tokens, self.writer.count_text, self.too_long)
         began = time.monotonic()
         try:
@@ -136,7 +138,7 @@ class BoundedRequest:
         if received.end is None or not received.end.finish_reason:
             raise StreamBroken(detail="the stream ended without a finish reason")
 
-    def _open(self, request: CompletionRequest) -> Completion:
+    def _open(self, request: CompletionRequest, opening_key: uuid.UUID) -> Completion:
         """Open the row of the ledger. Raises what *hold* raises, or an `AccessError`."""
         writer = self.writer
         tokens = count_prompt(request.prompt, language_model=writer.language_model)
@@ -154,5 +156,6 @@ class BoundedRequest:
                     max_output_tokens=self.max_output_tokens,
                     attempt=self.attempt,
                     conversation=self.conversation,
+                    opening_key=opening_key,
                 )
             )

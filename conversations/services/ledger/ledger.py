@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -70,7 +71,8 @@ class NewCompletion:
     *max_output_tokens* what it is told: 0 where nothing is written, as with embeddings. *user* pays; None is
     the site. *loop_usd* is what the requests that may follow it in the loop of its reply may cost; None where there is
     no loop, or an unknown price. A reply and the steps to it have a *record* of the window, and all that belong to a
-    conversation name it; its scenario is theirs, unless they name one of their own.
+    conversation name it; its scenario is theirs, unless they name one of their own. No two rows have the same
+    *opening_key*.
     """
 
     purpose: Purpose
@@ -88,6 +90,7 @@ class NewCompletion:
     conversation: Conversation | None = None
     scenario: Scenario | None = None
     reply: Message | None = None
+    opening_key: uuid.UUID = field(default_factory=uuid.uuid4)
 
     @property
     def worst_usd(self) -> Decimal | None:
@@ -131,6 +134,7 @@ def _row_of(new: NewCompletion) -> Completion:
         user=new.user,
         conversation=new.conversation,
         reply=new.reply,
+        opening_key=new.opening_key,
         scenario_id=_scenario_id(new),
         step=new.step,
         attempt=new.attempt,

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
-import logging
 import random
+import uuid
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError
+from django.db import IntegrityError
 from django.utils import timezone
 
 from conversations.core.errors import CompletionError, RateLimited, RateLimitedUntil
-from conversations.live.database_threads import in_worker_thread
+from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
 
 from .ledger import Outcome, settle_completion
@@ -29,13 +29,14 @@ LONGEST_TOLD_SECONDS = 30 * 86_400.0  # of what a provider says; a date beyond i
 SHORTEST_BATCH_PAUSE_SECONDS = 10.0
 LONGEST_BATCH_PAUSE_SECONDS = 900.0
 MOST_DOUBLINGS = 10
-DATABASE_AWAY_SECONDS = 0.5  # before it is asked again
-logger = logging.getLogger(__name__)
 
 
-async def open_row(open_completion: Callable[[], Completion]) -> Completion:
-    """Write the row of a request that is about to leave; cancelled meanwhile, settle it as not billed."""
-    opening = asyncio.ensure_future(in_worker_thread(open_completion)())
+async def open_row(open_completion: Callable[[uuid.UUID], Completion]) -> Completion:
+    """Write the row of a request that is about to leave; cancelled meanwhile, settle it as not billed.
+
+    It is written once, however often the database has to be asked: *open_completion* gets the row's key.
+    """
+    opening = asyncio.ensure_future(retry_while_database_down(partial(_open_once, open_completion, uuid.uuid4(), [])))
     try:
         return await finish_before_cancelling(opening)
     except asyncio.CancelledError as cancelled:
@@ -45,22 +46,22 @@ async def open_row(open_completion: Callable[[], Completion]) -> Completion:
         raise
 
 
+def _open_once(open_completion: Callable[[uuid.UUID], Completion], key: uuid.UUID, tries: list[None]) -> Completion:
+    """Open the row with *key*, unless a try before this one has: its answer may have been lost."""
+    tries.append(None)
+    if len(tries) > 1 and (opened := Completion.objects.filter(opening_key=key).first()):
+        return opened
+    try:
+        return open_completion(key)
+    except IntegrityError:  # the try before was still at it
+        if len(tries) > 1 and (opened := Completion.objects.filter(opening_key=key).first()):
+            return opened
+        raise
+
+
 async def settle_row(completion: Completion, outcome: Outcome) -> None:
     """Settle the row as soon as the database answers: the request has been made."""
     await retry_while_database_down(partial(settle_completion, completion, outcome))
-
-
-async def retry_while_database_down(work: Callable[[], R]) -> R:
-    """Return what *work* returns, trying again while the database is away.
-
-    *work* may be done twice: an answer that was lost does not say whether anything was written.
-    """
-    while True:
-        try:
-            return await in_worker_thread(work)()
-        except (OperationalError, InterfaceError):
-            logger.warning("the database did not answer; it will be asked again", exc_info=True)
-            await asyncio.sleep(DATABASE_AWAY_SECONDS)
 
 
 async def finish_before_cancelling(work: Awaitable[R]) -> R:

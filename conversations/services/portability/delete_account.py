@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from chatsite.accounts.account.account_deletion import forget_user
 from chatsite.accounts.account.last_admin import lock_remaining_admin
 from chatsite.accounts.models import User
+from chatsite.postgres.connection import long_work
 from conversations.models import Conversation, Message, Run
 from conversations.services.conversations.conversations import default_scenario
 from conversations.services.ledger.anonymize_ledger import forget_in_rows, wait_for_other_deletions
@@ -20,6 +21,7 @@ from conversations.services.replies.stop_reply import stop_reply
 TRIES = 5
 
 
+@long_work()
 def delete_account(user: User) -> None:
     """Delete the user with their conversations, documents and scenarios, all of it or nothing.
 

@@ -12,6 +12,7 @@ import itertools
 import json
 import logging
 import time
+import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -35,7 +36,7 @@ from conversations.core.prompt.finish_reasons import end_of
 from conversations.core.prompt.kept_reasoning import KeptReasoning, kept_reasoning
 from conversations.core.prompt.pictures import digests_in
 from conversations.core.window.window_record import WindowRecord
-from conversations.live.database_threads import in_worker_thread
+from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
 from conversations.models.completion import Purpose
 from conversations.providers.clients.completions import CompletionClient
@@ -245,7 +246,7 @@ async def complete_step(
         try:
             completion = await open_row(partial(open_step, request, attempt))
         except LoopNotCovered:  # the money does not cover what may follow a call, but maybe an answer
-            request = await _plan(sink, in_worker_thread(prepare_answer)(request.prepared), may_call)
+            request = await _plan(sink, retry_while_database_down(partial(prepare_answer, request.prepared)), may_call)
             completion = await open_row(partial(open_step, request, attempt))
         progress = StepProgress(request.may_call, request.prepared.tightening, request.model)
         try:
@@ -255,7 +256,8 @@ async def complete_step(
             if progress.has_begun:
                 raise
             if isinstance(error, ContextTooLong) and tightened < (1 if error.names_a_number else MOST_GUESSES):
-                request = await _plan(sink, in_worker_thread(prepare_tighter)(request.prepared, error), may_call)
+                preparing = retry_while_database_down(partial(prepare_tighter, request.prepared, error))
+                request = await _plan(sink, preparing, may_call)
                 tightened += 1
                 continue
             pause_seconds = retry_pause_seconds(error, attempt, most_attempts=MOST_ATTEMPTS + tightened)
@@ -302,10 +304,12 @@ async def _attempt(
 async def _with_pictures(request: CompletionRequest) -> CompletionRequest:
     """Return *request* with the bytes of its pictures: they are read, beside the loop, only as it leaves."""
     digests = digests_in(request.prompt)
-    return replace(request, data_urls=await in_worker_thread(data_urls)(digests)) if digests else request
+    if not digests:
+        return request
+    return replace(request, data_urls=await retry_while_database_down(partial(data_urls, digests)))
 
 
-def open_step(request: StepRequest, attempt: int) -> Completion:
+def open_step(request: StepRequest, attempt: int, opening_key: uuid.UUID | None = None) -> Completion:
     """Open the row of the ledger for a request, with its reservation. Raises `LoopNotCovered`, or an `AccessError`."""
     prepared = request.prepared
     context = conversation_context(prepared.reply.conversation)
@@ -326,6 +330,7 @@ def open_step(request: StepRequest, attempt: int) -> Completion:
             record=record,
             conversation=prepared.reply.conversation,
             reply=prepared.reply,
+            opening_key=opening_key or uuid.uuid4(),
         )
     )
 

@@ -20,6 +20,7 @@ from django.conf import settings
 
 from conversations.core.errors import ToolStepsUsedUp
 from conversations.core.prompt.finish_reasons import end_of
+from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Message, Run, ToolCall
 from conversations.models.tool_call import ToolCallState
 from conversations.providers.clients.completions import CompletionClient
@@ -30,7 +31,7 @@ from conversations.services.grounding.look_up import LookedUp, look_up, looked_u
 from conversations.services.grounding.recall import Recalled, recall, recalled_before
 from conversations.services.grounding.search_web import search_web
 from conversations.services.grounding.wait_for_documents import wait_for_documents
-from conversations.services.ledger.provider_attempts import finish_before_cancelling, retry_while_database_down
+from conversations.services.ledger.provider_attempts import finish_before_cancelling
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox, withdrawn_tools
 

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from conversations.core.errors import ToolChanged, ToolError, ToolTimedOut
-from conversations.live.database_threads import in_worker_thread
+from conversations.live.database_retries import retry_while_database_down
 from conversations.models import ToolCall
 from conversations.models.tool_call import ToolCallState
-from conversations.services.ledger.provider_attempts import finish_before_cancelling, retry_while_database_down
+from conversations.services.ledger.provider_attempts import finish_before_cancelling
 from conversations.tools.tool import Tool, ToolContext
 from conversations.tools.toolbox import Toolbox
 
-from .tool_calls import begin_call, end_call
+from .tool_calls import begin_call, end_call, is_running
 
 logger = logging.getLogger(__name__)
 GRACE_SECONDS = 2.0  # beyond a tool's own time-out, in case it does not keep to it
@@ -80,7 +80,7 @@ async def _run(call: ToolCall, runner: ToolRunner) -> None:
     try:
         if not runner.left_seconds():
             raise ToolTimedOut
-        if tool := await in_worker_thread(_begin)(call, runner.find_tools):
+        if tool := await retry_while_database_down(partial(_begin, call, runner.find_tools, [])):
             result = await _result_of(tool, call, runner)
             await _end(call, ToolCallState.SUCCEEDED, result)
     except ToolError as error:
@@ -91,10 +91,18 @@ async def _run(call: ToolCall, runner: ToolRunner) -> None:
         await _end(call, ToolCallState.FAILED, failure.for_the_model, failure.code)
 
 
-def _begin(call: ToolCall, find_tools: Callable[[], Toolbox]) -> Tool | None:
-    """Mark the call as running and return its tool; None if it may not, or need not, be run."""
+def _begin(call: ToolCall, find_tools: Callable[[], Toolbox], tries: list[None]) -> Tool | None:
+    """Mark the call as running and return its tool; None if it may not, or need not, be run.
+
+    Raises `ToolError` where a try before this one may have marked it and its answer was lost: none begins twice.
+    """
+    tries.append(None)
     tool = _find_same_tool(call, find_tools())
-    return tool if begin_call(call) else None
+    if begin_call(call):
+        return tool
+    if len(tries) > 1 and is_running(call):
+        raise ToolError(detail="The database went away as it was to begin.")
+    return None
 
 
 def _find_same_tool(call: ToolCall, toolbox: Toolbox) -> Tool:

@@ -127,6 +127,10 @@ def begin_call(call: ToolCall) -> bool:
     return bool(ready.update(state=ToolCallState.RUNNING, started_at=Now()))
 
 
+def is_running(call: ToolCall) -> bool:
+    return ToolCall.objects.filter(pk=call.pk, state=ToolCallState.RUNNING).exists()
+
+
 def _same_before(call: ToolCall) -> ToolCall | None:
     """Return the first call of the same tool with the same arguments that has a result.
 

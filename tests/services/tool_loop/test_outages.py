@@ -5,15 +5,20 @@ from __future__ import annotations
 import pytest
 from django.db import OperationalError
 
-from conversations.services.ledger import provider_attempts
-from conversations.services.replies import make_reply, run_tool_calls
+from conversations.live import database_retries
+from conversations.models import Completion
+from conversations.services.replies import complete_step, make_reply, run_tool_calls
 
 from .tools import NotedTool, call, script
 
 
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    monkeypatch.setattr(database_retries, "DATABASE_AWAY_SECONDS", 0)
+
+
 @pytest.mark.parametrize("lost", ["_load_loop", "store_calls", "calls_of_step", "store_step", "prepare_reply"])
 async def test_what_was_written_without_an_answer_is_written_once(talk, monkeypatch, lost):
-    monkeypatch.setattr(provider_attempts, "DATABASE_AWAY_SECONDS", 0)
     monkeypatch.setattr(make_reply, lost, losing_answers(getattr(make_reply, lost)))
     reply = await talk.ask(script([call(x=1), call(x=2)], [call(x=3)]), tool := NotedTool())
     assert (reply.state, sorted(tool.ran)) == ("complete", ['{"x": 1}', '{"x": 2}', '{"x": 3}'])
@@ -21,15 +26,24 @@ async def test_what_was_written_without_an_answer_is_written_once(talk, monkeypa
     assert len(await talk.calls()) == 3
 
 
-def losing_answers(write):
-    """Return *write* as it is seen by a client that does not get every first answer of two."""
+async def test_a_row_of_the_ledger_that_was_opened_without_an_answer_is_opened_once(talk, monkeypatch):
+    monkeypatch.setattr(complete_step, "open_step", losing_answers(complete_step.open_step))
+    reply = await talk.ask(script([call(x=1)]), NotedTool())
+    assert reply.state == "complete"
+    rows = [row async for row in Completion.objects.filter(reply=reply)]
+    assert [row.step for row in rows] == [2, 1]
+    assert all(row.ended_at for row in rows)
+
+
+def losing_answers(write, *, most=1_000):
+    """Return *write* as it is seen by a client that does not get every first answer of two, at *most* so often."""
     done = 0
 
     def lose(*arguments, **named):
         nonlocal done
         done += 1
         result = write(*arguments, **named)
-        if done % 2:
+        if done % 2 and done < 2 * most:
             raise OperationalError("the connection is lost")
         return result
 
@@ -37,7 +51,7 @@ def losing_answers(write):
 
 
 async def test_a_call_that_may_not_have_begun_is_not_run(talk, monkeypatch):
-    monkeypatch.setattr(run_tool_calls, "begin_call", losing_answers(run_tool_calls.begin_call))
+    monkeypatch.setattr(run_tool_calls, "begin_call", losing_answers(run_tool_calls.begin_call, most=1))
     reply = await talk.ask(script([call(x=1)], [call(x=1)]), tool := NotedTool())
     assert (reply.state, tool.ran) == ("complete", ['{"x": 1}'])
     assert [row.state for row in await talk.calls()] == ["failed", "succeeded"]

@@ -1,0 +1,21 @@
+import subprocess
+import sys
+
+from tests.support.patience import PATIENCE_SECONDS
+from tests.support.source import PROJECT
+
+HANGING = """
+import threading
+from conversations.management.ending import end_within
+
+end_within(0.1)
+threading.Event().wait()
+"""
+
+
+def test_a_process_that_hangs_is_ended():
+    hanging = subprocess.run(
+        [sys.executable, "-c", HANGING], cwd=PROJECT, timeout=PATIENCE_SECONDS, capture_output=True
+    )
+    assert hanging.returncode == 1
+    assert b"still hangs" in hanging.stderr
