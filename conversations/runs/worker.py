@@ -21,12 +21,13 @@ from conversations.core.errors import CompletionError, ConversationError
 from conversations.live.database_threads import in_worker_thread
 from conversations.live.fanout import RUNS, Subscriber, subscribe, unsubscribe
 from conversations.providers.clients.client_pool import close_clients, completion_client
-from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending, end_reply
+from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending
 from conversations.services.replies.make_reply import ReplyOutcome, make_reply
 
 from .awaiting_approval import await_approval
 from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
 from .heartbeat import beat, end_heartbeat
+from .held_run import end_held_reply
 from .live_reply import LiveReply, render_lines
 from .reaper import reap_once, tidy_once
 from .save_text import save_texts
@@ -160,7 +161,7 @@ class Worker:
                 logger.warning("the reply was interrupted", extra={"error_code": ending.error_code})
             active.live.flush()
             run = active.run
-            write = partial(end_reply, run.reply_id, ending) if ending else partial(await_approval, run)
+            write = partial(end_held_reply, run, ending) if ending else partial(await_approval, run)
             await self._store_end(active, write)
         finally:
             if self._active.get(active.run.reply_id) is active:  # it may have awaited approval and be claimed again
@@ -208,7 +209,7 @@ class Worker:
         replies = {active.run.reply_id: active for active in held}
         unsaved = {reply_id: active.live.unsaved() for reply_id, active in replies.items()}
         texts = {reply_id: text for reply_id, text in unsaved.items() if text is not None}
-        await in_worker_thread(save_texts)(texts)
+        await in_worker_thread(save_texts)(texts, worker=self.name)
         for reply_id, text in texts.items():
             replies[reply_id].live.mark_saved(text)
         _cancel(held, await in_worker_thread(stop_requests)(_run_ids(held)), STOPPED)
