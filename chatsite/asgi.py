@@ -22,6 +22,7 @@ from conversations.runs.background_writer import summary_writer, title_writer  #
 from conversations.runs.indexer import Indexer  # noqa: E402
 from conversations.runs.message_counter import MessageCounter  # noqa: E402
 from conversations.runs.message_indexer import MessageIndexer  # noqa: E402
+from conversations.runs.reaper import Reaper  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
 from conversations.sockets.routing import websocket_urlpatterns  # noqa: E402
 from conversations.views.http.body_limit import BodyLimit  # noqa: E402
@@ -32,11 +33,11 @@ Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 
 async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-    """Run the workers inside this process from start-up to shut-down, unless other processes do that."""
+    """Run the workers inside this process from start-up to shut-down, or only reap, if other processes run them."""
     workers = (
         (Indexer(), MessageIndexer(), MessageCounter(), summary_writer(), title_writer(), Worker())
         if settings.RUN_WORKER
-        else ()
+        else (Reaper(),)
     )
     await receive()
     for worker in workers:

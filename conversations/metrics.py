@@ -60,7 +60,7 @@ input_estimate_ratio = Histogram(
     buckets=RATIOS,
 )
 leases_over = Counter(
-    "leases_over", "Runs that the reaper ended because their lease was over.", namespace=_PREFIX, registry=REGISTRY
+    "leases_over", "Runs taken away from a worker because their lease was over.", namespace=_PREFIX, registry=REGISTRY
 )
 open_sockets = Gauge("open_sockets", "Open sockets of pages.", namespace=_PREFIX, registry=REGISTRY)
 

@@ -14,22 +14,47 @@ from chatsite.accounts.gate.admission import Admission, find_admissions
 from conversations.core.frames.definitions import ReplyStarted
 from conversations.live.fanout import publish_frame
 from conversations.models import Run
+from conversations.models.worker_heartbeat import HEARTBEAT_VALID
 from conversations.services.replies.end_reply import SHUT_OUT, end_reply
 
 LEASE = dt.timedelta(seconds=10)
 
+OVERDUE_SECONDS = 1.0  # four times as long as an idle worker takes to find a waiting run
+MOST_OVERDUE = 5  # claimed at once above the share
+
 # One statement, because every worker asks four times a second. Locked rows are being claimed by another worker.
+# A worker takes no more than its equal share of all runs, waiting and running, while others may be idle. What has
+# waited for longer it takes nevertheless: the others are full, or dead and not known to be.
 CLAIM = """
-WITH waiting AS (
-  SELECT id FROM conversations_run WHERE state = 'waiting' ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
+WITH load AS (
+  SELECT count(*) FILTER (WHERE state = 'waiting') + count(*) FILTER (WHERE state = 'running') AS runs,
+         count(*) FILTER (WHERE state = 'running' AND worker = %(worker)s) AS held,
+         count(*) FILTER (WHERE state = 'waiting'
+           AND waiting_since < statement_timestamp() - make_interval(secs => %(overdue_seconds)s)) AS overdue,
+         (SELECT 1 + count(*) FROM conversations_workerheartbeat WHERE name <> %(worker)s
+          AND seen_at > statement_timestamp() - make_interval(secs => %(heartbeat_seconds)s)) AS workers
+  FROM conversations_run WHERE state IN ('waiting', 'running')
+), waiting AS (
+  SELECT id FROM conversations_run WHERE state = 'waiting' ORDER BY id
+  LIMIT (SELECT least(%(limit)s, greatest((runs + workers - 1) / workers - held, least(overdue, %(most_overdue)s)))
+         FROM load)
+  FOR UPDATE SKIP LOCKED
 )
 UPDATE conversations_run AS run
-SET state = 'running', worker = %s, attempt = attempt + 1,
-    started_at = statement_timestamp(), lease_until = statement_timestamp() + make_interval(secs => %s)
+SET state = 'running', worker = %(worker)s, attempt = attempt + 1,
+    started_at = statement_timestamp(), lease_until = statement_timestamp() + make_interval(secs => %(lease_seconds)s)
 FROM waiting, conversations_message AS reply, conversations_conversation AS conversation
 WHERE run.id = waiting.id AND reply.id = run.reply_id AND conversation.id = reply.conversation_id
 RETURNING run.id, reply.id, reply.position, conversation.public_id, conversation.owner_id, run.attempt
 """
+
+
+CLAIM_TIMES = {
+    "lease_seconds": LEASE.total_seconds(),
+    "heartbeat_seconds": HEARTBEAT_VALID.total_seconds(),
+    "overdue_seconds": OVERDUE_SECONDS,
+    "most_overdue": MOST_OVERDUE,
+}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,12 +70,14 @@ class ClaimedRun:
 
 
 def claim_runs(worker: str, *, limit: int) -> list[ClaimedRun]:
-    """Claim up to *limit* waiting runs, oldest first. Several workers may ask at once; none gets another's.
+    """Claim up to *limit* waiting runs, oldest first, and no more than the worker's share while others are alive.
+
+    Several workers may ask at once; none gets another's.
 
     Replies of users who have lost admission meanwhile end here, before any request to a provider.
     """
     with transaction.atomic(), connection.cursor() as cursor:  # without an answer about admission nothing is claimed
-        cursor.execute(CLAIM, [limit, worker, LEASE.total_seconds()])
+        cursor.execute(CLAIM, {**CLAIM_TIMES, "worker": worker, "limit": limit})
         claimed = sorted(ClaimedRun(*row) for row in cursor.fetchall())
         shut_out = runs_of_shut_out(claimed)
     for run in claimed:

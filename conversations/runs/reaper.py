@@ -2,58 +2,87 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import logging
 from collections.abc import Callable
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from chatsite.accounts.gate.attempts import delete_old_attempts
 from chatsite.accounts.sessions.session_store import SessionStore
-from conversations import metrics
+from chatsite.postgres.faults import seconds_since_fault
+from conversations.live.database_threads import in_worker_thread
 from conversations.models import Completion, Run
 from conversations.models.run import RunState
 from conversations.services.conversations.conversations import sweep_deleted_conversations
 from conversations.services.documents.upload_limits import sweep_upload_counts
 from conversations.services.ledger.close_days import close_days
-from conversations.services.ledger.ledger import Outcome, settle_abandoned, settle_completion
+from conversations.services.ledger.ledger import Outcome, settle_completion
 from conversations.services.pictures.pictures import sweep_unsent_pictures
-from conversations.services.replies.end_reply import INTERRUPTED, STOPPED, end_reply
-from conversations.services.windows.active_path import lock_if_streaming
+from conversations.services.replies.reap_reply import reap_reply
 
 from .awaiting_approval import end_expired, expired_approvals
 from .claim import LEASE
+from .heartbeat import sweep_heartbeats
 
 logger = logging.getLogger(__name__)
+REAP_SECONDS = 2.0
+REAP_AFTER_FAULT_SECONDS = 8.0  # for all workers to find the database again and renew their leases
 LONGEST_REQUEST = dt.timedelta(hours=1)
 
 
 def reap_once() -> int:
-    """End every reply whose lease is over: interrupted, or stopped if that was requested or approval has expired.
+    """Take every reply whose lease is over away from its worker, and end those whose approval has expired.
 
-    Returns how many.
+    Returns how many. Several processes may do this at once.
     """
-    over = Run.objects.filter(state="running", lease_until__lt=Now()).select_related("reply__conversation")
-    reaped = sum(_survives(_reap, run) for run in over)
+    over = Run.objects.filter(state="running", lease_until__lt=Now()).values_list("reply_id", flat=True)
+    reaped = sum(_survives(reap_reply, reply_id) for reply_id in over)
     reaped += sum(_survives(end_expired, reply) for reply in expired_approvals())
     for completion in _left_open():
         _survives(_settle, completion)
     return reaped
 
 
+class Reaper:
+    """Reaps in a web process that runs no worker: also while no worker is alive, no reply streams for ever."""
+
+    def __init__(self) -> None:
+        self._reaping: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._reaping = asyncio.create_task(self._reap_for_ever(), name="reap")
+
+    async def drain(self) -> None:
+        if self._reaping:
+            self._reaping.cancel()
+            await asyncio.gather(self._reaping, return_exceptions=True)
+
+    async def _reap_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(REAP_SECONDS)
+            if seconds_since_fault() <= REAP_AFTER_FAULT_SECONDS:
+                continue
+            try:
+                await in_worker_thread(reap_once)()
+            except Exception:
+                logger.exception("the web process could not reap; it will try again")
+
+
 def tidy_once() -> None:
     """Sweep what was deleted a while ago, has expired or was never sent; close days of the ledger.
 
-    Those are conversations, sessions, counts and pictures.
+    Those are conversations, sessions, counts, pictures and heartbeats.
     """
     sweep_deleted_conversations()
     SessionStore.clear_expired()
     delete_old_attempts()
     sweep_upload_counts()
     sweep_unsent_pictures()
+    sweep_heartbeats()
     close_days()
 
 
@@ -64,31 +93,6 @@ def _survives(duty: Callable[[Any], bool], row: Any) -> bool:
     except Exception:
         logger.exception("%s could not be ended", row)
         return False
-
-
-def _reap(run: Run) -> bool:
-    """End what the worker has left, unless it was only slow and has released the run since."""
-    ending = STOPPED if run.stop_requested_at else INTERRUPTED
-    # First the ledger, as always: a page that hears that the reply has ended asks what it cost.
-    settle_abandoned(run.reply_id, text=run.reply.reasoning + run.reply.content, error_code=ending.error_code)
-    with transaction.atomic():
-        if lock_if_streaming(run.reply_id) and not _is_still_over(run):
-            return False
-        ended = end_reply(run.reply_id, ending)
-        if not ended:
-            Run.objects.filter(pk=run.pk).update(state="ended", ended_at=Now())
-    metrics.leases_over.inc()
-    ids = {"run_id": run.pk, "reply_id": run.reply_id, "user_id": run.reply.conversation.owner_id}
-    logger.warning(
-        "a reply was ended because the lease of its worker was over",
-        extra={**ids, "worker": run.worker, "attempt": run.attempt, "error_code": ending.error_code},
-    )
-    return ended
-
-
-def _is_still_over(run: Run) -> bool:
-    same = Run.objects.filter(pk=run.pk, state="running", attempt=run.attempt, lease_until__lt=Now())
-    return same.exists()
 
 
 def _left_open() -> QuerySet[Completion]:

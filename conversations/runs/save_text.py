@@ -15,12 +15,16 @@ SET content = fresh.content, reasoning = coalesce(fresh.reasoning, message.reaso
     reasoning_seconds = coalesce(fresh.seconds, message.reasoning_seconds)
 FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::text[], %s::float8[])
   AS fresh (id, position, content, reasoning, seconds)
+JOIN conversations_run AS run ON run.reply_id = fresh.id AND run.state = 'running' AND run.worker = %s
 WHERE message.id = fresh.id AND message.position = fresh.position AND message.state = 'streaming'
 """
 
 
-def save_texts(texts: Mapping[int, StepText]) -> None:
-    """Store the texts so far, by reply. A reply that has ended meanwhile, or is at its next step, stays as it is."""
+def save_texts(texts: Mapping[int, StepText], *, worker: str) -> None:
+    """Store the texts so far, by reply, of those whose runs *worker* holds.
+
+    A reply that has ended meanwhile, or is at its next step, stays as it is.
+    """
     if not texts:
         return
     positions, contents = [text.position for text in texts.values()], [text.text for text in texts.values()]
@@ -28,4 +32,4 @@ def save_texts(texts: Mapping[int, StepText]) -> None:
     reasonings = [each and each.text for each in thoughts]  # of most there is none, or no more than before
     seconds = [each and each.seconds for each in thoughts]
     with connection.cursor() as cursor:
-        cursor.execute(SAVE_TEXTS, [list(texts), positions, contents, reasonings, seconds])
+        cursor.execute(SAVE_TEXTS, [list(texts), positions, contents, reasonings, seconds, worker])

@@ -23,13 +23,15 @@ from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_worker_thread
 from conversations.live.fanout import RUNS, Subscriber, subscribe, unsubscribe
 from conversations.providers.clients.client_pool import close_clients, completion_client
-from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending, end_reply
+from conversations.services.replies.end_reply import COMPLETE, INTERRUPTED, SHUT_OUT, STOPPED, Ending
 from conversations.services.replies.make_reply import ReplyOutcome, make_reply
 
 from .awaiting_approval import await_approval
 from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
+from .heartbeat import beat, end_heartbeat
+from .held_run import end_held_reply
 from .live_reply import LiveReply, render_lines
-from .reaper import reap_once, tidy_once
+from .reaper import REAP_AFTER_FAULT_SECONDS, reap_once, tidy_once
 from .save_text import save_texts
 
 logger = logging.getLogger(__name__)
@@ -39,7 +41,7 @@ RENDER_SECONDS = 0.1
 SAVE_SECONDS = 0.4
 ADMISSION_SECONDS = 0.75
 RENEW_SECONDS = 2.0
-REAP_AFTER_FAULT_SECONDS = 4 * RENEW_SECONDS  # for all workers to find the database again and renew
+HEARTBEAT_SECONDS = 2.0
 TIDY_SECONDS = 300.0
 # Without a word from `fanout` (another process stored the run) a waiting run is found this late.
 POLL_SECONDS = 0.25
@@ -86,6 +88,7 @@ class Worker:
         subscribe(RUNS, self._subscriber)
         self._claiming = asyncio.create_task(self._claim_for_ever(), name="claim")
         self._duties = [
+            asyncio.create_task(_every(HEARTBEAT_SECONDS, self._beat), name="heartbeat"),
             asyncio.create_task(_every(FLUSH_SECONDS, self._flush), name="flush"),
             asyncio.create_task(_every(RENDER_SECONDS, self._render), name="render"),
             asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
@@ -102,6 +105,7 @@ class Worker:
         began, replies = time.monotonic(), len(self._active)
         self._accepting = False
         self._work.set()
+        await _survive(self._beat)
         if self._subscriber:
             unsubscribe(RUNS, self._subscriber)
         if self._claiming:  # not cancelled: what it is about to claim would have no worker
@@ -128,6 +132,7 @@ class Worker:
         self._work.set()
 
     async def _claim_for_ever(self) -> None:
+        await _survive(self._beat)
         while self._accepting:
             await _survive(self._claim)
             with contextlib.suppress(TimeoutError):
@@ -142,6 +147,9 @@ class Worker:
             active.work = asyncio.create_task(self._make(active), name=f"reply {run.reply_id}")
             active.end = asyncio.create_task(self._finish(active), name=f"end of reply {run.reply_id}")
 
+    async def _beat(self) -> None:
+        await in_worker_thread(beat if self._accepting else end_heartbeat)(self.name)
+
     async def _make(self, active: ActiveRun) -> ReplyOutcome:
         _log_ids_of(active.run)
         return await make_reply(active.run.reply_id, sink=active.live, client=completion_client())
@@ -155,7 +163,7 @@ class Worker:
                 logger.warning("the reply was interrupted", extra={"error_code": ending.error_code})
             active.live.flush()
             run = active.run
-            write = partial(end_reply, run.reply_id, ending) if ending else partial(await_approval, run)
+            write = partial(end_held_reply, run, ending) if ending else partial(await_approval, run)
             await self._store_end(active, write)
         finally:
             if self._active.get(active.run.reply_id) is active:  # it may have awaited approval and be claimed again
@@ -197,7 +205,7 @@ class Worker:
         replies = {active.run.reply_id: active for active in held}
         unsaved = {reply_id: active.live.unsaved() for reply_id, active in replies.items()}
         texts = {reply_id: text for reply_id, text in unsaved.items() if text is not None}
-        await in_worker_thread(save_texts)(texts)
+        await in_worker_thread(save_texts)(texts, worker=self.name)
         for reply_id, text in texts.items():
             replies[reply_id].live.mark_saved(text)
         _cancel(held, await in_worker_thread(stop_requests)(_run_ids(held)), STOPPED)

@@ -195,6 +195,9 @@ class Page:
         if is_ahead or (frame["step"] == known.step and not known.take(frame["at"], frame["text"])):
             self.sync()
 
+    def _on_reply_restarted(self, frame: dict[str, Any]) -> None:
+        self.texts[frame["reply"]] = KnownText(step=frame["step"])
+
     def _on_reply_step(self, frame: dict[str, Any]) -> None:
         self.sync()
 

@@ -19,7 +19,7 @@ from .processes import SiteProcess
 
 # The default scenario's language model is changed by `answer_with`; any that is named here can be.
 LANGUAGE_MODELS = (
-    "ok", "endless", "endless-20", "endless-40", "hang-before", "tokens-20000", "held-60",
+    "ok", "endless", "endless-20", "endless-40", "hang-before", "hang-before-times-5", "tokens-20000", "held-60",
     "cut-after-5", "cut-before", "eof-after-5", "no-finish",
     "bad-json-after-3", "not-a-chunk", "error-in-stream-after-3", "hang-after-3", "hang-headers", "html-200",
     "status-401", "status-503", "status-503-times-1", "huge-line", "surrogates", "length",

@@ -16,7 +16,7 @@ STORED = "SELECT content FROM conversations_message WHERE id = %s"
 @pytest.fixture
 def replies(mortal_site, chance):
     """By language model, a page and its reply, at a site that was killed in their middle and started again."""
-    pages = {name: mortal_site.open_page() for name in ("held-60", "endless", "hang-before")}
+    pages = {name: mortal_site.open_page() for name in ("held-60", "endless")}
     replies = {name: (page, mortal_site.ask(page, name)) for name, page in pages.items()}
     for name in ("held-60", "endless"):
         page, reply = replies[name]

@@ -88,6 +88,21 @@ def test_the_next_message_is_answered_after_a_stop(site, page):
     assert page.wait_for_end(page.ask())["state"] == "complete"
 
 
+def test_a_reply_can_be_made_again_right_after_a_stop(site, page, chance):
+    site.answer_with("endless")
+    reply = page.ask()
+    page.wait_for_text(reply, chance.randint(1, 500))
+    assert page.browser.stop(page.conversation, reply) == 200
+    assert site.wait_for_end(reply)["state"] == "stopped"
+    reply = page.regenerate(reply)
+    page.wait_for_text(reply)
+    page.stop(reply)  # by the socket, which does not wait
+    again = page.regenerate(reply)
+    site.answer_with("ok")
+    page.stop(again)
+    assert site.wait_for_end(again)["state"] == "stopped"
+
+
 def test_stopping_someone_elses_reply_stops_nothing(site, page, shared_browser):
     site.answer_with("endless-20")
     reply = page.ask()

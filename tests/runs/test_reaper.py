@@ -5,13 +5,20 @@ import datetime as dt
 import pytest
 from django.utils import timezone
 
-from conversations.models import Completion, Message, Run
-from conversations.runs.claim import claim_runs, renew_leases
+from conversations.core.errors import ReplyInterrupted
+from conversations.models import Completion, Message, Run, ToolCall, WorkerHeartbeat
+from conversations.runs.claim import MOST_OVERDUE, ClaimedRun, claim_runs, renew_leases
+from conversations.runs.heartbeat import beat
+from conversations.runs.held_run import end_held_reply
 from conversations.runs.live_reply import StepText
 from conversations.runs.reaper import reap_once
 from conversations.runs.save_text import save_texts
-from conversations.services.replies.end_reply import Ending, end_reply
+from conversations.services.replies.end_reply import COMPLETE, Ending, end_reply
 from conversations.services.replies.prepare_reply import prepare_reply
+from conversations.services.replies.reap_reply import MOST_ATTEMPTS
+from conversations.services.replies.reasoning import NO_REASONING, Reasoning
+from conversations.services.replies.stop_reply import stop_reply
+from conversations.services.windows.active_path import RunHolder, lock_streaming
 from tests.support.ledger import open_for
 from tests.support.people import begin, make_user, post
 
@@ -25,7 +32,7 @@ def abandoned():
     claim_runs("dead", limit=1)
     prepared = prepare_reply(reply.pk)
     open_for(prepared)
-    save_texts({reply.pk: StepText(reply.position, "As I was say")})
+    save_texts({reply.pk: StepText(reply.position, "As I was say")}, worker="dead")
     return reply
 
 
@@ -90,13 +97,124 @@ def test_a_worker_learns_that_a_run_is_no_longer_its_own(abandoned):
 def test_a_late_worker_cannot_change_a_reply_that_has_ended(abandoned):
     expire(abandoned)
     reap_once()
-    save_texts({abandoned.pk: StepText(abandoned.position, "As I was saying")})
+    save_texts({abandoned.pk: StepText(abandoned.position, "As I was saying")}, worker="dead")
     assert not end_reply(abandoned.pk, Ending("complete"), content="As I was saying")
     abandoned.refresh_from_db()
     assert (abandoned.state, abandoned.content) == ("interrupted", "As I was say")
+
+
+def made_again(reply):
+    Run.objects.filter(reply=reply).update(lease_until=timezone.now() - dt.timedelta(seconds=1))
+    assert reap_once() == 1
+    return Run.objects.get(reply=reply)
+
+
+@pytest.fixture
+def silent():
+    """A reply of a worker that died before the first token, its request still open in the ledger."""
+    reply = post(begin(make_user("alice")), "Hello").reply
+    claim_runs("dead", limit=1)
+    open_for(prepare_reply(reply.pk))
+    return reply
+
+
+def test_a_reply_of_which_nothing_has_come_is_made_again_by_another_worker(silent):
+    run = made_again(silent)
+    assert (run.state, run.worker, run.lease_until) == ("waiting", "", None)
+    completion = Completion.objects.get()
+    assert (completion.error_code, completion.output_tokens) == ("reply_interrupted", 0)
+    assert completion.ended_at
+    [claimed] = claim_runs("other", limit=1)
+    assert (claimed.reply_id, claimed.attempt) == (silent.pk, 2)
+
+
+def test_so_many_workers_try(silent):
+    for _ in range(MOST_ATTEMPTS - 1):
+        assert made_again(silent).state == "waiting"
+        claim_runs("dead", limit=1)
+    assert made_again(silent).state == "ended"
+    silent.refresh_from_db()
+    assert silent.state == "interrupted"
+
+
+def test_a_reply_that_has_thought_is_not_made_again(silent):
+    save_texts({silent.pk: StepText(silent.position, "", Reasoning("Hm.", 1.0))}, worker="dead")
+    assert made_again(silent).state == "ended"
+
+
+def test_a_reply_that_has_called_a_tool_is_not_made_again(silent):
+    ToolCall.objects.create(reply=silent, step=1, index=0, call_id="a", tool="count_up", arguments="{}")
+    assert made_again(silent).state == "ended"
+    silent.refresh_from_db()
+    assert silent.state == "interrupted"
+
+
+def test_a_reply_whose_stop_was_requested_is_not_made_again(silent):
+    Run.objects.update(stop_requested_at=timezone.now())
+    assert made_again(silent).state == "ended"
+    silent.refresh_from_db()
+    assert silent.state == "stopped"
+
+
+def test_stop_ends_a_reply_whose_worker_is_gone_at_once(abandoned):
+    expire(abandoned)
+    stop_reply(conversation=abandoned.conversation, reply_id=abandoned.pk)
+    abandoned.refresh_from_db()
+    assert (abandoned.state, abandoned.content) == ("stopped", "As I was say")
+    assert Completion.objects.get().ended_at
+
+
+def test_a_late_worker_cannot_change_a_reply_that_another_one_makes(silent):
+    late = claimed_by(silent, "dead")
+    made_again(silent)
+    save_texts({silent.pk: StepText(silent.position, "Too")}, worker="dead")
+    assert not end_held_reply(late, COMPLETE, content="Too late", reasoning=NO_REASONING)
+    with pytest.raises(ReplyInterrupted):
+        lock_streaming(silent.pk, holder=RunHolder("dead", 1))
+    [now] = claim_runs("other", limit=1)
+    assert not end_held_reply(late, COMPLETE, content="Too late", reasoning=NO_REASONING)
+    silent.refresh_from_db()
+    assert (silent.state, silent.content) == ("streaming", "")
+    lock_streaming(silent.pk, holder=RunHolder("other", 2))
+    assert end_held_reply(now, COMPLETE, content="In time", reasoning=NO_REASONING)
+
+
+def claimed_by(reply, worker):
+    """Return what *worker* had when it claimed the run."""
+    run = Run.objects.get(reply=reply, worker=worker)
+    conversation = reply.conversation
+    return ClaimedRun(run.pk, reply.pk, reply.position, conversation.public_id, conversation.owner_id, run.attempt)
 
 
 def test_a_run_is_claimed_by_one_worker_only():
     post(begin(make_user("alice")), "Hello")
     assert len(claim_runs("one", limit=5)) == 1
     assert claim_runs("two", limit=5) == []
+
+
+def test_a_worker_claims_no_more_than_its_share_while_others_are_alive():
+    for number in range(12):
+        post(begin(make_user(f"user{number}")), "Hello")
+    beat("one"), beat("two")
+    assert len(claim_runs("one", limit=100)) == 6
+    assert claim_runs("one", limit=100) == []
+    assert len(claim_runs("two", limit=100)) == 6
+
+
+def test_a_worker_claims_what_has_waited_too_long_for_others():
+    for number in range(12):
+        post(begin(make_user(f"user{number}")), "Hello")
+    beat("one"), beat("full")
+    claim_runs("one", limit=100)
+    Run.objects.filter(state="waiting").update(waiting_since=timezone.now() - dt.timedelta(seconds=2))
+    assert len(claim_runs("one", limit=100)) == MOST_OVERDUE
+    assert len(claim_runs("one", limit=100)) == 1
+
+
+def test_a_worker_that_is_alone_claims_all_that_it_can_make():
+    for number in range(5):
+        post(begin(make_user(f"user{number}")), "Hello")
+    beat("one"), beat("dead")
+    WorkerHeartbeat.objects.filter(pk="dead").update(seen_at=timezone.now() - dt.timedelta(minutes=1))
+    assert len(claim_runs("one", limit=4)) == 4
+    assert len(claim_runs("one", limit=4)) == 1

@@ -26,6 +26,7 @@ from conversations.models import Conversation, Message
 from conversations.services.counting.model_context import conversation_context
 from conversations.services.limits.message_checks import check_message
 from conversations.services.pictures.pictures import take_pictures
+from conversations.services.replies.wait_for_end import retry_after_stop
 from conversations.services.windows.active_path import add_reply, lock_conversation
 
 POSTED_OR_STREAMING = """
@@ -54,6 +55,7 @@ class PostedMessage:
         )
 
 
+@retry_after_stop
 def post_message(
     *,
     user: User,

@@ -32,12 +32,14 @@ from conversations.services.grounding.recall import Recalled, recall, recalled_b
 from conversations.services.grounding.search_web import search_web
 from conversations.services.grounding.wait_for_documents import wait_for_documents
 from conversations.services.ledger.provider_attempts import finish_before_cancelling
+from conversations.services.windows.active_path import RunHolder
 from conversations.tools.tool import ToolContext
 from conversations.tools.toolbox import NO_TOOLS, Toolbox, scenario_toolbox, withdrawn_tools
 
 from .complete_step import ReplySink, StepProgress, complete_step
 from .end_reply import stored_reasoning
 from .prepare_reply import PreparedReply, load_reply, prepare_reply
+from .reasoning import NO_REASONING, Reasoning
 from .run_tool_calls import ToolRunner, run_calls
 from .tool_calls import calls_of_step, sent_call, store_calls, store_step
 
@@ -77,19 +79,22 @@ class ToolTime:
 class _Loop:
     """The steps of one reply while it is made: the current *step*, its *text* and its *calls* so far.
 
-    *reply* is as it was read before the first request; *position* is where it is now. *advertised_tools* go with each
-    request; those in the *toolbox* may be called, as long as there is *time*. What a step learned about the window of a
-    provider that names no limit holds for those after it: *tightening*. *first* is the first window, where it has been
-    chosen already: nothing is to be looked up for it. *without_recall* is the one that told where recall may look.
+    *reply* is as it was read before the first request, when *holder* held its run; *position* is where it is now.
+    *advertised_tools* go with each request; those in the *toolbox* may be called, as long as there is *time*. What a
+    step learned about the window of a provider that names no limit holds for those after it: *tightening*. *first* is
+    the first window, where it has been chosen already: nothing is to be looked up for it. *without_recall* is the one
+    that told where recall may look.
     """
 
     reply: Message
+    holder: RunHolder
     toolbox: Toolbox
     advertised_tools: Toolbox
     step: int
     position: int
     text: str
     calls: list[ToolCall]
+    reasoning: Reasoning = NO_REASONING
     time: ToolTime = field(default_factory=ToolTime)
     tightening: Decimal = Decimal(1)
     first: PreparedReply | None = None
@@ -131,7 +136,7 @@ async def make_reply(
     grounding = await _look_up(loop)
     recalled = await _recall(loop, grounding)
     loop.time.begin(clock)
-    sink.begin_step(loop.step, position=loop.position, text=loop.text, reasoning=stored_reasoning(loop.reply))
+    sink.begin_step(loop.step, position=loop.position, text=loop.text, reasoning=loop.reasoning)
     while True:
         if loop.calls and not await _finish_calls(loop, runner, sink):
             await retry_while_database_down(partial(_save_loop, loop))
@@ -152,9 +157,17 @@ def _load_loop(reply_id: int, find_tools: FindTools) -> _Loop:
     reply = load_reply(reply_id)
     toolbox = find_tools(reply) if takes_tools(reply.conversation) else NO_TOOLS
     loop = _Loop(
-        reply, toolbox, advertised_tools=toolbox, step=1, position=reply.position, text=reply.content, calls=[]
+        reply,
+        RunHolder(reply.run_worker, reply.run_attempt),  # type: ignore[attr-defined]  # annotated
+        toolbox,
+        advertised_tools=toolbox,
+        step=1,
+        position=reply.position,
+        text="",  # a worker that has lost the run may have saved some late
+        calls=[],
     )
     if reply.has_called:  # type: ignore[attr-defined]  # annotated
+        loop.text, loop.reasoning = reply.content, stored_reasoning(reply)
         loop.step += reply.steps.filter(role="assistant").count()
         loop.calls = calls_of_step(reply_id, loop.step)
         loop.time.used_before_seconds, loop.tightening = _saved_loop(reply_id)
@@ -240,6 +253,7 @@ async def _store_calls(loop: _Loop, progress: StepProgress) -> None:
     calls = progress.calls.calls(step=loop.step, is_cut=is_cut)
     kept = progress.kept_reasoning()
     store = partial(store_calls, loop.reply.pk, step=loop.step, calls=calls, toolbox=loop.toolbox, kept=kept)
+    store = partial(store, holder=loop.holder)
     loop.text, loop.calls = "".join(progress.pieces), await retry_while_database_down(store)
 
 
@@ -263,6 +277,7 @@ async def _finish_calls(loop: _Loop, runner: ToolRunner, sink: ReplySink) -> boo
 async def _begin_next_step(loop: _Loop, sink: ReplySink) -> None:
     """Store the step and begin the next. Stopped in between, the reply would end with the text of a step before it."""
     store = partial(store_step, loop.reply.pk, step=loop.step, text=loop.text, reasoning=sink.reasoning)
+    store = partial(store, holder=loop.holder)
     loop.position = await retry_while_database_down(store)
     loop.step, loop.calls, loop.text = loop.step + 1, [], ""
     sink.begin_step(loop.step, position=loop.position, text="")

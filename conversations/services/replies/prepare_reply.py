@@ -50,6 +50,8 @@ TO_BE_MADE = CompiledQuery(
     Message.objects.select_related("parent", "conversation__scenario", "conversation__owner").annotate(
         run_model=F("run__language_model"),
         run_effort=F("run__effort"),
+        run_worker=F("run__worker"),
+        run_attempt=F("run__attempt"),
         has_called=Exists(CALLS),
         may_be_looked_up=Exists(DOCUMENTS),
         may_have_to_wait=Exists(DOCUMENTS.filter(state__in=STILL_READ)),

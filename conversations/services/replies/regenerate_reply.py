@@ -20,7 +20,10 @@ from conversations.services.counting.model_context import (
 from conversations.services.limits.message_checks import check_regeneration
 from conversations.services.windows.active_path import add_reply, leave_path, lock_conversation
 
+from .wait_for_end import retry_after_stop
 
+
+@retry_after_stop
 def regenerate_reply(
     *, user: User, conversation: Conversation, reply_id: int, more_room: bool = False, language_model: str = ""
 ) -> Message:

@@ -9,14 +9,16 @@ from conversations.live.fanout import RUNS, publish
 from conversations.models import Conversation, Run
 
 from .end_reply import STOPPED, end_reply
+from .reap_reply import reap_reply
 
 
 def stop_reply(*, conversation: Conversation, reply_id: int) -> None:
-    """Ask the worker to stop *reply_id*; a reply that no worker holds ends here. Stopping twice changes nothing."""
+    """Ask the worker to stop *reply_id*; what no living worker holds ends here. Stopping twice changes nothing."""
     reply = find_reply(conversation, reply_id)
     if reply.has_ended:
         return
     Run.objects.filter(reply=reply, stop_requested_at=None).exclude(state="ended").update(stop_requested_at=Now())
     if Run.objects.filter(reply=reply, state__in=("waiting", "awaiting_approval")).exists():
         end_reply(reply.pk, STOPPED)
+    reap_reply(reply.pk)
     publish(RUNS, f"stop {reply.pk}")

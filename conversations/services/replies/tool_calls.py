@@ -30,7 +30,7 @@ from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
 from conversations.services.counting.model_choice import with_model_of_run
 from conversations.services.counting.model_context import ModelContext, conversation_context
-from conversations.services.windows.active_path import lock_streaming
+from conversations.services.windows.active_path import RunHolder, lock_streaming
 from conversations.tools.toolbox import Toolbox
 
 from .reasoning import NO_REASONING, Reasoning
@@ -54,11 +54,12 @@ def store_calls(
     calls: Sequence[PromptToolCall],
     toolbox: Toolbox,
     kept: KeptReasoning | None = None,
+    holder: RunHolder | None = None,
 ) -> list[ToolCall]:
     """Store the calls that the language model asks for, before any is run. Those that can't be run have ended already.
 
     Of calls above the limit, one row says how many were left out. *kept* is what the provider demands back with them.
-    Raises `ReplyInterrupted` if the reply has ended.
+    Raises `ReplyInterrupted` if the reply has ended, or *holder* has lost its run.
     """
     rows = [_checked_row(call, toolbox) for call in calls[:MOST_CALLS_AT_ONCE]]
     if left_out := len(calls) - len(rows):
@@ -68,7 +69,7 @@ def store_calls(
     if kept:
         rows[0].kept_reasoning = kept.text
     with transaction.atomic():
-        lock_streaming(reply_id)
+        lock_streaming(reply_id, holder=holder)
         return calls_of_step(reply_id, step) or ToolCall.objects.bulk_create(rows)
 
 
@@ -167,10 +168,12 @@ def _kept(result: str) -> str:
     return cleaned[:LONGEST_RESULT_CHARACTERS] + SHORTENED
 
 
-def store_step(reply_id: int, *, step: int, text: str, reasoning: Reasoning = NO_REASONING) -> int:
+def store_step(
+    reply_id: int, *, step: int, text: str, reasoning: Reasoning = NO_REASONING, holder: RunHolder | None = None
+) -> int:
     """Put the calls of *step*, all ended, and their results on the path, with *text* and *reasoning* before them.
 
-    The reply moves behind them, empty; returns its position. Raises `ReplyInterrupted` if it has ended.
+    The reply moves behind them, empty; returns its position. Raises `ReplyInterrupted` as `store_calls` does.
     """
     reply = _streaming(reply_id).first()
     calls = calls_of_step(reply_id, step)
@@ -180,7 +183,7 @@ def store_step(reply_id: int, *, step: int, text: str, reasoning: Reasoning = NO
         return reply.position
     messages = _step_messages(reply, calls, text, reasoning)  # counted before anything is locked: results may be long
     with transaction.atomic():
-        lock_streaming(reply_id)
+        lock_streaming(reply_id, holder=holder)
         position = reply.position + len(messages)
         Message.objects.filter(pk=reply_id).update(position=position, **EMPTY)
         _, *results = Message.objects.bulk_create(messages)

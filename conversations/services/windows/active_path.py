@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from django.db import connection
 from django.db.models import Q
@@ -15,6 +16,14 @@ from conversations.models import Conversation, Message, PathChange, Run
 from conversations.services.counting.model_choice import choose_model
 from conversations.services.counting.model_context import ModelContext
 from conversations.services.summaries.want_summary import path_changed
+
+
+class RunHolder(NamedTuple):
+    """The worker that holds a run, and in which attempt."""
+
+    worker: str
+    attempt: int
+
 
 LOCKED = CompiledQuery(
     Conversation.objects.select_related("scenario", "head", "owner"),
@@ -47,9 +56,11 @@ def lock_if_streaming(reply_id: int) -> bool:
     return Message.objects.select_for_update(no_key=True).filter(pk=reply_id, state="streaming").exists()
 
 
-def lock_streaming(reply_id: int) -> None:
-    """Do the same. Raises `ReplyInterrupted` if it has ended."""
+def lock_streaming(reply_id: int, *, holder: RunHolder | None = None) -> None:
+    """Do the same. Raises `ReplyInterrupted` if it has ended, or *holder* does not hold its run any more."""
     if not lock_if_streaming(reply_id):
+        raise ReplyInterrupted
+    if holder and not Run.objects.filter(reply_id=reply_id, worker=holder.worker, attempt=holder.attempt).exists():
         raise ReplyInterrupted
 
 

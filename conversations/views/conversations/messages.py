@@ -9,7 +9,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
-from conversations.access import find_conversation
+from conversations.access import find_conversation, find_reply
 from conversations.core.errors import ConversationError, ConversationNotFound, FrameError, ScenarioNotFound
 from conversations.models import Scenario
 from conversations.services.conversations.conversations import (
@@ -20,6 +20,7 @@ from conversations.services.conversations.conversations import (
 from conversations.services.messages.post_message import PostedMessage, post_message
 from conversations.services.replies.regenerate_reply import regenerate_reply
 from conversations.services.replies.stop_reply import stop_reply
+from conversations.services.replies.wait_for_end import wait_for_stopped_reply
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
@@ -87,8 +88,12 @@ def acknowledgement(posted: PostedMessage) -> JsonResponse:
 @require_POST
 @answers_errors()
 def stop(request: HtmxRequest, public_id: uuid.UUID, reply_id: int) -> HttpResponse:
+    """Stop the reply and answer once it has ended; after a while with 202, which says that it is still ending."""
     conversation = find_conversation(request.user, public_id)
     stop_reply(conversation=conversation, reply_id=reply_id)
+    wait_for_stopped_reply(conversation)
+    if wants_json(request) and not find_reply(conversation, reply_id).has_ended:
+        return JsonResponse({"reply": reply_id, "ending": True}, status=202)
     return _done(request, public_id, reply_id)
 
 

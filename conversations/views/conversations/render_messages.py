@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from conversations.models.message import MessageState
 from conversations.rendering import BlockStream, render_markdown
+from conversations.selectors.conversations.delayed_reply import waits_without_worker
 from conversations.selectors.conversations.reasoning import ShownReasoning
 from conversations.selectors.conversations.thread import ThreadMessage
 from conversations.selectors.conversations.tool_calls import CallRow
@@ -68,6 +69,7 @@ class RenderedMessage:
     calls: tuple[RenderedCall, ...]
     model: str = ""
     begins_model: bool = False
+    waits_without_worker: bool = False
 
     @property
     def previous_model(self) -> str:
@@ -117,6 +119,7 @@ def _render_message(
         calls=_render_calls(message.steps.calls, reader),
         model=model_label(message.made_by) if message.made_by else "",
         begins_model=begins_model,
+        waits_without_worker=not message.has_ended and waits_without_worker(message.pk),
     )
 
 

@@ -94,6 +94,7 @@ export class ReplyView {
     if (!this.text.isBehind(new ReplyText(stored)) && !this.thinking.isBehind(article)) {
       updateCalls(this.article, article);
       this.thinking.follow(article);
+      this.#updateNote(article);
       return;
     }
     const { text, change } = this.text.mergedInto(stored);
@@ -104,6 +105,18 @@ export class ReplyView {
     this.#show(change);
     if (text.length > 0) {
       this.thinking.pause();
+    }
+  }
+
+  /**
+   * Show the note of a stored reply that waits, and no other.
+   * @param {HTMLElement} article
+   */
+  #updateNote(article) {
+    const stored = article.querySelector("[data-state-note]");
+    this.article.querySelector("[data-state-note]")?.remove();
+    if (stored) {
+      find(this.article, ".message-foot").before(stored);
     }
   }
 

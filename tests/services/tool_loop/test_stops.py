@@ -11,6 +11,7 @@ from django.db import transaction
 
 from conversations.models import Completion, Message
 from conversations.providers.wire.completion_stream import CompletionEnd
+from conversations.runs.claim import claim_runs
 from conversations.runs.live_reply import StepText
 from conversations.runs.save_text import save_texts
 from tests.support.patience import PATIENCE_SECONDS
@@ -153,9 +154,10 @@ async def test_a_text_that_is_saved_late_does_not_come_back_into_the_next_step(t
     steps = [{"say": "Let me see."}, call()], [{"hang": True}]
     reply = await posted(talk, *steps)
     late = StepText(reply.position, "Let me see.")
+    await in_thread(claim_runs, "late", limit=1)
     making = talk.begin(reply, NotedTool())
     await in_thread(talk.upstream.wait_for_requests, 2)
-    await in_thread(save_texts, {reply.pk: late})
+    await in_thread(save_texts, {reply.pk: late}, worker="late")
     stopped = await stop(talk, making)
     assert (await in_thread(Message.objects.get, pk=reply.pk)).content == stopped.content == ""
 

@@ -1,0 +1,79 @@
+"""Reap a reply whose worker is gone: put it back in the queue if nothing of it has come, else end it.
+
+All of it is one decision under the locks of the reply and of its run: whether the lease is still over, the rows of the
+ledger, and the end. A worker that was only slow renews its lease before, and keeps the run; or after, and learns that
+it is no longer its own. A page that hears of the end finds what it cost.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from conversations import metrics
+from conversations.core.frames.definitions import ReplyRestarted
+from conversations.live.fanout import RUNS, publish, publish_frame
+from conversations.models import Message, Run, ToolCall
+from conversations.models.run import RunState
+from conversations.services.ledger.ledger import settle_abandoned
+from conversations.services.windows.active_path import lock_if_streaming
+
+from .end_reply import INTERRUPTED, STOPPED, Ending, end_reply
+
+MOST_ATTEMPTS = 3  # of workers, to make one reply
+logger = logging.getLogger(__name__)
+
+
+def reap_reply(reply_id: int) -> bool:
+    """Take the reply away from a worker whose lease is over. Returns False, and changes nothing, if it is not.
+
+    It ends as stopped if that was requested, else as interrupted. One of which nothing had come is made again by
+    another worker, unless so many have tried.
+    """
+    with transaction.atomic():
+        if not lock_if_streaming(reply_id):
+            return bool(_over(reply_id).update(state="ended", ended_at=Now()))
+        run = _over(reply_id).select_for_update(no_key=True).first()  # its owner may be renewing the lease
+        if run is None:
+            return False
+        reply = Message.objects.select_related("conversation", "parent").get(pk=reply_id)
+        ending = STOPPED if run.stop_requested_at else INTERRUPTED
+        settle_abandoned(reply_id, text=reply.reasoning + reply.content, error_code=ending.error_code)
+        if may_be_made_again(reply, run):
+            _put_back(reply, run)
+        else:
+            end_reply(reply_id, ending)
+            _tell_later("a reply was ended because the lease of its worker was over", reply, run, ending)
+    return True
+
+
+def _over(reply_id: int) -> QuerySet[Run]:
+    return Run.objects.filter(reply_id=reply_id, state=RunState.RUNNING, lease_until__lt=Now())
+
+
+def may_be_made_again(reply: Message, run: Run) -> bool:
+    """Tell whether nothing of the reply has come, and no tool was called: what a tool did is not done twice."""
+    has_come = bool(reply.content or reply.reasoning) or reply.position != reply.first_position
+    has_called = ToolCall.objects.filter(reply=reply).exists()
+    return not (run.stop_requested_at or has_come or has_called or run.attempt >= MOST_ATTEMPTS)
+
+
+def _put_back(reply: Message, run: Run) -> None:
+    """Put the run back in the queue. What pages have shown of it and was not saved begins again."""
+    held = Run.objects.filter(pk=run.pk)
+    held.update(state=RunState.WAITING, waiting_since=Now(), worker="", lease_until=None)
+    conversation = reply.conversation.public_id
+    transaction.on_commit(partial(publish_frame, ReplyRestarted(conversation, reply.pk, 1), conversation))
+    transaction.on_commit(partial(publish, RUNS, "waiting"))
+    _tell_later("a reply is made again because the lease of its worker was over", reply, run, INTERRUPTED)
+
+
+def _tell_later(event: str, reply: Message, run: Run, ending: Ending) -> None:
+    ids = {"run_id": run.pk, "reply_id": reply.pk, "user_id": reply.conversation.owner_id}
+    told = {**ids, "worker": run.worker, "attempt": run.attempt, "error_code": ending.error_code}
+    transaction.on_commit(metrics.leases_over.inc)
+    transaction.on_commit(partial(logger.warning, event, extra=told))

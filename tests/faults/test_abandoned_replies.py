@@ -1,0 +1,56 @@
+"""Workers are killed: what had not begun is made again by another, what had text is kept, and none streams for ever."""
+
+from __future__ import annotations
+
+from tests.support.patience import wait_for
+
+AT_ONCE = 5
+ALIVE = "SELECT count(*) FROM conversations_workerheartbeat WHERE seen_at > now() - interval '5 seconds'"
+STATES = "SELECT worker, count(*) AS runs FROM conversations_run WHERE state = 'running' GROUP BY worker"
+WAITING = "SELECT count(*) FROM conversations_run WHERE state = 'waiting'"
+LENGTH = "SELECT length(content) FROM conversations_message WHERE id = %s"
+NO_WORKER = "No worker is running"
+
+
+def test_replies_without_a_token_are_made_again_by_another_worker(parted_site, chance):
+    killed = parted_site.run_worker()
+    replies = [parted_site.ask(parted_site.open_page(), "hang-before-times-5") for _ in range(AT_ONCE)]
+    parted_site.run_worker()
+    killed.kill()
+    for reply in replies:
+        ended = parted_site.wait_for_end(reply)
+        assert (ended["state"], ended["content"]) == ("complete", "Hello from the upstream.")
+        assert [row["error_code"] for row in parted_site.ledger(reply)] == ["reply_interrupted", ""]
+
+
+def test_without_any_worker_a_reply_with_text_ends_and_keeps_it(parted_site, chance):
+    killed = parted_site.run_worker()
+    reply = parted_site.ask(parted_site.open_page(), "endless")
+    length = chance.randint(1, 400)
+    wait_for(lambda: parted_site.database.value(LENGTH, reply) >= length, "some of it is stored")
+    killed.kill()
+    ended = parted_site.wait_for_end(reply)
+    assert (ended["state"], len(ended["content"]) >= length) == ("interrupted", True)
+
+
+def test_without_any_worker_the_page_says_so_and_stop_ends_the_reply(parted_site):
+    parted_site.database.rows("DELETE FROM conversations_workerheartbeat")
+    page = parted_site.open_page()
+    parted_site.answer_with("ok")
+    reply = page.ask()
+    wait_for(lambda: NO_WORKER in parted_site.browser.sync(page.conversation)[-1]["html"], "the page says so")
+    assert page.browser.stop(page.conversation, reply) == 200
+    assert parted_site.wait_for_end(reply)["state"] == "stopped"
+
+
+def test_of_twelve_waiting_runs_no_worker_takes_more_than_its_share(parted_site):
+    parted_site.database.rows("DELETE FROM conversations_workerheartbeat")
+    parted_site.run_worker(), parted_site.run_worker()
+    wait_for(lambda: parted_site.database.value(ALIVE) == 2, "both workers are alive")
+    parted_site.answer_with("endless-40")
+    for _ in range(12):
+        parted_site.open_page().ask()
+    wait_for(lambda: parted_site.database.value(WAITING) == 0, "all are claimed")
+    taken = [row["runs"] for row in parted_site.database.rows(STATES)]
+    assert sum(taken) == 12
+    assert max(taken) <= 7
