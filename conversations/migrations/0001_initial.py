@@ -420,6 +420,7 @@ class Migration(migrations.Migration):
                 ('reply_reserve_tokens', models.PositiveIntegerField(null=True, verbose_name='reply reserve, tokens')),
                 ('stop_requested_at', models.DateTimeField(null=True, verbose_name='stop requested at')),
                 ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='created at')),
+                ('waiting_since', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), verbose_name='waiting since')),
                 ('started_at', models.DateTimeField(null=True, verbose_name='started at')),
                 ('ended_at', models.DateTimeField(null=True, verbose_name='ended at')),
                 ('payer', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
@@ -877,6 +878,13 @@ class Migration(migrations.Migration):
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=settings.AUTH_USER_MODEL)),
                 ('token', models.UUIDField(default=uuid.uuid4)),
                 ('ends_at', models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='WorkerHeartbeat',
+            fields=[
+                ('name', models.CharField(max_length=100, primary_key=True, serialize=False)),
+                ('seen_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
             ],
         ),
         migrations.CreateModel(

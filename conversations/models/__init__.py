@@ -26,6 +26,7 @@ from .sums import ConversationSum, LedgerSum, RolledUpSum, RunningSum
 from .title_state import TitleState
 from .tool_call import ToolCall
 from .upload_count import UploadCount
+from .worker_heartbeat import WorkerHeartbeat
 
 __all__ = [
     "Calibration",
@@ -63,4 +64,5 @@ __all__ = [
     "TitleState",
     "ToolCall",
     "UploadCount",
+    "WorkerHeartbeat",
 ]

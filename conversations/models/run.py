@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -27,6 +28,8 @@ class Run(models.Model):
 
     *reply_reserve_tokens* stands for the scenario's reply reserve, for this reply alone.
     *language_model* and *effort* are what was chosen when it began: they hold for all of its steps.
+
+    *waiting_since* is when it was put in the queue last: when it was stored, or given back by a worker.
 
     What a resumed reply needs is stored when approval is awaited: the *tool_seconds* that it has used of its time, and
     the *tightening* of its window.
@@ -57,6 +60,7 @@ class Run(models.Model):
     reply_reserve_tokens = models.PositiveIntegerField(_("reply reserve, tokens"), null=True)
     stop_requested_at = models.DateTimeField(_("stop requested at"), null=True)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
+    waiting_since = models.DateTimeField(_("waiting since"), db_default=Now())
     started_at = models.DateTimeField(_("started at"), null=True)
     ended_at = models.DateTimeField(_("ended at"), null=True)
 

@@ -6,6 +6,7 @@ flush     every 50 ms: new text goes to the pages
 render    every 100 ms: finished blocks go to the pages as HTML
 save      every 400 ms: all texts are saved with one statement, stop requests are obeyed
 admission every 750 ms: replies of users who are no longer admitted are stopped
+heartbeat every 2 s: the worker says that it is alive, also while it holds no run
 lease     every 2 s: leases are renewed, and the reaper ends as interrupted what a dead worker left
 tidy      every 5 minutes: deleted and expired rows are swept, days of the ledger are closed
 

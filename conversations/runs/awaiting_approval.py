@@ -65,7 +65,7 @@ def _release(run: Run) -> None:
         held.update(state="awaiting_approval", worker="", lease_until=Now() + lease)
         transaction.on_commit(partial(publish_awaiting_approval, *_conversation_and_owner(run), awaiting_approval=True))
     else:
-        held.update(state="waiting", worker="", lease_until=None)
+        held.update(state="waiting", waiting_since=Now(), worker="", lease_until=None)
         transaction.on_commit(partial(publish, RUNS, "waiting"))
 
 

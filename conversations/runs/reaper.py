@@ -26,6 +26,7 @@ from conversations.services.windows.active_path import lock_if_streaming
 
 from .awaiting_approval import end_expired, expired_approvals
 from .claim import LEASE
+from .heartbeat import sweep_heartbeats
 
 logger = logging.getLogger(__name__)
 LONGEST_REQUEST = dt.timedelta(hours=1)
@@ -47,13 +48,14 @@ def reap_once() -> int:
 def tidy_once() -> None:
     """Sweep what was deleted a while ago, has expired or was never sent; close days of the ledger.
 
-    Those are conversations, sessions, counts and pictures.
+    Those are conversations, sessions, counts, pictures and heartbeats.
     """
     sweep_deleted_conversations()
     SessionStore.clear_expired()
     delete_old_attempts()
     sweep_upload_counts()
     sweep_unsent_pictures()
+    sweep_heartbeats()
     close_days()
 
 

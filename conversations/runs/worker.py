@@ -26,6 +26,7 @@ from conversations.services.replies.make_reply import ReplyOutcome, make_reply
 
 from .awaiting_approval import await_approval
 from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_requests
+from .heartbeat import beat, end_heartbeat
 from .live_reply import LiveReply, render_lines
 from .reaper import reap_once, tidy_once
 from .save_text import save_texts
@@ -37,6 +38,7 @@ RENDER_SECONDS = 0.1
 SAVE_SECONDS = 0.4
 ADMISSION_SECONDS = 0.75
 RENEW_SECONDS = 2.0
+HEARTBEAT_SECONDS = 2.0
 TIDY_SECONDS = 300.0
 # Without a word from `fanout` (another process stored the run) a waiting run is found this late.
 POLL_SECONDS = 0.25
@@ -83,6 +85,7 @@ class Worker:
         subscribe(RUNS, self._subscriber)
         self._claiming = asyncio.create_task(self._claim_for_ever(), name="claim")
         self._duties = [
+            asyncio.create_task(_every(HEARTBEAT_SECONDS, self._beat), name="heartbeat"),
             asyncio.create_task(_every(FLUSH_SECONDS, self._flush), name="flush"),
             asyncio.create_task(_every(RENDER_SECONDS, self._render), name="render"),
             asyncio.create_task(_every(SAVE_SECONDS, self._save), name="save"),
@@ -99,6 +102,7 @@ class Worker:
         began, replies = time.monotonic(), len(self._active)
         self._accepting = False
         self._work.set()
+        await _survive(self._beat)
         if self._subscriber:
             unsubscribe(RUNS, self._subscriber)
         if self._claiming:  # not cancelled: what it is about to claim would have no worker
@@ -125,6 +129,7 @@ class Worker:
         self._work.set()
 
     async def _claim_for_ever(self) -> None:
+        await _survive(self._beat)
         while self._accepting:
             await _survive(self._claim)
             with contextlib.suppress(TimeoutError):
@@ -138,6 +143,9 @@ class Worker:
             active = self._active[run.reply_id] = ActiveRun(run)
             active.work = asyncio.create_task(self._make(active), name=f"reply {run.reply_id}")
             active.end = asyncio.create_task(self._finish(active), name=f"end of reply {run.reply_id}")
+
+    async def _beat(self) -> None:
+        await in_worker_thread(beat if self._accepting else end_heartbeat)(self.name)
 
     async def _make(self, active: ActiveRun) -> ReplyOutcome:
         _log_ids_of(active.run)

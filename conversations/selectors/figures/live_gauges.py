@@ -18,7 +18,7 @@ RUN_STATES = ("waiting", "running", "awaiting_approval")
 GAUGES = """
 SELECT count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state = 'running'),
        count(*) FILTER (WHERE state = 'awaiting_approval'),
-       coalesce(extract(epoch FROM statement_timestamp() - min(created_at) FILTER (WHERE state = 'waiting')), 0),
+       coalesce(extract(epoch FROM statement_timestamp() - min(waiting_since) FILTER (WHERE state = 'waiting')), 0),
        coalesce(extract(epoch FROM statement_timestamp() - min(lease_until) FILTER (WHERE state = 'running')), 0),
        (SELECT coalesce(sum(reserved_usd), 0) FROM conversations_spending WHERE user_id IS NULL AND period = 'day'
         AND begins_on >= current_date - 1)

@@ -47,7 +47,7 @@ def _resume(conversation: Conversation, call: ToolCall) -> None:
     if run.exists():
         owner = conversation.owner
         check_replies_at_once(owner, limit=effective_limits(owner).replies_at_once)
-        run.update(state="waiting", lease_until=None)
+        run.update(state="waiting", waiting_since=Now(), lease_until=None)
         announce = partial(publish_awaiting_approval, conversation.public_id, owner.pk, awaiting_approval=False)
         transaction.on_commit(announce)
 
