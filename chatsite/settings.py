@@ -217,7 +217,9 @@ DATABASE_WAIT_SECONDS = ENV.integer(
     minimum=1,
     help="Longest wait for one of them; then people are told to try again.",
 )
-REDIS_URL = ENV.text("REDIS_URL", help="Redis, needed only with more than one process.")
+REDIS_URL = ENV.text(
+    "REDIS_URL", help="Redis, which carries live text between processes; needed only with more than one."
+)
 
 if DATABASE_URL:
     try:
@@ -237,7 +239,6 @@ DATABASES = {"default": {**_database, "CONN_HEALTH_CHECKS": True}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CHANNEL_LAYERS: dict[str, Any] = {}
-CACHES: dict[str, Any]
 if REDIS_URL:
     CHANNEL_LAYERS = {
         "default": {
@@ -245,15 +246,16 @@ if REDIS_URL:
             "CONFIG": {"hosts": [REDIS_URL], "prefix": "windowseat"},
         }
     }
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
-else:
-    CACHES = {
-        "default": {
-            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-            # Limits on attempts are counted here. With Django's 300 entries, a few hundred addresses push them out.
-            "OPTIONS": {"MAX_ENTRIES": 100_000},
-        }
+# Attempts at signing in are counted here: in PostgreSQL, so that they are counted for all processes, and also while
+# Redis is away.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "accounts_cacheentry",
+        # With Django's 300 entries, a few hundred addresses push the counters out.
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
     }
+}
 
 # Django
 
