@@ -40,5 +40,6 @@ STOPPED_WITH_TOOLS = Goal("From Stop to the end of a reply that calls tools", 1)
 DELETED_AT_PROVIDER = Goal("From an account's deletion to the end of its connection to the provider", 2)
 INTERRUPTED = Goal("From the new start of a killed server to the end of its last reply", 30)
 WORDS_LOST = Goal("Words that were seen and not stored when the server was killed", 200, "words", a_second=200)
+READINESS = Goal("From asking about health to the answer", 2)
 GONE = Goal("From SIGTERM to the end of the process", 30)
 GOALS = [each for each in vars().values() if isinstance(each, Goal)]
