@@ -224,7 +224,9 @@ DATABASE_STATEMENT_SECONDS = ENV.integer(
     minimum=0,
     help="Longest time of one statement while the site serves. 0 leaves limits to the server, as PgBouncer needs it.",
 )
-REDIS_URL = ENV.text("REDIS_URL", help="Redis, needed only with more than one process.")
+REDIS_URL = ENV.text(
+    "REDIS_URL", help="Redis, which carries live text between processes; needed only with more than one."
+)
 
 if DATABASE_URL:
     try:
@@ -246,7 +248,6 @@ DATABASES = {"default": {**_database, "CONN_HEALTH_CHECKS": True}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CHANNEL_LAYERS: dict[str, Any] = {}
-CACHES: dict[str, Any]
 if REDIS_URL:
     CHANNEL_LAYERS = {
         "default": {
@@ -254,15 +255,16 @@ if REDIS_URL:
             "CONFIG": {"hosts": [REDIS_URL], "prefix": "windowseat"},
         }
     }
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
-else:
-    CACHES = {
-        "default": {
-            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-            # Limits on attempts are counted here. With Django's 300 entries, a few hundred addresses push them out.
-            "OPTIONS": {"MAX_ENTRIES": 100_000},
-        }
+# Attempts at signing in are counted here: in PostgreSQL, so that they are counted for all processes, and also while
+# Redis is away.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "accounts_cacheentry",
+        # With Django's 300 entries, a few hundred addresses push the counters out.
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
     }
+}
 
 # Django
 

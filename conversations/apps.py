@@ -9,5 +9,7 @@ class ConversationsConfig(AppConfig):
     def ready(self) -> None:
         from . import checks  # noqa: F401  # registers them
         from .services.deletions import connect_signals
+        from .worker_probe import register_worker_probe
 
         connect_signals()
+        register_worker_probe()

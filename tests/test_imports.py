@@ -18,12 +18,12 @@ from tests.support.source import imports, module_name, python_files, top_level_n
 FLOORS = """
 chatsite
 management · urls · apps · migrations
-sockets · views · admin · runs · forms · checks · templatetags
+sockets · views · admin · runs · forms · checks · worker_probe · templatetags
 rendering | wording
 services · selectors · access · grounding · tools · reconciliation · live.session_watcher
 models | providers · parsing | live
 chatsite.accounts | window_policies | metrics | example
-core | chatsite.postgres
+core | chatsite.postgres | chatsite.health
 """
 
 # The floors inside a package, drawn in the same way.

@@ -37,7 +37,7 @@ def logging_settings(log_format: str, *, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": line_formatter, "log_format": log_format}},
-        "filters": {"repeated_faults": {"()": RepeatedFaults}},
+        "filters": {"repeated_faults": {"()": RepeatedFaults}, "without_traceback": {"()": WithoutTraceback}},
         "handlers": {
             "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["repeated_faults"]}
         },
@@ -47,9 +47,19 @@ def logging_settings(log_format: str, *, level: str) -> dict[str, Any]:
             "conversations": {"level": level},
             "django": {"handlers": [], "level": "NOTSET"},
             "django.request": {"level": "ERROR"},  # every address that is not there is no warning
+            # What a stranger sent is one line, and says nothing of our code.
+            "django.security.DisallowedHost": {"filters": ["without_traceback"]},
             "mcp": {"level": "CRITICAL"},  # writes down what servers answer; what goes wrong is said by the call
         },
     }
+
+
+class WithoutTraceback(logging.Filter):
+    """Takes the traceback out of a record, whose message says all."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.exc_info = None
+        return True
 
 
 def line_formatter(*, log_format: str) -> logging.Formatter:

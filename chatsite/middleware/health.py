@@ -1,37 +1,39 @@
-"""Health probes: `/healthz` (liveness) and `/readyz` (readiness: the database answers and is migrated).
+"""Health probes: `/healthz` and `/livez` (liveness), `/readyz` (readiness: whether the site can serve, and how well).
 
 Answered before all other middleware: probes send any Host, and need no session. Liveness asks nothing but the event
-loop, because a restart does not repair a database.
+loop, because a restart does not repair a database. Readiness is JSON for who asks for JSON.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from asgiref.sync import iscoroutinefunction, sync_to_async
-from django.db import Error, connection
-from django.db.migrations.executor import MigrationExecutor
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from asgiref.sync import iscoroutinefunction
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.utils.decorators import sync_and_async_middleware
 
-LIVENESS, READINESS = "/healthz", "/readyz"
+from chatsite.health.readiness import Readiness, readiness, readiness_async
+
+LIVENESS, READINESS = ("/healthz", "/livez"), "/readyz"
+HEADERS = {"Cache-Control": "no-store"}
+RETRY_SECONDS = 5
 
 
 @sync_and_async_middleware
 def HealthMiddleware(get_response: Any) -> Any:  # noqa: N802 -- Django names middleware like classes
     async def answer_async(request: HttpRequest) -> HttpResponseBase:
-        if request.path_info == LIVENESS:
+        if request.path_info in LIVENESS:
             return liveness()
         if request.path_info == READINESS:
-            return await sync_to_async(readiness)()
+            return readiness_response(request, await readiness_async())
         response: HttpResponseBase = await get_response(request)
         return response
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        if request.path_info == LIVENESS:
+        if request.path_info in LIVENESS:
             return liveness()
         if request.path_info == READINESS:
-            return readiness()
+            return readiness_response(request, readiness())
         response: HttpResponseBase = get_response(request)
         return response
 
@@ -39,22 +41,12 @@ def HealthMiddleware(get_response: Any) -> Any:  # noqa: N802 -- Django names mi
 
 
 def liveness() -> HttpResponse:
-    return _plain("alive", 200)
+    return HttpResponse("alive", content_type="text/plain", headers=HEADERS)
 
 
-def readiness() -> HttpResponse:
-    try:
-        if waiting := migrations_to_apply():
-            return _plain(f"{waiting} migrations are not applied", 503)
-    except Error:
-        return _plain("the database does not answer", 503)
-    return _plain("ready", 200)
-
-
-def migrations_to_apply() -> int:
-    executor = MigrationExecutor(connection)
-    return len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
-
-
-def _plain(text: str, status: int) -> HttpResponse:
-    return HttpResponse(text, status=status, content_type="text/plain", headers={"Cache-Control": "no-store"})
+def readiness_response(request: HttpRequest, found: Readiness) -> HttpResponse:
+    headers = HEADERS if found.is_ready else HEADERS | {"Retry-After": str(RETRY_SECONDS)}
+    status = 200 if found.is_ready else 503
+    if request.get_preferred_type(["text/plain", "application/json"]) == "application/json":
+        return JsonResponse(found.as_json(), status=status, headers=headers)
+    return HttpResponse(found.text, status=status, content_type="text/plain", headers=headers)

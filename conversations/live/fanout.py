@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 import uuid
 from collections import defaultdict
 from collections.abc import Callable
@@ -23,6 +22,8 @@ from channels.layers import get_channel_layer
 from conversations.core.frames.definitions import ConversationAwaitsApproval
 from conversations.core.frames.frame import Frame
 
+from .redis_breaker import PATIENCE_SECONDS, redis_breaker
+
 logger = logging.getLogger(__name__)
 RUNS = "runs"  # the topic on which workers hear of new runs and of stops
 DOCUMENTS = "documents"  # … and of documents that are to be read
@@ -30,8 +31,6 @@ DOCUMENTS_READ = "documents_read"  # … and replies, that one has been read, or
 COUNTS = "counts"  # … and of conversations whose messages are to be counted in another encoding
 MESSAGES = "messages"  # … and of messages that are to be indexed
 PROCESS_ID = uuid.uuid4().hex
-PATIENCE_SECONDS = 1.0  # with Redis
-AWAY_SECONDS = 1.0  # until it is tried again
 Deliver = Callable[[str], None]
 
 
@@ -92,36 +91,31 @@ def publish(topic: str, payload: str) -> None:
 
 
 def _send_to_other_processes(layer: Any, topic: str, payload: str) -> None:
+    if redis_breaker.is_open:
+        return
     event = {"type": "fanout.payload", "origin": PROCESS_ID, "payload": payload}
     if _running_loop() is None:
-        async_to_sync(_other_processes.send)(layer, topic, event)
+        async_to_sync(_send_or_drop)(layer, topic, event)
         return
-    task = asyncio.ensure_future(_other_processes.send(layer, topic, event))
+    task = asyncio.ensure_future(_send_or_drop(layer, topic, event))
     _sending.add(task)  # the loop keeps only a weak reference
     task.add_done_callback(_sending.discard)
 
 
-class _OtherProcesses:
-    """The way to them, by Redis. While that is away frames are dropped at once, because waiting would hold up all else.
+async def _send_or_drop(layer: Any, topic: str, event: dict[str, str]) -> None:
+    """Send *event* by Redis. While that is away frames are dropped at once, because waiting would hold up all else.
 
     Pages of other processes heal by asking again.
     """
-
-    def __init__(self) -> None:
-        self._away_until = 0.0
-
-    async def send(self, layer: Any, topic: str, event: dict[str, str]) -> None:
-        if time.monotonic() < self._away_until:
-            return
-        try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                await layer.group_send(topic, event)
-        except Exception as error:
-            self._away_until = time.monotonic() + AWAY_SECONDS
+    if redis_breaker.is_open:
+        return
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await layer.group_send(topic, event)
+    except Exception as error:
+        if not redis_breaker.is_open:
             logger.warning("frames do not reach the other processes: %s", error or type(error).__name__)
-
-
-_other_processes = _OtherProcesses()
+        redis_breaker.note_failure()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -7,14 +7,18 @@ may be started by several processes at once.
 from __future__ import annotations
 
 import errno
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
+from django.core.management.base import CommandError
+from django.db import DatabaseError, connection
 
+from chatsite.health.database_probe import connect_briefly
+from chatsite.health.schema import schema_difference
 from conversations.providers.catalog.language_models import demo_is_used, language_models
 
 
@@ -58,6 +62,7 @@ def _reason(host: str, port: int, error: OSError) -> str:
     return f"HOST={host} is no address of this machine that the site can listen on."
 
 
+OTHER_DATABASE = "Start the version of the code that made it, or set up another database."
 LOCK_ID = 0x57494E44  # "WIND"; any number that no one else locks in this database
 
 
@@ -65,6 +70,20 @@ def migrate() -> None:
     """Migrate the database. A second process waits for the first, and then finds nothing to do."""
     with _advisory_lock(LOCK_ID):
         call_command("migrate", interactive=False, verbosity=0)
+
+
+def require_schema() -> None:
+    """Raise `CommandError` if the database lacks what this code needs, although all migrations are applied."""
+    with connect_briefly() as session:
+        if difference := schema_difference(session):
+            raise CommandError(f"{difference[0].upper()}{difference[1:]}. {OTHER_DATABASE}")
+
+
+def database_sentence(error: DatabaseError) -> str:
+    """Return one sentence on why the database can't be used; of an embedded one's log only what ended it."""
+    reason, *log = str(error).strip().splitlines()
+    fatal = [line.partition(":  ")[2] or line for line in log if re.search(r"FATAL|DETAIL|PANIC", line)]
+    return " ".join([f"The database can't be used: {reason}", *fatal])
 
 
 @contextmanager

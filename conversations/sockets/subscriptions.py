@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from conversations.live.fanout import Subscriber, subscribe, unsubscribe
+from conversations.live.redis_breaker import PATIENCE_SECONDS, redis_breaker
 
 logger = logging.getLogger(__name__)
-# Redis may be away; the page must not wait for it.
-LAYER_TIMEOUT_SECONDS = 1.0
 
 
 class Subscriptions:
@@ -40,12 +39,16 @@ class Subscriptions:
 
     async def _listen_elsewhere(self, topics: frozenset[str]) -> None:
         """Listen to other processes too; while Redis is away it is tried again with the page's next request."""
+        if redis_breaker.is_open:
+            return
         try:
-            async with asyncio.timeout(LAYER_TIMEOUT_SECONDS):
+            async with asyncio.timeout(PATIENCE_SECONDS):
                 for topic in self._topics_elsewhere - topics:
                     await self._layer.group_discard(topic, self._channel_name)
                 for topic in topics - self._topics_elsewhere:
                     await self._layer.group_add(topic, self._channel_name)
             self._topics_elsewhere = topics
-        except Exception:
-            logger.warning("a page does not hear the other processes", exc_info=True)
+        except Exception as error:
+            if not redis_breaker.is_open:
+                logger.warning("a page does not hear the other processes: %s", error or type(error).__name__)
+            redis_breaker.note_failure()

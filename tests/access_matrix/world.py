@@ -49,7 +49,7 @@ from .people import Who
 CANARY = "the canary sings at dawn"
 UNKNOWN = 10**9
 # What a request may write though it is refused, and what no request of these is about.
-UNWATCHED = {"accounts_session", "django_admin_log", "django_content_type", "django_migrations"}
+UNWATCHED = {"accounts_cacheentry", "accounts_session", "django_admin_log", "django_content_type", "django_migrations"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import pytest
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 
 from chatsite.accounts.models import User
@@ -23,9 +22,8 @@ def site_hashers(settings) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _quick_hashes_and_fresh_limits(settings, site_hashers):
+def _quick_hashes(settings, site_hashers):
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    cache.clear()
 
 
 class StandingTime:

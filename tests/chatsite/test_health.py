@@ -1,3 +1,7 @@
+from __future__ import annotations
+
+import threading
+
 import psycopg
 import pytest
 from asgiref.sync import sync_to_async
@@ -5,42 +9,179 @@ from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import AsyncClient
 
+from chatsite.health.probe import OK, Finding, Probe
+from chatsite.health.readiness import close_probes
+from conversations.models import WorkerHeartbeat
+from tests.support.patience import wait_for
 
-def test_liveness_asks_no_database_and_no_host(client):
-    response = client.get("/healthz", headers={"host": "10.1.2.3"})
+committed = pytest.mark.django_db(transaction=True)  # the probes have connections of their own
+
+
+@pytest.fixture(autouse=True)
+def _fresh_probes():
+    close_probes()
+    yield
+    close_probes()
+
+
+@pytest.fixture
+def worker(transactional_db):
+    WorkerHeartbeat.objects.create(name="here:1:abc")
+
+
+def execute(statement):
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def other_session():
+    parameters = connection.get_connection_params()
+    return psycopg.connect(**{name: parameters[name] for name in ("dbname", "user", "host", "port")})
+
+
+def said(client):
+    response = client.get("/readyz")
+    return response.status_code, response.content.decode()
+
+
+@pytest.mark.parametrize("address", ["/healthz", "/livez"])
+def test_liveness_asks_no_database_and_no_host(client, address):
+    response = client.get(address, headers={"host": "10.1.2.3"})
     assert (response.status_code, response.content) == (200, b"alive")
     assert not response.cookies
 
 
-@pytest.mark.django_db
-def test_the_site_is_ready_when_all_migrations_are_applied(client):
+def test_the_site_is_ready_when_all_is_well(client, worker):
     assert client.get("/readyz", headers={"host": "10.1.2.3"}).content == b"ready"
 
 
-@pytest.mark.django_db
+@committed
+def test_a_site_without_a_worker_is_ready_and_says_so(client):
+    assert said(client) == (200, "ready, degraded: worker")
+
+
+def test_json_is_answered_to_who_asks_for_it(client, worker):
+    response = client.get("/readyz", headers={"accept": "application/json"})
+    assert response.json()["status"] == "ready"
+    assert response.json()["checks"]["database"] == {"state": "ok", "reason": ""}
+
+
+def test_a_redis_that_is_away_is_a_degradation(client, worker, settings):
+    settings.REDIS_URL = "redis://127.0.0.1:1"
+    assert said(client) == (200, "ready, degraded: redis")
+
+
+@committed
 def test_the_site_is_not_ready_while_a_migration_waits(client):
     MigrationRecorder(connection).record_unapplied("accounts", "0001_initial")
-    response = client.get("/readyz")
-    assert response.status_code == 503
-    assert b"not applied" in response.content
+    try:
+        response = client.get("/readyz")
+    finally:
+        MigrationRecorder(connection).record_applied("accounts", "0001_initial")
+    assert (response.status_code, response.content) == (503, b"1 migrations are not applied")
+    assert response["Retry-After"]
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_site_is_not_ready_when_the_database_hangs_up(client):
+def test_a_database_of_later_code_that_has_all_columns_is_a_degradation(client, worker):
+    MigrationRecorder(connection).record_applied("accounts", "9999_later")
+    try:
+        assert said(client) == (200, "ready, degraded: database")
+    finally:
+        MigrationRecorder(connection).record_unapplied("accounts", "9999_later")
+
+
+@pytest.mark.parametrize(
+    ("change", "undo", "sentence"),
+    [
+        (
+            "ALTER TABLE accounts_user RENAME COLUMN role TO roll",
+            "ALTER TABLE accounts_user RENAME COLUMN roll TO role",
+            "accounts_user has no column role",
+        ),
+        (
+            "ALTER TABLE conversations_passage RENAME TO conversations_piece",
+            "ALTER TABLE conversations_piece RENAME TO conversations_passage",
+            "the table conversations_passage is missing",
+        ),
+        (
+            "ALTER TABLE accounts_gateattempts ADD COLUMN shoe integer NOT NULL",
+            "ALTER TABLE accounts_gateattempts DROP COLUMN shoe",
+            "accounts_gateattempts needs a column shoe that this code doesn't know",
+        ),
+    ],
+)
+@committed
+def test_a_database_of_another_version_of_the_code_is_told(client, change, undo, sentence):
+    execute(change)
+    try:
+        assert said(client) == (503, f"the database is of another version of the code: {sentence}")
+    finally:
+        execute(undo)
+
+
+@committed
+def test_a_locked_table_is_told(client):
+    with other_session() as other:
+        other.execute("LOCK TABLE conversations_message IN ACCESS EXCLUSIVE MODE")
+        assert said(client) == (503, "a table of the database is locked")
+
+
+def test_a_read_only_database_is_told_and_is_ready_again_afterwards(client, worker):
+    name = connection.ops.quote_name(connection.settings_dict["NAME"])
+    execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    try:
+        assert said(client) == (503, "the database is read-only")
+    finally:
+        execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    close_probes()
+    assert said(client) == (200, "ready")
+
+
+def test_a_connection_that_was_ended_is_replaced(client, worker, monkeypatch):
+    assert said(client) == (200, "ready")
+    execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'windowseat health'")
+    wait_for(lambda: not sessions_of_the_probe(), "it is ended")
+    monkeypatch.setattr("chatsite.health.probe.FRESH_SECONDS", 0)
+    assert said(client) == (200, "ready")
+    assert sessions_of_the_probe()
+
+
+def sessions_of_the_probe():
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        pid = cursor.fetchone()[0]
-    parameters = connection.get_connection_params()
-    with psycopg.connect(**{k: parameters[k] for k in ("dbname", "user", "host", "port")}) as other:
-        other.execute("SELECT pg_terminate_backend(%s)", [pid])
-    response = client.get("/readyz")
-    connection.close()
-    assert response.status_code == 503
+        cursor.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'windowseat health'")
+        return cursor.fetchall()
 
 
-@pytest.mark.django_db(transaction=True)
+@committed
 async def test_both_are_answered_on_the_event_loop():
     client = AsyncClient()
     assert (await client.get("/healthz")).content == b"alive"
-    assert (await client.get("/readyz")).content == b"ready"
+    assert (await client.get("/readyz")).content == b"ready, degraded: worker"
     await sync_to_async(connections.close_all)()
+
+
+def test_a_probe_that_does_not_answer_is_asked_once_and_given_up_once():
+    begun, ended, given_up = threading.Semaphore(0), threading.Event(), []
+    silence = Finding("down", "silent")
+
+    def look():
+        begun.release()
+        ended.wait()
+        return OK
+
+    probe = Probe("slow", look, silence=silence, give_up=lambda: given_up.append(1))
+    first, second = probe.start(), probe.start()
+    assert first is second
+    assert begun.acquire()
+    assert [probe.result_of(first), probe.result_of(second)] == [silence, silence]
+    assert given_up == [1]
+    assert not begun.acquire(blocking=False)
+    ended.set()
+    assert first.result() == OK
+
+
+def test_a_finding_is_kept_for_a_moment():
+    looks = []
+    probe = Probe("quick", lambda: looks.append(1) or OK, silence=Finding("down"))
+    assert [probe.start().result(), probe.start().result()] == [OK, OK]
+    assert looks == [1]

@@ -139,3 +139,25 @@ def test_messages_can_be_sent_while_redis_is_away(site, page):
     assert status == 201
     site.wait_for_end(answer["reply"])
     site.redis.start()
+
+
+@WITH_REDIS
+@pytest.mark.browser
+def test_a_page_says_that_live_text_comes_later_while_redis_is_away(site, page, chromium_path):
+    site.answer_with("held-60")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=chromium_path, args=ARGUMENTS)
+        context = chromium.new_context(base_url=site.address)
+        context.add_cookies([{"name": n, "value": v, "url": site.address} for n, v in site.browser.cookies.items()])
+        shown = context.new_page()
+        shown.set_default_timeout(PATIENCE_MILLISECONDS)
+        shown.goto(f"/c/{page.conversation}/")
+        banner = shown.locator('[data-part="banner"]')
+        site.redis.kill()
+        write(shown, "Tell me about silence")
+        expect(banner).to_contain_text("Live text comes a little later", timeout=PATIENCE_MILLISECONDS)
+        site.redis.start()
+        site.upstream.release()
+        expect(replies(shown)).to_contain_text("word59", timeout=PATIENCE_MILLISECONDS)
+        expect(banner).to_be_hidden(timeout=PATIENCE_MILLISECONDS)
+        chromium.close()

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.faults.databases import new_database
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.ports import free_port
 from tests.support.source import PROJECT
@@ -92,6 +93,25 @@ def test_a_taken_port_is_one_sentence(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         said = refusal(VAR_DIR=tmp_path / "var", PORT=taken.getsockname()[1])
     assert re.fullmatch(r"CommandError: Port \d+ on 127\.0\.0\.1 is taken\. .*PORT=\d+ make run", said)
+
+
+def test_a_data_folder_of_another_postgresql_is_one_sentence(tmp_path):
+    data = tmp_path / "var" / "postgres"
+    data.mkdir(parents=True, mode=0o700)
+    (data / "PG_VERSION").write_text("12\n")
+    said = refusal(VAR_DIR=tmp_path / "var", PORT=free_port())
+    assert "Traceback" not in said
+    assert len([line for line in said.splitlines() if "warning" not in line]) == 1
+    assert str(data) in said
+
+
+def test_a_database_of_another_version_of_the_code_is_one_sentence(postgres, template):
+    with new_database(postgres, template=template.name) as database:
+        database.rows("ALTER TABLE accounts_user DROP COLUMN role CASCADE")
+        said = refusal(DATABASE_URL=database.url, PORT=free_port())
+    assert re.fullmatch(
+        r"CommandError: The database is of another version .*: accounts_user has no column role\. .*", said
+    )
 
 
 @pytest.mark.parametrize(

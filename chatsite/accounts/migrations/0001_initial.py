@@ -541,5 +541,13 @@ class Migration(migrations.Migration):
                 "indexes": [models.Index(fields=["user", "-id"], name="change_of_account")],
             },
         ),
+        migrations.CreateModel(
+            name="CacheEntry",
+            fields=[
+                ("cache_key", models.CharField(max_length=255, primary_key=True, serialize=False)),
+                ("value", models.TextField()),
+                ("expires", models.DateTimeField(db_index=True)),
+            ],
+        ),
         make_append_only("accounts_accountchange", forgets=["user_id", "admin_id"], clears=["detail"]),
     ]

@@ -1,6 +1,7 @@
 """Models of accounts: users and their roles, sessions, invitations, limits and the gate."""
 
 from .account_change import AccountChange, ChangeKind
+from .cache_entry import CacheEntry
 from .first_admin_link import FirstAdminLink
 from .gate import Gate, GateAttempts, GateEntry, GateMode, GatePassword
 from .invitation import Invitation, InvitationState
@@ -10,6 +11,7 @@ from .user import GateRule, Role, User, UserManager
 
 __all__ = [
     "AccountChange",
+    "CacheEntry",
     "ChangeKind",
     "FirstAdminLink",
     "Gate",

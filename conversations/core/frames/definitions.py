@@ -293,7 +293,8 @@ class ConversationSnapshot(ConversationFrame):
     is the message before it, if there is one: a page that has another one there has missed a new version further up.
     *model_key* changes with what the header says of the language model, which a page asks for then.
     *costs* is HTML too: what the conversation has cost so far, unless its owner hides that. *awaiting_approval*
-    names all conversations of its owner that await approval, for pages that have missed such a frame.
+    names all conversations of its owner that await approval, for pages that have missed such a frame. *live* is false
+    while the process has lost Redis: text that other processes write then comes by the next snapshot.
     """
 
     type: ClassVar[str] = "conversation.snapshot"
@@ -305,6 +306,7 @@ class ConversationSnapshot(ConversationFrame):
     costs: str
     model_key: str
     awaiting_approval: tuple[uuid.UUID, ...]
+    live: bool
 
 
 @dataclass(frozen=True, slots=True)

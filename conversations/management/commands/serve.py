@@ -10,12 +10,19 @@ from typing import Any
 import uvicorn
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.management.ending import ENDING_SECONDS, end_within
-from conversations.management.startup import CannotListen, banner, listen, migrate
+from conversations.management.startup import (
+    CannotListen,
+    banner,
+    database_sentence,
+    listen,
+    migrate,
+    require_schema,
+)
 from conversations.runs.worker import DRAIN_SECONDS
 from conversations.services.counting.model_context import load_tokenizers
 
@@ -63,12 +70,20 @@ class Command(BaseCommand):
         except CannotListen as error:
             raise CommandError(str(error)) from None
         with listener:
-            serve(listener, announcement=self._prepare())
+            serve(listener, announcement=self._prepare_or_say_why())
+
+    def _prepare_or_say_why(self) -> str:
+        """Prepare the site. Raises `CommandError`, with one sentence, where the database is none to start with."""
+        try:
+            return self._prepare()
+        except DatabaseError as error:
+            raise CommandError(database_sentence(error)) from None
 
     def _prepare(self) -> str:
         """Check the settings and the database, migrate, load what replies need, and return the banner."""
         self.check(databases=list(connections))
         migrate()
+        require_schema()
         load_tokenizers()
         announcement = banner(first_admin_url=first_admin_url())
         begin_serving()

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 
+import psycopg
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
+from django.template import loader
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import override
+from django.views.defaults import page_not_found, permission_denied
 from django_htmx.http import HttpResponseClientRedirect
 
 from chatsite.accounts.preferences.reader_language import reader_language
@@ -55,6 +62,8 @@ from conversations.core.errors import (
 )
 from conversations.wording.error_sentences import error_sentence, request_reader
 
+logger = logging.getLogger(__name__)
+RETRY_SECONDS = 5
 # The first class that fits decides.
 STATUSES: dict[type[ConversationError], int] = {
     SignInRequired: 401,
@@ -135,6 +144,52 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         return refused(request, TooManyFiles(most=settings.DATA_UPLOAD_MAX_NUMBER_FILES))
     with override(reader_language(request)):  # it may be refused before the reader's language was determined
         return render(request, "400.html", status=400)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 403 in the form that was asked for."""
+    return _json_error("forbidden", 403) if wants_json(request) else permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer 404 in the form that was asked for."""
+    return _json_error("not_found", 404) if wants_json(request) else page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer 503 while the database is away, and 500 to what is our fault, in the form that was asked for."""
+    error = sys.exc_info()[1]
+    with override(reader_language(request)):
+        if not is_database_away(error):
+            return _json_error("error", 500) if wants_json(request) else render_page("500.html", status=500)
+        logger.warning("answered 503, because the database is away: %s", str(error).partition("\n")[0])
+        response = _json_error("unavailable", 503) if wants_json(request) else render_page("503.html", status=503)
+        response["Retry-After"] = str(RETRY_SECONDS)
+        response._has_been_logged = True  # type: ignore[attr-defined]  # one line is enough, without a traceback
+        return response
+
+
+def is_database_away(error: BaseException | None) -> bool:
+    """Tell whether *error* is one of a database that does not answer or may not be written to now."""
+    if isinstance(error, (OperationalError, InterfaceError)):
+        return True
+    cause = error.__cause__ if isinstance(error, DatabaseError) else None
+    return isinstance(cause, psycopg.errors.ReadOnlySqlTransaction)
+
+
+def render_page(template: str, *, status: int) -> HttpResponse:
+    """Return a page that needs neither session nor database."""
+    return HttpResponse(loader.get_template(template).render(), status=status)
+
+
+def _json_error(code: str, status: int) -> HttpResponse:
+    sentences = {
+        "forbidden": _("You may not see this."),
+        "not_found": _("There is nothing at this address."),
+        "error": _("This is our fault, and it has been logged. Try again in a moment."),
+        "unavailable": _("The database can’t be reached right now. Nothing is lost. Try again in a moment."),
+    }
+    return JsonResponse({"code": code, "message": sentences[code]}, status=status)
 
 
 def refused(request: HttpRequest, error: ConversationError) -> HttpResponse:

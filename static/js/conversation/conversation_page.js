@@ -209,7 +209,12 @@ function startPictureChooser(chooser) {
 function showTransport(transport) {
   const banner = find(page, '[data-part="banner"]');
   banner.hidden = transport === "socket";
-  banner.textContent = { socket: "", http: sentence("noSocket"), none: sentence("noConnection") }[transport];
+  banner.textContent = {
+    socket: "",
+    late: sentence("lateText"),
+    http: sentence("noSocket"),
+    none: sentence("noConnection"),
+  }[transport];
   if (transport !== "none") {
     composer.clearUnreachable();
   }

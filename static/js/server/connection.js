@@ -11,7 +11,7 @@ import { Socket } from "./socket.js";
 /** @import { MessageStored, ServerFrame } from "./frames.js" */
 
 /**
- * @typedef {"socket" | "http" | "none"} Transport
+ * @typedef {"socket" | "late" | "http" | "none"} Transport late is a socket that does not hear all text as it is written
  *
  * @typedef {object} Listener
  * @property {() => {position: number, isStreaming: boolean}} whereabouts what the page has
@@ -282,7 +282,9 @@ export class Connection {
 
   /** Ask when a reply streams and the socket says nothing: the process that makes it may be one it can't hear. */
   #breakSilence() {
-    if (this.#listener.whereabouts().isStreaming && performance.now() - this.#heardAt >= SILENCE_MS) {
+    const silence = performance.now() - this.#heardAt;
+    const { isStreaming } = this.#listener.whereabouts();
+    if ((isStreaming && silence >= SILENCE_MS) || (this.#transport === "late" && silence >= IDLE_POLL_MS)) {
       this.sync();
     }
   }
@@ -290,6 +292,9 @@ export class Connection {
   /** @param {ServerFrame} frame */
   #received(frame) {
     this.#heardAt = performance.now();
+    if (frame.type === "conversation.snapshot") {
+      this.#changeTransport(frame.live ? "socket" : "late");
+    }
     const waiting = "client_id" in frame && frame.client_id ? this.#unacknowledged.get(frame.client_id) : undefined;
     if (waiting && frame.type === "message.stored") {
       waiting.resolve(frame);

@@ -24,7 +24,7 @@
  * @typedef {{type: "conversation.renamed", conversation: string, title: string}} ConversationRenamed
  * @typedef {{type: "conversation.snapshot", conversation: string, from_position: number, parent: number | null,
  *   title: string, messages: DrawnMessage[], window: CoveredWindow, costs: string, model_key: string,
- *   awaiting_approval: string[]}} ConversationSnapshot
+ *   awaiting_approval: string[], live: boolean}} ConversationSnapshot
  * @typedef {{type: "error", code: string, message: string, conversation?: string | null,
  *   client_id?: string | null}} ErrorFrame
  *

@@ -3,6 +3,8 @@
 import { dataOf } from "../shared/dom.js";
 import { sentence } from "../shared/sentences.js";
 
+const UNAVAILABLE = 503; // the database is away: as good as no answer
+
 /** @import { SentenceName } from "../shared/sentences.js" */
 
 export class Refusal extends Error {
@@ -92,7 +94,7 @@ async function request(url, options) {
   const headers = { Accept: "application/json", ...options.headers };
   const response = await fetch(url, { ...options, headers, credentials: "same-origin" }).catch(() => undefined);
   const answer = await response?.json().catch(() => undefined);
-  if (!response || !answer) {
+  if (!response || !answer || response.status === UNAVAILABLE) {
     throw new Unreachable(response?.status ?? 0);
   }
   if (answer.door === "gate") {
