@@ -294,6 +294,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "chatsite.accounts.sign_in.known_device.KnownDeviceMiddleware",
     "chatsite.accounts.access_middleware.AdminAccessMiddleware",
     "chatsite.accounts.access_middleware.SecondFactorAccessMiddleware",
     "chatsite.accounts.access_middleware.ProviderAccessMiddleware",
@@ -354,6 +355,7 @@ from chatsite.configuration.accounts import *  # noqa: E402
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
 SESSION_ENGINE = "chatsite.accounts.sessions.session_store"
 SESSION_COOKIE_HTTPONLY = True
+KNOWN_DEVICE_COOKIE_NAME = "known-device"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -362,4 +364,5 @@ X_FRAME_OPTIONS = "DENY"
 if SITE_SCHEME == "https":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = True
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+    KNOWN_DEVICE_COOKIE_NAME = "__Host-known-device"
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365

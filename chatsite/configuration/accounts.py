@@ -99,7 +99,10 @@ SOCIALACCOUNT_PROVIDERS = social_providers(
 )
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True  # to the account with that address, as the adapter allows
 SOCIALACCOUNT_STORE_TOKENS = False
-# The limits on attempts are allauth's own, by address and by account; tests hold them. The server has already put
-# the visitor into REMOTE_ADDR, from TRUSTED_PROXIES only, so allauth must believe no header by itself.
+# Wrong passwords are counted by `chatsite.accounts.sign_in`. This limit of allauth's is left for codes of second
+# factors, which can be tried only by those who know the password. Its other limits are as they come; tests hold them.
+ACCOUNT_RATE_LIMITS = {"login_failed": "5/5m/key"}
+# The server has already put the visitor into REMOTE_ADDR, from TRUSTED_PROXIES only, so allauth must believe no header
+# by itself.
 ALLAUTH_TRUSTED_PROXY_COUNT = 0
 ALLAUTH_TRUSTED_CLIENT_IP_HEADER = None

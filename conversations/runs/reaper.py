@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from chatsite.accounts.gate.attempts import delete_old_attempts
+from chatsite.accounts.attempts import delete_old_attempts
 from chatsite.accounts.sessions.session_store import SessionStore
 from conversations import metrics
 from conversations.models import Completion, Run

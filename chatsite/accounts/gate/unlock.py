@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from chatsite.accounts.gate.admission import load_admission_facts
-from chatsite.accounts.gate.attempts import count_attempt, refund_attempt
+from chatsite.accounts.gate.attempts import count_gate_attempt, refund_gate_attempt
 from chatsite.accounts.gate.passwords import matches_gate_password, required_gate_password
 from chatsite.accounts.gate.seats import assign_seats, lock_gate
 from chatsite.accounts.models import GateEntry, User
@@ -19,12 +19,12 @@ def unlock(user: User, raw: str, *, address: str) -> bool:
 
     Returns whether it is right; the admission says whether a seat was free. Raises `TooManyAttempts`.
     """
-    count_attempt(user, address)
+    count_gate_attempt(user, address)
     facts = load_admission_facts([user.pk]).get(user.pk)
     password = required_gate_password(user, facts) if facts else None
     if not matches_gate_password(password, raw) or password is None or facts is None:  # the account may be gone by now
         return False
-    refund_attempt(user, address)
+    refund_gate_attempt(user, address)
     _record_entry(user, password.version)
     return True
 

@@ -198,9 +198,9 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="GateAttempts",
+            name="AttemptCount",
             fields=[
-                ("tried_by", models.CharField(max_length=80, primary_key=True, serialize=False)),
+                ("tried_by", models.CharField(max_length=90, primary_key=True, serialize=False)),
                 ("began_at", models.DateTimeField(db_index=True)),
                 ("count", models.PositiveIntegerField()),
             ],

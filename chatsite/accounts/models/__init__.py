@@ -1,8 +1,9 @@
 """Models of accounts: users and their roles, sessions, invitations, limits and the gate."""
 
 from .account_change import AccountChange, ChangeKind
+from .attempt_count import AttemptCount
 from .first_admin_link import FirstAdminLink
-from .gate import Gate, GateAttempts, GateEntry, GateMode, GatePassword
+from .gate import Gate, GateEntry, GateMode, GatePassword
 from .invitation import Invitation, InvitationState
 from .limits import Limits, SiteBudget
 from .session import Session
@@ -10,10 +11,10 @@ from .user import GateRule, Role, User, UserManager
 
 __all__ = [
     "AccountChange",
+    "AttemptCount",
     "ChangeKind",
     "FirstAdminLink",
     "Gate",
-    "GateAttempts",
     "GateEntry",
     "GateMode",
     "GatePassword",
