@@ -64,7 +64,7 @@ class AccountAdapter(DefaultAccountAdapter):
             raise ValidationError(_too_many_attempts(refusal.wait_seconds), code="too_many_attempts") from None
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
-        user = super().authenticate(request, **credentials)
+        user: AbstractBaseUser | None = super().authenticate(request, **credentials)
         if user:
             refund_sign_in_attempt(self.attempt)
         return user

@@ -76,6 +76,7 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SMTP_URL else "optional"
 ACCOUNT_CHANGE_EMAIL = True  # one address for each person; a new one counts once it is confirmed
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = SIGN_UP == "open"  # elsewhere a stranger has no use for an email that offers sign-up
 ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before the address is changed: who has it can reset the password
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(SMTP_URL)
 ACCOUNT_SESSION_REMEMBER = True

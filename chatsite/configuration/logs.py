@@ -19,7 +19,7 @@ LOGGED_FIELDS = frozenset(
     """
     request_id user_id conversation_id reply_id run_id document_id completion_id
     worker attempt attempts error_code status seconds pause_seconds lease_seconds purpose language_model
-    runs replies repeated kind path method address
+    runs replies repeated kind about path method address
     """.split()  # noqa: SIM905 - a table of words reads better than a list of strings
 )
 ALWAYS = frozenset({"event", "level", "logger", "timestamp", "exception", "exc_info", "stack_info", "stack"})
@@ -35,12 +35,16 @@ def logging_settings(log_format: str, *, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"()": line_formatter, "log_format": log_format}},
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "filters": {"refused requests": {"()": RefusedRequestFilter}},
+        "handlers": {
+            "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["refused requests"]}
+        },
         "root": {"handlers": ["console"], "level": "WARNING"},
         "loggers": {
             "chatsite": {"level": level},
             "conversations": {"level": level},
             "django": {"handlers": [], "level": "NOTSET"},
+            "security": {"level": "INFO"},  # whatever LOG_LEVEL is: see chatsite.accounts.security
             "django.request": {"level": "ERROR"},  # every address that is not there is no warning
             "mcp": {"level": "CRITICAL"},  # writes down what servers answer; what goes wrong is said by the call
         },
@@ -71,6 +75,15 @@ def line_formatter(*, log_format: str) -> logging.Formatter:
             )
         )
     return structlog.stdlib.ProcessorFormatter(foreign_pre_chain=before, processors=last)
+
+
+class RefusedRequestFilter(logging.Filter):
+    """Leaves the traceback out where a request was refused as it came, such as for a host that is not this site's."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security."):
+            record.exc_info = record.exc_text = None
+        return True
 
 
 def keep_one_line(_logger: Any, _method: str, event: EventDict) -> EventDict:

@@ -72,6 +72,13 @@ def test_a_reset_answers_the_same_for_everyone(ada):
     assert [sent.to for sent in mail.outbox] == [[ada.email], ["nobody@example.org"]]
 
 
+def test_a_closed_site_sends_no_mail_to_strangers(ada, settings):
+    settings.ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+    answers = [Client().post(RESET, {"email": email}) for email in (ada.email, "nobody@example.org")]
+    assert {answer.headers["Location"] for answer in answers} == {f"{RESET}done/"}
+    assert [sent.to for sent in mail.outbox] == [[ada.email]]
+
+
 def test_resets_of_one_address_are_limited_wherever_they_are_asked_for(ada):
     answers = [Client(REMOTE_ADDR=f"198.51.100.{n}").post(RESET, {"email": ada.email}).status_code for n in range(6)]
     assert answers == [302] * 5 + [429]
