@@ -191,6 +191,12 @@ LOG_LEVEL = ENV.choice(
     default="INFO",
     help="From which level on the site writes lines of its own. Libraries write from WARNING on.",
 )
+SECURITY_LOG_DAYS = ENV.integer(
+    "SECURITY_LOG_DAYS",
+    default=90,
+    minimum=1,
+    help="Days that sign-ins, refusals and other security events are kept in the admin.",
+)
 
 METRICS_TOKEN = ENV.text(
     "METRICS_TOKEN",
@@ -295,6 +301,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "chatsite.accounts.sign_in.known_device.KnownDeviceMiddleware",
+    "chatsite.accounts.security.security_middleware.SecurityLogMiddleware",
     "chatsite.accounts.access_middleware.AdminAccessMiddleware",
     "chatsite.accounts.access_middleware.SecondFactorAccessMiddleware",
     "chatsite.accounts.access_middleware.ProviderAccessMiddleware",

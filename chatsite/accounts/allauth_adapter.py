@@ -18,8 +18,9 @@ from django.utils.translation import get_language, ngettext, override
 from django.utils.translation import gettext as _
 
 from chatsite.accounts.attempts import TooManyAttempts
-from chatsite.accounts.models import User
+from chatsite.accounts.models import SecurityEventKind, User
 from chatsite.accounts.preferences.reader_language import is_site_language
+from chatsite.accounts.security.security_log import record_request_event
 from chatsite.accounts.sign_in.sign_in_attempts import (
     SignInAttempt,
     begin_attempt,
@@ -61,6 +62,8 @@ class AccountAdapter(DefaultAccountAdapter):
         try:
             count_sign_in_attempt(self.attempt)
         except TooManyAttempts as refusal:
+            if refusal.is_first:
+                record_request_event(SecurityEventKind.SIGN_IN_LIMITED, request, user=self.attempt.user)
             raise ValidationError(_too_many_attempts(refusal.wait_seconds), code="too_many_attempts") from None
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
@@ -68,6 +71,10 @@ class AccountAdapter(DefaultAccountAdapter):
         if user:
             refund_sign_in_attempt(self.attempt)
         return user
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        about = "reauthentication" if request.user.is_authenticated else ""
+        record_request_event(SecurityEventKind.SIGN_IN_FAILED, request, user=self.attempt.user, about=about)
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
         """Delete the counts of an account whose password was reset; the counts are ours and in no cache."""

@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from chatsite.accounts.attempts import delete_old_attempts
+from chatsite.accounts.security.security_log import sweep_security_events
 from chatsite.accounts.sessions.session_store import SessionStore
 from conversations import metrics
 from conversations.models import Completion, Run
@@ -47,11 +48,12 @@ def reap_once() -> int:
 def tidy_once() -> None:
     """Sweep what was deleted a while ago, has expired or was never sent; close days of the ledger.
 
-    Those are conversations, sessions, counts and pictures.
+    Those are conversations, sessions, counts, security events and pictures.
     """
     sweep_deleted_conversations()
     SessionStore.clear_expired()
     delete_old_attempts()
+    sweep_security_events()
     sweep_upload_counts()
     sweep_unsent_pictures()
     close_days()

@@ -6,6 +6,7 @@ from .first_admin_link import FirstAdminLink
 from .gate import Gate, GateEntry, GateMode, GatePassword
 from .invitation import Invitation, InvitationState
 from .limits import Limits, SiteBudget
+from .security_event import SecurityEvent, SecurityEventKind
 from .session import Session
 from .user import GateRule, Role, User, UserManager
 
@@ -23,6 +24,8 @@ __all__ = [
     "InvitationState",
     "Limits",
     "Role",
+    "SecurityEvent",
+    "SecurityEventKind",
     "Session",
     "SiteBudget",
     "User",

@@ -70,11 +70,8 @@ def count_sign_in_attempt(attempt: SignInAttempt) -> None:
     attempts.count_network_attempt(NETWORK_PURPOSE, attempt.address, PER_NETWORK)
     try:
         attempts.count_attempt(attempt.account_key, PER_ACCOUNT)
-    except TooManyAttempts as refusal:
-        try:
-            attempts.count_attempt(attempt.slow_key, Limit(1, SLOW_PERIOD))
-        except TooManyAttempts as slow:
-            raise TooManyAttempts(slow.opens_at, is_first=refusal.is_first) from None
+    except TooManyAttempts:
+        attempts.count_attempt(attempt.slow_key, Limit(1, SLOW_PERIOD))
 
 
 def refund_sign_in_attempt(attempt: SignInAttempt) -> None:
