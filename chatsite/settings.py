@@ -358,6 +358,13 @@ from chatsite.configuration.accounts import *  # noqa: E402
 
 # Security
 
+HSTS = ENV.choice(
+    "HSTS",
+    ("host", "subdomains", "preload"),
+    default="host",
+    help="With an https `SITE_URL`, what browsers open by https alone for a year: this host; its subdomains too; or "
+    "both, and it may be put on browsers' preload lists.",
+)
 # A megabyte of text is three in a form: it must come through, so that the refusal can say by how much it is too long.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
 SESSION_ENGINE = "chatsite.accounts.sessions.session_store"
@@ -373,3 +380,5 @@ if SITE_SCHEME == "https":
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
     KNOWN_DEVICE_COOKIE_NAME = "__Host-known-device"
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = HSTS != "host"
+    SECURE_HSTS_PRELOAD = HSTS == "preload"

@@ -14,7 +14,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.translation import get_language, ngettext, override
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
 from chatsite.accounts.attempts import TooManyAttempts
@@ -27,6 +27,7 @@ from chatsite.accounts.sign_in.sign_in_attempts import (
     count_sign_in_attempt,
     forget_sign_in_attempts,
     refund_sign_in_attempt,
+    too_many_attempts_sentence,
 )
 from chatsite.accounts.sign_up.sign_up_policy import is_sign_up_open
 
@@ -116,11 +117,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 def _too_many_attempts(seconds: int) -> str:
-    wait = ngettext(
-        "Too many attempts. Try again in %(seconds)d second.",
-        "Too many attempts. Try again in %(seconds)d seconds.",
-        seconds,
-    ) % {"seconds": seconds}
+    wait = too_many_attempts_sentence(seconds)
     if not settings.SMTP_URL:
         return wait
     return wait + " " + _("A link to reset the password, sent by email, lets you in at once.")

@@ -80,6 +80,14 @@ def test_a_sign_up_is_recorded(client, db, sign_up):
     assert set(kinds()) == {"signed_up", "signed_in"}
 
 
+def test_without_mail_known_addresses_are_told_ten_times_an_hour_and_recorded(ada, sign_up):
+    pages = [sign_up(Client(), ada.email).text for _ in range(11)]
+    assert ["already registered" in page for page in pages] == [True] * 10 + [False]
+    assert kinds() == ["sign_up_refused"] * 10
+    assert "Too many attempts" in sign_up(Client(), "new@example.org").text  # the limit tells no one apart either
+    assert sign_up(Client(REMOTE_ADDR="203.0.113.9"), "new@example.org").status_code == 302
+
+
 def test_refused_access_is_recorded_with_the_page(ada, client):
     client.force_login(ada)
     client.get("/admin/", follow=True)
@@ -161,6 +169,14 @@ def test_a_deleted_account_is_taken_out(ada):
     record_security_event(SecurityEventKind.SIGNED_IN, user=ada, address="203.0.113.9")
     delete_account(ada)
     assert list(SecurityEvent.objects.values_list("kind", "user", "network")) == [("signed_in", None, "")]
+
+
+def test_what_happens_after_the_deletion_names_no_one(ada):
+    gone = ada.pk
+    delete_account(ada)
+    ada.pk = gone
+    record_security_event(SecurityEventKind.SIGNED_OUT, user=ada, address="203.0.113.9")
+    assert list(SecurityEvent.objects.values_list("kind", "user", "network")) == [("signed_out", None, "")]
 
 
 def test_admins_read_it_and_reviewers_do_not(ada, client):

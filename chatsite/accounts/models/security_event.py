@@ -11,6 +11,7 @@ class SecurityEventKind(models.TextChoices):
     SIGNED_IN = "signed_in", _("signed in")
     SIGNED_OUT = "signed_out", _("signed out")
     SIGNED_UP = "signed_up", _("signed up")
+    SIGN_UP_REFUSED = "sign_up_refused", _("sign-up refused")
     SIGN_IN_FAILED = "sign_in_failed", _("sign-in failed")
     SIGN_IN_LIMITED = "sign_in_limited", _("sign-in limited")
     CODE_FAILED = "code_failed", _("second factor failed")

@@ -41,7 +41,10 @@ def record_security_event(
                     if not refusal.is_first:
                         return
                     user_id, about = None, FURTHER_LEFT_OUT
-            SecurityEvent.objects.create(kind=kind, user_id=user_id, network=network, about=about[:ABOUT_CHARACTERS])
+            stored = {"user_id": user_id, "network": network}
+            if user_id and not User.objects.filter(pk=user_id).exists():  # signed out after deleting the account
+                stored = {}
+            SecurityEvent.objects.create(kind=kind, about=about[:ABOUT_CHARACTERS], **stored)
     except DatabaseError:
         log.exception("a security event could not be stored")
     security.info(kind.value, extra={"kind": kind.value, "user_id": user_id, "address": network, "about": about})

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from allauth.account.utils import filter_users_by_email
 from django.http import HttpRequest
+from django.utils.translation import ngettext
 
 from chatsite.accounts import attempts
 from chatsite.accounts.attempts import Limit, TooManyAttempts, hashed_key, network_of
@@ -90,6 +91,15 @@ def refund_sign_in_attempt(attempt: SignInAttempt) -> None:
 def forget_sign_in_attempts(attempt: SignInAttempt) -> None:
     """Delete the counts of an account whose password was reset by the link in an email."""
     attempts.forget_attempts(attempt.account_and_network_key, attempt.account_key, attempt.slow_key)
+
+
+def too_many_attempts_sentence(seconds: int) -> str:
+    sentence = ngettext(
+        "Too many attempts. Try again in %(seconds)d second.",
+        "Too many attempts. Try again in %(seconds)d seconds.",
+        seconds,
+    )
+    return sentence % {"seconds": seconds}
 
 
 def _device_key(device: str) -> str:
