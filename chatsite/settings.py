@@ -192,6 +192,12 @@ LOG_LEVEL = ENV.choice(
     default="INFO",
     help="From which level on the site writes lines of its own. Libraries write from WARNING on.",
 )
+SECURITY_LOG_DAYS = ENV.integer(
+    "SECURITY_LOG_DAYS",
+    default=90,
+    minimum=1,
+    help="Days that sign-ins, refusals and other security events are kept in the admin.",
+)
 
 METRICS_TOKEN = ENV.text(
     "METRICS_TOKEN",
@@ -306,6 +312,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "chatsite.accounts.sign_in.known_device.KnownDeviceMiddleware",
+    "chatsite.accounts.security.security_middleware.SecurityLogMiddleware",
     "chatsite.accounts.access_middleware.AdminAccessMiddleware",
     "chatsite.accounts.access_middleware.SecondFactorAccessMiddleware",
     "chatsite.accounts.access_middleware.ProviderAccessMiddleware",
@@ -362,10 +370,18 @@ from chatsite.configuration.accounts import *  # noqa: E402
 
 # Security
 
+HSTS = ENV.choice(
+    "HSTS",
+    ("host", "subdomains", "preload"),
+    default="host",
+    help="With an https `SITE_URL`, what browsers open by https alone for a year: this host; its subdomains too; or "
+    "both, and it may be put on browsers' preload lists.",
+)
 # A megabyte of text is three in a form: it must come through, so that the refusal can say by how much it is too long.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 2**20
 SESSION_ENGINE = "chatsite.accounts.sessions.session_store"
 SESSION_COOKIE_HTTPONLY = True
+KNOWN_DEVICE_COOKIE_NAME = "known-device"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 30
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -374,4 +390,7 @@ X_FRAME_OPTIONS = "DENY"
 if SITE_SCHEME == "https":
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = True
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+    KNOWN_DEVICE_COOKIE_NAME = "__Host-known-device"
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 365
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = HSTS != "host"
+    SECURE_HSTS_PRELOAD = HSTS == "preload"

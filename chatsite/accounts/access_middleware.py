@@ -23,6 +23,7 @@ from chatsite.accounts.second_factors.factors import (
     must_set_up_second_factor,
     second_factor_url,
 )
+from chatsite.accounts.security.security_middleware import record_refused_access
 
 # Pages that ask for a second factor themselves: all other `mfa_…` pages of allauth change or show one.
 SECOND_FACTOR_PROMPTS = {"mfa_authenticate", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_login_webauthn"}
@@ -40,10 +41,13 @@ class AdminAccessMiddleware(MiddlewareMixin):
         if "admin" not in _match(request).app_names or not (request.user.is_authenticated and request.user.is_staff):
             return None
         if admit(request.user) is not Admission.ADMITTED:
+            record_refused_access(request, "gate")
             return redirect_to_login(_address(request), reverse("gate"))
         if must_set_up_second_factor(request.user):
+            record_refused_access(request, "second factor")
             return redirect("second_factor")
         if settings.STAFF_SECOND_FACTOR and not has_shown_second_factor(request):
+            record_refused_access(request, "second factor")
             return redirect(second_factor_url(request.user, _address(request)))
         return None
 

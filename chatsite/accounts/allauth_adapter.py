@@ -1,4 +1,4 @@
-"""django-allauth's account adapter: sign-up by the site's policy, and emails that never break a page."""
+"""django-allauth's account adapter: sign-up by policy, limits on passwords, and emails that never break a page."""
 
 from __future__ import annotations
 
@@ -10,13 +10,25 @@ from urllib.parse import urlsplit
 from allauth.account.adapter import DefaultAccountAdapter
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
-from chatsite.accounts.models import User
+from chatsite.accounts.attempts import TooManyAttempts
+from chatsite.accounts.models import SecurityEventKind, User
 from chatsite.accounts.preferences.reader_language import is_site_language
+from chatsite.accounts.security.security_log import record_request_event
+from chatsite.accounts.sign_in.sign_in_attempts import (
+    SignInAttempt,
+    begin_attempt,
+    count_sign_in_attempt,
+    forget_sign_in_attempts,
+    refund_sign_in_attempt,
+    too_many_attempts_sentence,
+)
 from chatsite.accounts.sign_up.sign_up_policy import is_sign_up_open
 
 log = logging.getLogger(__name__)
@@ -33,7 +45,9 @@ def has_mail_failed(request: HttpRequest) -> bool:
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Opens sign-up by the site's policy; emails always link to `SITE_URL`."""
+    """Opens sign-up by the site's policy, limits wrong passwords; emails always link to `SITE_URL`."""
+
+    attempt: SignInAttempt  # of this request: allauth makes an adapter for each call
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return is_sign_up_open(request.session)
@@ -42,6 +56,30 @@ class AccountAdapter(DefaultAccountAdapter):
         """Refuse what the column can't hold; allauth would cut it to another address, maybe another user's."""
         cleaned: str = User._meta.get_field("email").clean(email, None)
         return cleaned
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count an attempt at sign-in or reauthentication before its password is checked."""
+        self.attempt = begin_attempt(request, credentials.get("email", ""))
+        try:
+            count_sign_in_attempt(self.attempt)
+        except TooManyAttempts as refusal:
+            if refusal.is_first:
+                record_request_event(SecurityEventKind.SIGN_IN_LIMITED, request, user=self.attempt.user)
+            raise ValidationError(_too_many_attempts(refusal.wait_seconds), code="too_many_attempts") from None
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
+        user: AbstractBaseUser | None = super().authenticate(request, **credentials)
+        if user:
+            refund_sign_in_attempt(self.attempt)
+        return user
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        about = "reauthentication" if request.user.is_authenticated else ""
+        record_request_event(SecurityEventKind.SIGN_IN_FAILED, request, user=self.attempt.user, about=about)
+
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
+        """Delete the counts of an account whose password was reset; the counts are ours and in no cache."""
+        forget_sign_in_attempts(begin_attempt(request, credentials.get("email", "")))
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send the email, or show that it couldn't be sent. The same for known and unknown addresses."""
@@ -76,6 +114,13 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
+
+
+def _too_many_attempts(seconds: int) -> str:
+    wait = too_many_attempts_sentence(seconds)
+    if not settings.SMTP_URL:
+        return wait
+    return wait + " " + _("A link to reset the password, sent by email, lets you in at once.")
 
 
 def _email_language(email: str, user: User | None) -> str:

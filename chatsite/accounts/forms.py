@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any, cast
 
 from allauth.account.adapter import get_adapter
@@ -19,9 +20,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import pgettext_lazy
 
-from chatsite.accounts.models import User
+from chatsite.accounts.attempts import Limit, TooManyAttempts, count_network_attempt, refund_network_attempt
+from chatsite.accounts.models import SecurityEventKind, User
+from chatsite.accounts.security.security_log import record_request_event
+from chatsite.accounts.sign_in.sign_in_attempts import too_many_attempts_sentence
 from chatsite.accounts.sign_up import first_admin
 from chatsite.accounts.sign_up.sign_up_policy import complete_sign_up, refusal_sentence
+
+KNOWN_ADDRESSES = "known addresses"
+MOST_KNOWN_ADDRESSES = Limit(10, dt.timedelta(hours=1))
 
 
 class _AddressByPolicy:
@@ -48,6 +55,23 @@ class SignUpForm(_AddressByPolicy, SignupForm):
         """Fill in the address, read-only, for a user who is invited with this address only."""
         self.fields["email"].initial = email
         self.fields["email"].widget.attrs["readonly"] = True
+
+    def validate_unique_email(self, value: str) -> str:
+        """Refuse an address that has an account. Without mail that can't be hidden: it is limited and recorded."""
+        if settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory":  # an email tells the owner, the page tells nothing
+            return str(super().validate_unique_email(value))
+        address = context.request.META.get("REMOTE_ADDR", "")
+        try:
+            count_network_attempt(KNOWN_ADDRESSES, address, MOST_KNOWN_ADDRESSES)
+        except TooManyAttempts as refusal:
+            raise forms.ValidationError(too_many_attempts_sentence(refusal.wait_seconds)) from None
+        try:
+            email = str(super().validate_unique_email(value))
+        except forms.ValidationError:
+            record_request_event(SecurityEventKind.SIGN_UP_REFUSED, context.request, about="known address")
+            raise
+        refund_network_attempt(KNOWN_ADDRESSES, address)
+        return email
 
     @transaction.atomic
     def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponseBase | None]:

@@ -76,6 +76,7 @@ ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SMTP_URL else "optional"
 ACCOUNT_CHANGE_EMAIL = True  # one address for each person; a new one counts once it is confirmed
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = SIGN_UP == "open"  # elsewhere a stranger has no use for an email that offers sign-up
 ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before the address is changed: who has it can reset the password
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(SMTP_URL)
 ACCOUNT_SESSION_REMEMBER = True
@@ -99,7 +100,10 @@ SOCIALACCOUNT_PROVIDERS = social_providers(
 )
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True  # to the account with that address, as the adapter allows
 SOCIALACCOUNT_STORE_TOKENS = False
-# The limits on attempts are allauth's own, by address and by account; tests hold them. The server has already put
-# the visitor into REMOTE_ADDR, from TRUSTED_PROXIES only, so allauth must believe no header by itself.
+# Wrong passwords are counted by `chatsite.accounts.sign_in`. This limit of allauth's is left for codes of second
+# factors, which can be tried only by those who know the password. Its other limits are as they come; tests hold them.
+ACCOUNT_RATE_LIMITS = {"login_failed": "5/5m/key"}
+# The server has already put the visitor into REMOTE_ADDR, from TRUSTED_PROXIES only, so allauth must believe no header
+# by itself.
 ALLAUTH_TRUSTED_PROXY_COUNT = 0
 ALLAUTH_TRUSTED_CLIENT_IP_HEADER = None

@@ -21,7 +21,7 @@ LOGGED_FIELDS = frozenset(
     """
     request_id user_id conversation_id reply_id run_id document_id completion_id
     worker attempt attempts error_code status seconds pause_seconds lease_seconds purpose language_model
-    runs replies repeated fault kind path method address
+    runs replies repeated fault kind about path method address
     """.split()  # noqa: SIM905 - a table of words reads better than a list of strings
 )
 ALWAYS = frozenset({"event", "level", "logger", "timestamp", "exception", "exc_info", "stack_info", "stack"})
@@ -46,6 +46,7 @@ def logging_settings(log_format: str, *, level: str) -> dict[str, Any]:
             "chatsite": {"level": level},
             "conversations": {"level": level},
             "django": {"handlers": [], "level": "NOTSET"},
+            "security": {"level": "INFO"},  # whatever LOG_LEVEL is: see chatsite.accounts.security
             "django.request": {"level": "ERROR"},  # every address that is not there is no warning
             # What a stranger sent is one line, and says nothing of our code.
             "django.security.DisallowedHost": {"filters": ["without_traceback"]},

@@ -116,6 +116,7 @@ UNFOLD: dict[str, Any] = {
                         "permission": lambda request: request.user.has_perm("conversations.view_reading"),
                     },
                     _page(_("Changes to accounts"), "manage_accounts", "accounts.accountchange"),
+                    _page(_("Security events"), "shield", "accounts.securityevent"),
                     _page(_("Jobs"), "cycle", "conversations.run"),
                     _page(_("Calibration"), "straighten", "conversations.calibration"),
                 ],

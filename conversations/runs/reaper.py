@@ -11,7 +11,8 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
-from chatsite.accounts.gate.attempts import delete_old_attempts
+from chatsite.accounts.attempts import delete_old_attempts
+from chatsite.accounts.security.security_log import sweep_security_events
 from chatsite.accounts.sessions.session_store import SessionStore
 from chatsite.postgres.faults import seconds_since_fault
 from conversations.live.database_threads import in_worker_thread
@@ -75,11 +76,12 @@ class Reaper:
 def tidy_once() -> None:
     """Sweep what was deleted a while ago, has expired or was never sent; close days of the ledger.
 
-    Those are conversations, sessions, counts, pictures and heartbeats.
+    Those are conversations, sessions, counts, security events, pictures and heartbeats.
     """
     sweep_deleted_conversations()
     SessionStore.clear_expired()
     delete_old_attempts()
+    sweep_security_events()
     sweep_upload_counts()
     sweep_unsent_pictures()
     sweep_heartbeats()

@@ -16,7 +16,17 @@ from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
 
-from chatsite.accounts.models import AccountChange, ChangeKind, Gate, GateRule, Invitation, Limits, SiteBudget, User
+from chatsite.accounts.models import (
+    AccountChange,
+    ChangeKind,
+    Gate,
+    GateRule,
+    Invitation,
+    Limits,
+    SecurityEvent,
+    SiteBudget,
+    User,
+)
 from chatsite.accounts.sessions.session_store import SessionStore
 from conversations.models import (
     Calibration,
@@ -49,7 +59,15 @@ from .people import Who
 CANARY = "the canary sings at dawn"
 UNKNOWN = 10**9
 # What a request may write though it is refused, and what no request of these is about.
-UNWATCHED = {"accounts_cacheentry", "accounts_session", "django_admin_log", "django_content_type", "django_migrations"}
+UNWATCHED = {
+    "accounts_attemptcount",
+    "accounts_cacheentry",
+    "accounts_securityevent",
+    "accounts_session",
+    "django_admin_log",
+    "django_content_type",
+    "django_migrations",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +195,7 @@ EXAMPLES: dict[type[Model], Callable[[World], Model]] = {
     McpServer: lambda world: McpServer.objects.create(name="inside", url="http://127.0.0.1:1/mcp"),  # never asked
     User: lambda world: world.alices.owner,
     AccountChange: lambda world: AccountChange.objects.create(user=world.alices.owner, kind=ChangeKind.FACTORS),
+    SecurityEvent: lambda world: SecurityEvent.objects.create(user=world.alices.owner, kind="signed_in"),
     Gate: lambda world: Gate.objects.get_or_create()[0],
     Limits: lambda world: Limits.objects.create(user=world.alices.owner, replies_at_once=5),
     SiteBudget: lambda world: SiteBudget.objects.create(),

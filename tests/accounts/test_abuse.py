@@ -7,13 +7,12 @@ import statistics
 import time
 
 import pytest
-from django.contrib.auth import get_user
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core import mail
 from django.core.cache import cache
 from django.test import Client
 
-from chatsite.accounts.models import User
+from chatsite.accounts.models import AttemptCount, User
 from tests.accounts.conftest import PASSWORD
 from tests.accounts.factors import code_of, confirm, give_app, wrong_code
 from tests.support.concurrent_users import at_once
@@ -38,11 +37,9 @@ def looked_at(monkeypatch) -> list[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_a_hundred_passwords_at_once_five_are_looked_at(ada, sign_in, looked_at):
-    at_once(
-        lambda number: sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), ada.email, f"guess {number}"), range(AT_ONCE)
-    )
-    assert 1 <= len(looked_at) <= 5
+def test_of_thirty_passwords_at_once_five_are_looked_at(ada, sign_in, looked_at):
+    at_once(lambda number: sign_in(Client(), ada.email, f"guess {number}"), range(30))  # more are refused before
+    assert len(looked_at) == 5
 
 
 @pytest.mark.django_db(transaction=True)
@@ -50,7 +47,7 @@ def test_of_a_hundred_from_one_address_ten_are_looked_at(db, sign_in, looked_at)
     for number in range(AT_ONCE):
         User.objects.create_user(f"person{number}@example.org", PASSWORD)
     at_once(lambda number: sign_in(Client(), f"person{number}@example.org", "guess"), range(AT_ONCE))
-    assert 1 <= len(looked_at) <= 10
+    assert len(looked_at) == 10
 
 
 @pytest.mark.django_db(transaction=True)
@@ -66,15 +63,6 @@ def test_of_fifty_codes_at_once_five_are_looked_at(ada, sign_in, monkeypatch):
     assert 1 <= len(seen) <= 5
 
 
-def test_the_owner_gets_in_again_when_the_time_is_over(ada, sign_in, monkeypatch):
-    for number in range(6):
-        sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), ada.email, "guess")
-    later = time.time() + 5 * 60 + 1
-    monkeypatch.setattr("allauth.core.internal.ratelimit.time.time", lambda: later)
-    sign_in(client := Client(), ada.email)
-    assert get_user(client) == ada
-
-
 # Who has an account is not told to others
 
 
@@ -82,6 +70,13 @@ def test_a_reset_answers_the_same_for_everyone(ada):
     answers = [Client().post(RESET, {"email": email}) for email in (ada.email, "nobody@example.org")]
     assert {answer.headers["Location"] for answer in answers} == {f"{RESET}done/"}
     assert [sent.to for sent in mail.outbox] == [[ada.email], ["nobody@example.org"]]
+
+
+def test_a_closed_site_sends_no_mail_to_strangers(ada, settings):
+    settings.ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+    answers = [Client().post(RESET, {"email": email}) for email in (ada.email, "nobody@example.org")]
+    assert {answer.headers["Location"] for answer in answers} == {f"{RESET}done/"}
+    assert [sent.to for sent in mail.outbox] == [[ada.email]]
 
 
 def test_resets_of_one_address_are_limited_wherever_they_are_asked_for(ada):
@@ -134,6 +129,7 @@ def test_an_unknown_address_takes_as_long_as_a_wrong_password(ada, sign_in, sett
     for _ in range(8):
         for email, times in took.items():
             cache.clear()
+            AttemptCount.objects.all().delete()
             began = time.thread_time()
             sign_in(Client(), email, "guess")
             times.append(time.thread_time() - began)

@@ -7,16 +7,15 @@ import datetime as dt
 import pytest
 from django.utils import timezone
 
+from chatsite.accounts.attempts import TooManyAttempts, delete_old_attempts
 from chatsite.accounts.gate.attempts import (
     MAX_PER_ACCOUNT,
     MAX_PER_ADDRESS,
     PERIOD,
-    TooManyAttempts,
-    count_attempt,
-    delete_old_attempts,
-    refund_attempt,
+    count_gate_attempt,
+    refund_gate_attempt,
 )
-from chatsite.accounts.models import GateAttempts
+from chatsite.accounts.models import AttemptCount
 from tests.support.concurrent_users import at_once
 from tests.support.people import make_user
 
@@ -27,7 +26,7 @@ HERE = "198.51.100.1"
 def attempt(user, address=HERE):
     """Return whether the attempt is looked at."""
     try:
-        count_attempt(user, address)
+        count_gate_attempt(user, address)
     except TooManyAttempts:
         return False
     return True
@@ -66,7 +65,7 @@ def test_others_elsewhere_are_not_held_up(ada):
 def test_a_network_of_one_customer_is_one_address(first, second, is_one):
     crowd = people(MAX_PER_ADDRESS + 1)
     for person in crowd[1:]:
-        count_attempt(person, first)
+        count_gate_attempt(person, first)
     assert attempt(crowd[0], second) is not is_one
 
 
@@ -74,7 +73,7 @@ def test_a_house_with_many_networks_has_a_wider_limit(db):
     """Thirty times ten: of 65,536 networks, each with its own attempts."""
     user, looked_at = make_user("alice"), 0
     for number in range(MAX_PER_ADDRESS * 10 + 5):
-        GateAttempts.objects.filter(pk=f"account {user.pk}").delete()
+        AttemptCount.objects.filter(pk=f"gate account {user.pk}").delete()
         looked_at += attempt(user, f"2001:db8:1:{number:x}::1")
     assert looked_at == 300
     assert attempt(make_user("bob"), "2001:db8:2::1")
@@ -88,11 +87,11 @@ def test_tries_of_an_account_that_is_full_shut_out_no_one_else(ada):
 
 def test_it_says_when_it_opens_again_and_knocking_does_not_put_that_off(ada):
     for _ in range(MAX_PER_ACCOUNT):
-        count_attempt(ada, HERE)
+        count_gate_attempt(ada, HERE)
     opens = []
     for _ in range(3):
         with pytest.raises(TooManyAttempts) as refusal:
-            count_attempt(ada, HERE)
+            count_gate_attempt(ada, HERE)
         opens.append(refusal.value.opens_at)
     assert len(set(opens)) == 1
     assert timezone.now() + PERIOD - dt.timedelta(minutes=1) < opens[0] <= timezone.now() + PERIOD
@@ -101,27 +100,27 @@ def test_it_says_when_it_opens_again_and_knocking_does_not_put_that_off(ada):
 def test_after_the_hour_it_begins_again(ada):
     for _ in range(MAX_PER_ACCOUNT + 1):
         attempt(ada)
-    GateAttempts.objects.update(began_at=timezone.now() - PERIOD - dt.timedelta(seconds=1))
+    AttemptCount.objects.update(began_at=timezone.now() - PERIOD - dt.timedelta(seconds=1))
     assert [attempt(ada) for _ in range(MAX_PER_ACCOUNT + 1)] == [True] * MAX_PER_ACCOUNT + [False]
 
 
 def test_who_knew_the_password_takes_nothing_from_others(db):
     """More people than attempts come from one address, and all know it."""
     for person in people(MAX_PER_ADDRESS + 5):
-        count_attempt(person, HERE)
-        refund_attempt(person, HERE)
-    assert GateAttempts.objects.get().count == 0
+        count_gate_attempt(person, HERE)
+        refund_gate_attempt(person, HERE)
+    assert AttemptCount.objects.get().count == 0
 
 
 def test_no_address_is_kept(ada):
-    count_attempt(ada, HERE)
-    assert not GateAttempts.objects.filter(tried_by__contains=HERE).exists()
+    count_gate_attempt(ada, HERE)
+    assert not AttemptCount.objects.filter(tried_by__contains=HERE).exists()
 
 
 def test_counts_that_are_over_are_swept(ada):
-    count_attempt(ada, HERE)
+    count_gate_attempt(ada, HERE)
     assert delete_old_attempts() == 0
-    GateAttempts.objects.update(began_at=timezone.now() - PERIOD - dt.timedelta(seconds=1))
+    AttemptCount.objects.update(began_at=timezone.now() - PERIOD - dt.timedelta(seconds=1))
     assert delete_old_attempts() == 2
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from chatsite.accounts.gate.admission import Admission, find_admission
 from chatsite.accounts.gate.attempts import MAX_PER_ACCOUNT, MAX_PER_ADDRESS, PERIOD
 from chatsite.accounts.gate.passwords import revoke_gate_password, set_gate_password_expiry, set_password
-from chatsite.accounts.models import Gate, GateAttempts, GateEntry, GatePassword, User
+from chatsite.accounts.models import AttemptCount, Gate, GateEntry, GatePassword, User
 from tests.accounts.gates import enter, rotate, shut_gate
 from tests.support.people import make_user
 
@@ -88,7 +88,7 @@ def test_what_is_no_password_is_refused_without_work(shut, browser, ada, raw, mo
     monkeypatch.setattr("chatsite.accounts.gate.unlock.matches_gate_password", lambda *_: pytest.fail("it was hashed"))
     page = give(browser, raw)
     assert page.status_code == 400
-    assert not GateAttempts.objects.exists()
+    assert not AttemptCount.objects.filter(pk__startswith="gate").exists()
     assert raw.strip() == "" or raw not in page.text
 
 
@@ -147,7 +147,7 @@ def test_when_the_gate_opens_again_is_said_by_the_readers_clock(shut, browser, c
     for number in range(MAX_PER_ACCOUNT):
         give(browser, f"guess {number}")
     began_at = timezone.now()
-    GateAttempts.objects.update(began_at=began_at)
+    AttemptCount.objects.update(began_at=began_at)
     browser.cookies["tz"] = cookie
     assert format((began_at + PERIOD).astimezone(ZoneInfo(zone)), written) in give(browser, "guess").text
 

@@ -66,18 +66,18 @@ def test_switching_an_account_off_ends_its_sessions(client, ada):
     assert client.get("/account/").headers["Location"].startswith("/accounts/login/")
 
 
-def test_the_sixth_try_at_one_account_is_refused_even_with_the_right_password(ada, sign_in):
+def test_the_sixth_try_from_one_address_is_refused_even_with_the_right_password(ada, sign_in):
     for _ in range(5):
         sign_in(Client(), ada.email, "wrong password")
-    client = Client(REMOTE_ADDR="203.0.113.9")
-    assert "Too many failed" in sign_in(client, ada.email).content.decode()
+    client = Client()
+    assert "Too many attempts" in sign_in(client, ada.email).content.decode()
     assert not get_user(client).is_authenticated
 
 
 def test_one_address_gets_ten_wrong_tries_whatever_accounts_it_tries(client, ada, sign_in):
     for number in range(10):
         sign_in(client, f"person{number}@example.org", "wrong password")
-    assert "Too many failed" in sign_in(client, ada.email).content.decode()
+    assert "Too many attempts" in sign_in(client, ada.email).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_forged_header_does_not_evade_the_limit(client, ada, sign_in, header):
     for number in range(10):
         sign_in(client, f"person{number}@example.org", "wrong", **{header: f"198.51.100.{number}"})
     response = sign_in(client, ada.email, **{header: "198.51.100.77"})
-    assert "Too many failed" in response.content.decode()
+    assert "Too many attempts" in response.content.decode()
 
 
 def test_another_address_is_not_limited_by_it(client, ada, sign_in):
@@ -109,11 +109,13 @@ def test_more_than_twenty_sign_ups_a_minute_get_the_page_for_too_many(client, si
     assert "Too many attempts" in responses[-1].content.decode()
 
 
-def test_many_addresses_do_not_push_the_limits_out_of_the_cache(client, ada, sign_in):
+def test_many_addresses_do_not_push_the_limits_out_of_the_cache(ada):
+    """Those of allauth, which are counted there."""
+    reset = {"path": "/accounts/password/reset/", "data": {"email": ada.email}}
     for number in range(5):
-        sign_in(Client(REMOTE_ADDR=f"198.51.100.{number}"), ada.email, "wrong password")
+        Client(REMOTE_ADDR=f"198.51.100.{number}").post(**reset)
     cache.set_many({f"attempts:{number}": 1 for number in range(1_000)})
-    assert "Too many failed" in sign_in(client, ada.email).content.decode()
+    assert Client().post(**reset).status_code == 429
 
 
 def test_the_admin_signs_in_where_everyone_does(client):

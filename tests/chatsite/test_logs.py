@@ -8,7 +8,7 @@ import logging
 import pytest
 from structlog.contextvars import bound_contextvars
 
-from chatsite.configuration.logs import line_formatter
+from chatsite.configuration.logs import WithoutTraceback, line_formatter
 
 SECRET = "the words of a message"
 
@@ -62,3 +62,13 @@ def test_a_line_break_in_an_event_begins_no_line_of_its_own(log_format):
 def test_each_answer_names_its_own_request(client):
     first, second = (client.get("/accounts/login/", headers={"X-Request-Id": "mine"}) for _ in range(2))
     assert len({first["X-Request-Id"], second["X-Request-Id"], "mine"}) == 3
+
+
+def test_a_host_that_is_not_ours_is_one_line_without_a_traceback(client, caplog):
+    with caplog.at_level(logging.ERROR):
+        assert client.get("/", headers={"host": "evil.example"}).status_code == 400
+    [refused] = [each for each in caplog.records if each.name == "django.security.DisallowedHost"]
+    assert WithoutTraceback().filter(refused)
+    line = line_formatter(log_format="console").format(refused)
+    assert "evil.example" in line
+    assert "\n" not in line

@@ -18,7 +18,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
-from chatsite.accounts.models import AccountChange, ChangeKind, User
+from chatsite.accounts.models import AccountChange, ChangeKind, SecurityEventKind, User
+from chatsite.accounts.security.security_log import record_request_event
 from chatsite.accounts.signed_in_request import SignedInRequest
 
 MOST_SHOWN = 50
@@ -34,6 +35,8 @@ def record_account_change(
     change = AccountChange.objects.create(
         user=user, admin=request.user, admin_email=request.user.email, kind=kind, detail=detail
     )
+    about = f"{kind} by {request.user.pk}"
+    record_request_event(SecurityEventKind.CHANGED_BY_ADMIN, request, user=user, about=about)
     transaction.on_commit(partial(_mail, request, change, email or user.email))
 
 

@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 
 from chatsite.accounts.models import AccountChange, Invitation, User
+from chatsite.accounts.security.security_log import forget_security_events
 
 
 def send_deletion_email(request: HttpRequest, email: str) -> None:
@@ -29,6 +30,7 @@ def forget_user(user: User) -> None:
 
     An invitation that is not used stays as it is: without an address it would be open to any.
     """
+    forget_security_events(user)
     AccountChange.objects.filter(user=user).update(user=None, detail="")
     Invitation.objects.filter(used_by=user).update(email="", note="")
     # The admin's log names objects by the address, or by a phrase that ends with it: "limits of ada@example.org". Its

@@ -1,4 +1,4 @@
-"""Admin pages of accounts: users, invitations, limits, the gate, account changes.
+"""Admin pages of accounts: users, invitations, limits, the gate, account changes, security events.
 
 The pages that django-allauth and Django would add beside them are unregistered.
 """
@@ -15,10 +15,10 @@ from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
-from . import account_change, gate, invitation, limits, user
+from . import account_change, gate, invitation, limits, security_event, user
 from .user import UserAdmin
 
-__all__ = ["UserAdmin", "account_change", "gate", "invitation", "limits", "user"]
+__all__ = ["UserAdmin", "account_change", "gate", "invitation", "limits", "security_event", "user"]
 
 admin.site.unregister(EmailAddress)  # an address is changed with its user, here or by themselves
 admin.site.unregister(Group)  # the role says it all

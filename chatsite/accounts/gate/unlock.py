@@ -7,11 +7,13 @@ import uuid
 from django.db import transaction
 from django.db.models.functions import Now
 
+from chatsite.accounts.attempts import TooManyAttempts
 from chatsite.accounts.gate.admission import load_admission_facts
-from chatsite.accounts.gate.attempts import count_attempt, refund_attempt
+from chatsite.accounts.gate.attempts import count_gate_attempt, refund_gate_attempt
 from chatsite.accounts.gate.passwords import matches_gate_password, required_gate_password
 from chatsite.accounts.gate.seats import assign_seats, lock_gate
-from chatsite.accounts.models import GateEntry, User
+from chatsite.accounts.models import GateEntry, SecurityEventKind, User
+from chatsite.accounts.security.security_log import record_security_event
 
 
 def unlock(user: User, raw: str, *, address: str) -> bool:
@@ -19,13 +21,20 @@ def unlock(user: User, raw: str, *, address: str) -> bool:
 
     Returns whether it is right; the admission says whether a seat was free. Raises `TooManyAttempts`.
     """
-    count_attempt(user, address)
+    try:
+        count_gate_attempt(user, address)
+    except TooManyAttempts as refusal:
+        if refusal.is_first:
+            record_security_event(SecurityEventKind.GATE_LIMITED, user=user, address=address)
+        raise
     facts = load_admission_facts([user.pk]).get(user.pk)
     password = required_gate_password(user, facts) if facts else None
     if not matches_gate_password(password, raw) or password is None or facts is None:  # the account may be gone by now
+        record_security_event(SecurityEventKind.GATE_FAILED, user=user if facts else None, address=address)
         return False
-    refund_attempt(user, address)
+    refund_gate_attempt(user, address)
     _record_entry(user, password.version)
+    record_security_event(SecurityEventKind.GATE_ENTERED, user=user, address=address)
     return True
 
 

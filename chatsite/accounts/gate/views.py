@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
+from chatsite.accounts.attempts import TooManyAttempts
 from chatsite.accounts.gate.admission import Admission, load_admission_facts
-from chatsite.accounts.gate.attempts import TooManyAttempts
 from chatsite.accounts.gate.forms import UnlockForm
 from chatsite.accounts.gate.passwords import required_gate_password
 from chatsite.accounts.gate.seats import admit, waiting_position

@@ -198,9 +198,9 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="GateAttempts",
+            name="AttemptCount",
             fields=[
-                ("tried_by", models.CharField(max_length=80, primary_key=True, serialize=False)),
+                ("tried_by", models.CharField(max_length=90, primary_key=True, serialize=False)),
                 ("began_at", models.DateTimeField(db_index=True)),
                 ("count", models.PositiveIntegerField()),
             ],
@@ -550,4 +550,21 @@ class Migration(migrations.Migration):
             ],
         ),
         make_append_only("accounts_accountchange", forgets=["user_id", "admin_id"], clears=["detail"]),
+        migrations.CreateModel(
+            name='SecurityEvent',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField(auto_now_add=True, db_index=True, verbose_name='at')),
+                ('kind', models.CharField(choices=[('signed_in', 'signed in'), ('signed_out', 'signed out'), ('signed_up', 'signed up'), ('sign_up_refused', 'sign-up refused'), ('sign_in_failed', 'sign-in failed'), ('sign_in_limited', 'sign-in limited'), ('code_failed', 'second factor failed'), ('gate_entered', 'gate entered'), ('gate_failed', 'gate password wrong'), ('gate_limited', 'gate limited'), ('access_refused', 'access refused'), ('factor_added', 'second factor added'), ('factor_removed', 'second factor removed'), ('codes_renewed', 'recovery codes renewed'), ('password_changed', 'password changed'), ('password_reset', 'password reset'), ('email_changed', 'email address changed'), ('changed_by_admin', 'changed by an admin'), ('admin_action', 'admin action')], max_length=16, verbose_name='event')),
+                ('network', models.CharField(blank=True, max_length=43, verbose_name='network')),
+                ('about', models.CharField(blank=True, max_length=100, verbose_name='about')),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='security_events', to=settings.AUTH_USER_MODEL, verbose_name='user')),
+            ],
+            options={
+                'verbose_name': 'security event',
+                'verbose_name_plural': 'security events',
+                'ordering': ['-pk'],
+            },
+        ),
+        make_append_only("accounts_securityevent", forgets=["user_id"], clears=["network"]),
     ]

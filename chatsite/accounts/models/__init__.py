@@ -1,21 +1,23 @@
 """Models of accounts: users and their roles, sessions, invitations, limits and the gate."""
 
 from .account_change import AccountChange, ChangeKind
+from .attempt_count import AttemptCount
 from .cache_entry import CacheEntry
 from .first_admin_link import FirstAdminLink
-from .gate import Gate, GateAttempts, GateEntry, GateMode, GatePassword
+from .gate import Gate, GateEntry, GateMode, GatePassword
 from .invitation import Invitation, InvitationState
 from .limits import Limits, SiteBudget
+from .security_event import SecurityEvent, SecurityEventKind
 from .session import Session
 from .user import GateRule, Role, User, UserManager
 
 __all__ = [
     "AccountChange",
+    "AttemptCount",
     "CacheEntry",
     "ChangeKind",
     "FirstAdminLink",
     "Gate",
-    "GateAttempts",
     "GateEntry",
     "GateMode",
     "GatePassword",
@@ -24,6 +26,8 @@ __all__ = [
     "InvitationState",
     "Limits",
     "Role",
+    "SecurityEvent",
+    "SecurityEventKind",
     "Session",
     "SiteBudget",
     "User",

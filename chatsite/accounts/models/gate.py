@@ -1,4 +1,4 @@
-"""The gate: its mode, passwords, entries and counted attempts."""
+"""The gate: its mode, passwords and entries."""
 
 from __future__ import annotations
 
@@ -86,17 +86,3 @@ class GateEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} {'inside' if self.seated_at else 'waiting'}"
-
-
-class GateAttempts(models.Model):
-    """How many passwords were tried since *began_at*, for one account or from one address.
-
-    *tried_by* names the account, or holds a keyed hash of the address, so that the table does not show who was where.
-    """
-
-    tried_by = models.CharField(max_length=80, primary_key=True)
-    began_at = models.DateTimeField(db_index=True)
-    count = models.PositiveIntegerField()
-
-    def __str__(self) -> str:
-        return f"{self.count} by {self.tried_by}"

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from allauth.core import context
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn.forms import (
@@ -24,6 +25,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from fido2.webauthn import UserVerificationRequirement
+
+from chatsite.accounts.models import SecurityEventKind, User
+from chatsite.accounts.security.security_log import record_request_event
 
 NAME_LENGTH = 60
 CREDENTIAL_LENGTH = 32_768  # the largest attestations are a third of it
@@ -117,10 +121,15 @@ class _AnyCredential(forms.Form):
     """For allauth's three forms that take a passkey: they expect well-formed input."""
 
     credential = CredentialField()
+    user: User | None
 
     def clean_credential(self) -> Authenticator:
-        with _rejecting_malformed_input():
-            return super().clean_credential()  # type: ignore[misc]  # of the form that it is mixed into
+        try:
+            with _rejecting_malformed_input():
+                return super().clean_credential()  # type: ignore[misc]  # of the form that it is mixed into
+        except forms.ValidationError:
+            record_request_event(SecurityEventKind.CODE_FAILED, context.request, user=self.user, about="webauthn")
+            raise
 
 
 class UsePasskeyForm(_AnyCredential, AuthenticateWebAuthnForm):

@@ -52,8 +52,27 @@ NEVER_REACHED = [
     )
 ]
 INSIDE = gettext_noop("Its host has an address inside a private network, and MCP_HOSTS does not list it.")
-SITE_LOCAL = ip_network("fec0::/10")
+# Not the internet, though some versions of Python call them global: old private addresses, translators inside,
+# protocol assignments, the 6to4 relay, documentation, segment routing.
+# https://www.iana.org/assignments/iana-ipv6-special-registry/ and .../iana-ipv4-special-registry/ (2026-11-25)
+NOT_OUTSIDE = [
+    ip_network(network)
+    for network in (
+        "fec0::/10",
+        "64:ff9b:1::/48",
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "3fff::/20",
+        "5f00::/16",
+    )
+]
+# NAT64, the same inside this network, IPv4-translated, and the obsolete IPv4-compatible: their last bits are an IPv4
+# address.
 NAT64 = ip_network("64:ff9b::/96")
+LOCAL_NAT64 = ip_network("64:ff9b:1::/48")
+IPV4_TRANSLATED = ip_network("::ffff:0:0:0/96")
+IPV4_COMPATIBLE = ip_network("::/96")
+LOOPBACK = ip_address("::1")
 
 
 class EgressRefused(OSError):
@@ -107,7 +126,7 @@ def require_reachable(address: IPAddress, *, is_named: bool) -> None:
     for each in _with_embedded_ipv4(address):
         if any(each in network for network in NEVER_REACHED):
             raise EgressRefused(gettext_noop("Windowseat never connects to the address of its host."))
-        if not is_named and (not each.is_global or each in SITE_LOCAL):
+        if not is_named and (not each.is_global or any(each in network for network in NOT_OUTSIDE)):
             raise EgressRefused(INSIDE)
 
 
@@ -117,8 +136,11 @@ def _with_embedded_ipv4(address: IPAddress) -> list[IPAddress]:
         return [address]
     if mapped := address.ipv4_mapped:
         return [mapped]
-    if address in NAT64:
-        return [IPv4Address(int(address) & 0xFFFFFFFF)]
+    last_bits = IPv4Address(int(address) & 0xFFFFFFFF)
+    if address in NAT64 or address in IPV4_TRANSLATED:
+        return [last_bits]
+    if address in LOCAL_NAT64 or (address in IPV4_COMPATIBLE and address != LOOPBACK):
+        return [address, last_bits]
     return [address, *filter(None, (address.sixtofour, *(address.teredo or ())))]
 
 

@@ -1,0 +1,1 @@
+"""The security log: a line and a row for each event. Begin with `security_log`."""
