@@ -25,6 +25,7 @@ admin.site.password_change = password_change  # type: ignore[method-assign, assi
 admin.site.search = partial(page_not_found, exception=Http404())  # type: ignore[attr-defined]  # Unfold adds it
 
 handler400 = "conversations.views.http.errors.bad_request"
+handler500 = "conversations.views.http.errors.server_error"
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/signup/", views.SignUpView.as_view(), name="account_signup"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 
@@ -10,11 +11,13 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
+from django.template import loader
 from django.urls import reverse
-from django.utils.translation import override
+from django.utils.translation import get_language_from_request, override
 from django_htmx.http import HttpResponseClientRedirect
 
 from chatsite.accounts.preferences.reader_language import reader_language
+from chatsite.postgres.pool import is_pool_full
 from conversations.access import require_admitted
 from conversations.core.errors import (
     AccessError,
@@ -47,13 +50,15 @@ from conversations.core.errors import (
     RequestTooSlow,
     ScenarioNotFound,
     SignInRequired,
+    SiteBusy,
     SummaryChanged,
     SummaryTooLong,
     TooManyFiles,
     TooManyPictures,
+    TooManyRequestsAtOnce,
     UploadTooLarge,
 )
-from conversations.wording.error_sentences import error_sentence, request_reader
+from conversations.wording.error_sentences import ReaderLocale, error_sentence, request_reader
 
 # The first class that fits decides.
 STATUSES: dict[type[ConversationError], int] = {
@@ -73,6 +78,7 @@ STATUSES: dict[type[ConversationError], int] = {
     SummaryChanged: 409,
     SummaryTooLong: 413,
     LimitReached: 429,
+    TooManyRequestsAtOnce: 429,
     AccessError: 403,
     PromptError: 413,
     RequestTooLarge: 413,
@@ -90,8 +96,10 @@ STATUSES: dict[type[ConversationError], int] = {
     InputError: 400,
     FrameError: 400,
     CompletionError: 502,
+    SiteBusy: 503,
     ConversationError: 500,
 }
+RETRY_AFTER_SECONDS = 2
 View = Callable[..., HttpResponseBase]
 Refuse = Callable[..., HttpResponse]
 
@@ -135,6 +143,26 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
         return refused(request, TooManyFiles(most=settings.DATA_UPLOAD_MAX_NUMBER_FILES))
     with override(reader_language(request)):  # it may be refused before the reader's language was determined
         return render(request, "400.html", status=400)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """What failed in a way that no view has words for; a full connection pool passes, all else is our fault."""
+    is_full = is_pool_full(sys.exc_info()[1])
+    error = SiteBusy() if is_full else ConversationError()
+    status = status_of(error)
+    # The user's own language would be asked of the database, which may be what failed.
+    reader = ReaderLocale(get_language_from_request(request))
+    if wants_json(request):
+        response: HttpResponse = JsonResponse(
+            {"code": error.code, "message": error_sentence(error, reader)}, status=status
+        )
+    else:
+        with override(reader.language_code):
+            template = "503.html" if is_full else "500.html"
+            response = HttpResponse(loader.render_to_string(template), status=status)
+    if is_full:
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
 
 
 def refused(request: HttpRequest, error: ConversationError) -> HttpResponse:
