@@ -26,6 +26,7 @@ from conversations.runs.reaper import Reaper  # noqa: E402
 from conversations.runs.worker import Worker  # noqa: E402
 from conversations.sockets.routing import websocket_urlpatterns  # noqa: E402
 from conversations.views.http.body_limit import BodyLimit  # noqa: E402
+from conversations.views.http.user_share import UserShare  # noqa: E402
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -50,7 +51,7 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
 
 application = ProtocolTypeRouter(
     {
-        "http": BodyLimit(cast(Application, django_application)),
+        "http": BodyLimit(UserShare(cast(Application, django_application))),
         "websocket": SiteOriginValidator(
             SessionMiddlewareStack(URLRouter(websocket_urlpatterns)), settings.WEBSOCKET_ORIGINS
         ),

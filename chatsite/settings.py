@@ -142,6 +142,15 @@ REPLIES_PER_USER = ENV.integer(
 MONEY_PER_DAY_USD = ENV.number(
     "MONEY_PER_DAY_USD", default=None, help="US dollars that one user may use in a day (UTC); empty is without limit."
 )
+REQUESTS_PER_USER = ENV.integer(
+    "REQUESTS_PER_USER",
+    default=2,
+    minimum=1,
+    help="Requests for pages of one user that a process answers at once; the others wait in their order.",
+)
+SOCKETS_PER_USER = ENV.integer(
+    "SOCKETS_PER_USER", default=40, minimum=1, help="Open pages of one user that a process keeps connected."
+)
 RUN_WORKER = ENV.switch(
     "RUN_WORKER", default=True, help="Make replies inside the web process. Off when `run_worker` processes do it."
 )

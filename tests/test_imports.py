@@ -106,7 +106,7 @@ HIDDEN_IN = {
     "conversations/sockets/consumers.py",
     "prometheus_client": "conversations/metrics.py conversations/selectors/figures/live_gauges.py "
     "conversations/views/http/metrics.py conversations/management/commands/run_worker.py",
-    "uvicorn": "conversations/management/commands/serve.py",
+    "uvicorn": "conversations/management/commands/serve.py conversations/management/http_protocol.py",
 }
 # Package that serves few → the one module of it that the rest of the product may import.
 DOORS = {

@@ -1,7 +1,7 @@
 """The indexer, beside the run worker: parses and embeds documents, and keeps the tools of MCP servers listed.
 
-All of it stands behind replies: one child process that parses, one request for vectors, and a thread of their own for
-the database, so that users who wait for a reply do not wait for them.
+All of it stands behind replies: two child processes that parse, for two users, one request for vectors, and a thread of
+their own for the database, so that users who wait for a reply do not wait for them.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from .repeated_work import BREATH_SECONDS, repeat_work
 logger = logging.getLogger(__name__)
 
 KEEP_SECONDS = 2.0
+PARSED_AT_ONCE = 2
 PASSAGES_AT_ONCE = 25
 REMEMBERED_PEOPLE = 1_000
 LAST_WORDS_SECONDS = 5.0
@@ -70,7 +71,7 @@ class Indexer:
     def __init__(self) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._read_turns, self._embed_turns = Turns(), Turns()
-        self._to_read, self._to_embed = asyncio.Event(), asyncio.Event()
+        self._to_read, self._to_embed = [asyncio.Event() for _ in range(PARSED_AT_ONCE)], asyncio.Event()
         self._subscriber: Subscriber | None = None
         self._duties: list[asyncio.Task[None]] = []
 
@@ -78,7 +79,7 @@ class Indexer:
         self._subscriber = Subscriber(self._hear)
         subscribe(DOCUMENTS, self._subscriber)
         self._duties = [
-            asyncio.create_task(repeat_work(self._read_next, self._to_read), name="read documents"),
+            *(asyncio.create_task(repeat_work(self._read_next, more), name="read documents") for more in self._to_read),
             asyncio.create_task(repeat_work(self._embed_next, self._to_embed), name="embed passages"),
             asyncio.create_task(keep_tools_listed(), name="list tools"),
         ]
@@ -93,8 +94,12 @@ class Indexer:
             await asyncio.wait(self._duties, timeout=LAST_WORDS_SECONDS)
 
     def _hear(self, payload: str) -> None:
-        self._to_read.set()
+        self._look_for_documents()
         self._to_embed.set()
+
+    def _look_for_documents(self) -> None:
+        for more in self._to_read:
+            more.set()
 
     async def _read_next(self) -> bool:
         """Read one document. Returns whether there was one."""
@@ -106,6 +111,7 @@ class Indexer:
         if held:
             await _read(held)
             publish(DOCUMENTS_READ, "read")
+            self._look_for_documents()  # the user may have more
             self._to_embed.set()
         return True
 

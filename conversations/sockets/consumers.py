@@ -25,7 +25,14 @@ from chatsite.accounts.sessions.session_store import find_session_user
 from chatsite.postgres.faults import is_passing_fault
 from conversations import metrics
 from conversations.access import find_conversation, require_admitted
-from conversations.core.errors import AccessError, ConversationError, FrameError, GateClosed, SignInRequired
+from conversations.core.errors import (
+    AccessError,
+    ConversationError,
+    FrameError,
+    GateClosed,
+    SignInRequired,
+    TooManyRequestsAtOnce,
+)
 from conversations.core.frames.definitions import (
     FROM_PAGE,
     CallDecide,
@@ -43,6 +50,7 @@ from conversations.core.frames.frame import parse_frame
 from conversations.live.database_threads import in_rendering_thread, in_thread
 from conversations.live.fanout import PROCESS_ID, conversation_topic, person_topic
 from conversations.live.session_watcher import session_watcher
+from conversations.live.user_turns import QueueFull
 from conversations.models import Conversation
 from conversations.services.conversations.language_model import choose_language_model
 from conversations.services.messages.edit_message import edit_message
@@ -54,6 +62,7 @@ from conversations.views.conversations.snapshot import conversation_snapshot
 from conversations.wording.error_sentences import error_sentence, socket_reader
 
 from .send_buffer import SendBuffer
+from .socket_shares import shares
 from .subscriptions import Subscriptions
 
 logger = logging.getLogger(__name__)
@@ -69,6 +78,7 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
 
     _rechecking: asyncio.Task[None] | None = None
     _is_counted = False
+    _user_id: int | None = None
 
     async def dispatch(self, message: Mapping[str, Any]) -> None:
         """Call the method of an event. Channels closes connections in a thread first: `database_threads` does that."""
@@ -83,6 +93,11 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         except NOT_ADMITTED:
             await self.close()  # before it is accepted: the handshake answers 403
             return
+        if not shares().take_socket(user.pk):
+            logger.info("a user has too many open pages", extra={"user_id": user.pk})
+            await self.close(CLOSE_TRY_AGAIN_LATER)
+            return
+        self._user_id = user.pk
         self.reader = socket_reader(self.scope, user)
         await self.accept()
         metrics.open_sockets.inc()
@@ -94,6 +109,8 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
     async def disconnect(self, code: int) -> None:
         if self._is_counted:
             metrics.open_sockets.dec()
+        if self._user_id is not None:
+            shares().give_socket_back(self._user_id)
         session_watcher().forget(self._recheck_admission)
         self.buffer.stop()
         await self.subscriptions.listen_to()
@@ -104,9 +121,10 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         frame: PageFrame | None = None
         try:
             frame = parse_frame(_decode(text_data), FROM_PAGE)
-            conversation = await in_thread(_find_conversation)(self.scope["session"].session_key, frame.conversation)
-            bind_contextvars(conversation_id=str(frame.conversation), user_id=conversation.owner_id)
-            await self._HANDLERS[type(frame)](self, conversation, frame)
+            async with shares().turns_for(frame).turn(self._user_id):
+                await self._handle(frame)
+        except QueueFull:
+            self._refuse(TooManyRequestsAtOnce(), frame)
         except NOT_ADMITTED as error:
             await self.close(_close_code(error))
         except ConversationError as error:
@@ -114,6 +132,11 @@ class PageConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels ha
         except Exception:
             logger.exception("a frame could not be handled")
             self._refuse(ConversationError(), frame)
+
+    async def _handle(self, frame: PageFrame) -> None:
+        conversation = await in_thread(_find_conversation)(self.scope["session"].session_key, frame.conversation)
+        bind_contextvars(conversation_id=str(frame.conversation), user_id=conversation.owner_id)
+        await self._HANDLERS[type(frame)](self, conversation, frame)
 
     def _refuse(self, error: ConversationError, frame: PageFrame | None) -> None:
         if isinstance(error, FrameError):

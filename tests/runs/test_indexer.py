@@ -114,6 +114,7 @@ async def test_no_ones_many_files_hold_up_the_first_of_another_user():
     while claimed := await in_thread(claim_document, "worker", turns.all()):
         served.append(claimed[1])
         turns.give(claimed[1])
+        await in_thread(Document.objects.filter(state="parsing").update, state="ready")
     assert served == [alice, bob, alice, alice, alice, alice]
 
 
@@ -317,3 +318,41 @@ async def test_two_processes_never_ask_for_the_same_vectors(endpoint):
     batch = await in_thread(claim_batch, "one", [], embedding_model())
     assert batch.document == document
     assert await in_thread(claim_batch, "two", [], embedding_model()) is None
+
+
+def bring_more(document, name, content=TEXT):
+    place = document.conversation
+    return add_document(user=place.owner, place=place, name=name, content=content.encode()).document
+
+
+def test_a_user_has_one_document_parsed_at_a_time_and_others_are_not_kept_waiting():
+    first = bring("first.md")
+    second = bring_more(first, "second.md", TEXT + "more")
+    other = bring("other.md", person="bob")
+    assert [claim_document(lane, [])[0].id for lane in "ab"] == [first.pk, other.pk]
+    assert claim_document("c", []) is None
+    Document.objects.filter(pk=first.pk).update(state="ready")
+    assert claim_document("c", [])[0].id == second.pk
+
+
+def test_of_users_who_wait_alike_the_small_file_comes_first():
+    large, small = bring("large.md"), bring("small.md", person="bob")
+    Document.objects.filter(pk=large.pk).update(size_bytes=index_document.SMALL_BYTES + 1)
+    assert claim_document("a", [])[0].id == small.pk
+    assert claim_document("b", [])[0].id == large.pk
+
+
+async def test_a_file_is_read_beside_one_that_takes_long(monkeypatch):
+    parse = indexing.parse_document
+
+    async def parse_slowly(content, **options):
+        if options["name"] == "long.md":
+            await asyncio.Event().wait()
+        async for piece in parse(content, **options):
+            yield piece
+
+    monkeypatch.setattr(indexing, "parse_document", parse_slowly)
+    async with running():
+        long = await when(await in_thread(bring, "long.md"), state="parsing")
+        await when(await in_thread(bring, "short.md", TEXT, "bob"), state="ready")
+        assert (await in_thread(Document.objects.get, pk=long.pk)).state == "parsing"

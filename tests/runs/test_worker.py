@@ -319,3 +319,15 @@ async def test_the_next_window_begins_where_the_last_one_did(worker, provider):
     moves = [after - before for before, after in pairwise(beginnings) if after != before]
     assert 2 <= len(moves) <= 4, "it moves now and then"
     assert min(moves) > 2, "and then by several messages"
+
+
+@pytest.mark.parametrize("megabytes", [5, 20])
+async def test_a_provider_that_sends_far_more_than_was_asked_for_is_cut_off(worker, provider, upstream, megabytes):
+    provider(f"megabytes-{megabytes}")
+    reply = await ended((await in_thread(ask)).reply)
+    asked_tokens = upstream.log()[-1]["body"]["max_tokens"]
+    assert reply.state == "complete"
+    assert asked_tokens < reply.content_tokens <= 4 * asked_tokens
+    completion = await in_thread(Completion.objects.get)
+    assert (completion.usage_estimated, completion.finish_reason) == (True, "length")
+    assert completion.output_tokens == reply.content_tokens

@@ -8,6 +8,7 @@
     │ ├ SummaryEmpty, SummaryTooLong, SummaryChanged, WebSearchNotOffered
     │ ├ DocumentTooLarge, TooManyDocuments, DocumentStorageFull, FileMissing, TooManyFiles, FilesTooLarge
     │ └ PictureTooLarge, TooManyPictures, PicturesGone
+    ├ SiteBusy                        the same request may be answered in a moment
     ├ FrameError                      the page sent what is not a frame
     ├ PromptError                     nothing was sent
     │ ├ SystemPromptTooLong, PinsTooLong, ToolSchemasTooLong      our fixed part
@@ -62,6 +63,7 @@
       │   └ MonthlyMoneyUsedUp, SiteMoneyUsedUp, SiteMonthlyMoneyUsedUp
       ├ TooManyRepliesAtOnce          opens when one of them ends
       ├ TooManyAwaitingApproval       opens when one of them is approved or refused
+      ├ TooManyRequestsAtOnce         opens when some of them are answered
       ├ MoneyReserved                 may open when one of them ends
       │ └ SiteMoneyReserved
       ├ ReadingRefused                the content of others' conversations
@@ -104,10 +106,11 @@ from .access import (
     SiteMonthlyMoneyUsedUp,
     TooManyAwaitingApproval,
     TooManyRepliesAtOnce,
+    TooManyRequestsAtOnce,
     UploadsForbidden,
     UploadsUsedUp,
 )
-from .base import ConversationError
+from .base import ConversationError, SiteBusy
 from .completions import (
     ApprovalTimedOut,
     CompletionError,
@@ -326,6 +329,7 @@ __all__ = [
     "ScenarioNotFound",
     "SeatsTaken",
     "SignInRequired",
+    "SiteBusy",
     "SiteMoneyReserved",
     "SiteMoneyUsedUp",
     "SiteMonthlyMoneyUsedUp",
@@ -342,6 +346,7 @@ __all__ = [
     "TooManyPictures",
     "TooManyPicturesForModel",
     "TooManyRepliesAtOnce",
+    "TooManyRequestsAtOnce",
     "ToolBusy",
     "ToolChanged",
     "ToolError",

@@ -73,6 +73,13 @@ class TooManyRepliesAtOnce(AccessError):
     template = "You already have as many replies in progress as you may. Wait for one to finish, or stop one."
 
 
+class TooManyRequestsAtOnce(AccessError):
+    """So many requests of this user wait for their turn that no more are kept waiting."""
+
+    code = "too_many_requests_at_once"
+    template = "You have sent very many requests at once. Wait a moment, then try again."
+
+
 class TooManyAwaitingApproval(AccessError):
     """Each reserves the money for its longest loop while it awaits approval, so their number is limited."""
 

@@ -29,3 +29,10 @@ class ConversationError(Exception):
         if not cls.counted:
             return translate(cls.template)
         return translate_plural(cls.singular, cls.template, number_in(params[cls.counted]))
+
+
+class SiteBusy(ConversationError):
+    """No database connection became free in time."""
+
+    code = "site_busy"
+    template = "This site is very busy at the moment. Your text is kept; please try again in a moment."

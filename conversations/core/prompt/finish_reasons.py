@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+LENGTH = "length"  # OpenAI's own, and ours for a reply that we cut
 End = Literal["whole", "length", "filter", "refusal", "error", "unknown"]
 
 _ENDS: dict[str, End] = {

@@ -15,6 +15,8 @@ from django.db import DatabaseError, connections
 from chatsite.accounts.sign_up.first_admin import first_admin_url
 from chatsite.postgres.connection import begin_serving, end_waits
 from conversations.management.ending import ENDING_SECONDS, end_within
+from conversations.management.http_protocol import HttpProtocol
+from conversations.management.memory import return_freed_memory
 from conversations.management.startup import (
     CannotListen,
     banner,
@@ -92,6 +94,7 @@ class Command(BaseCommand):
 
 def serve(listener: socket.socket, *, announcement: str) -> None:
     """Answer requests until the process is told to stop; then let running requests end."""
+    return_freed_memory()
     with suppress(KeyboardInterrupt):
         AnnouncedServer(server_config(), announcement).run(sockets=[listener])
 
@@ -100,7 +103,7 @@ def server_config() -> uvicorn.Config:
     return uvicorn.Config(
         "chatsite.asgi:application",
         loop="uvloop",
-        http="httptools",
+        http=HttpProtocol,
         ws="websockets-sansio",
         ws_max_size=MAX_FRAME_BYTES,
         ws_per_message_deflate=False,  # costs 16-31 µs for every delta

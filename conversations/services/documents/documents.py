@@ -111,7 +111,8 @@ def _keep(user: User | None, place: Place, name: str, content: bytes) -> AddedDo
     document = Document.objects.create(
         **owner, uploader=user, name=clean_file_name(name), size_bytes=len(content), digest=digest
     )
-    DocumentFile.objects.create(document=document, content=content)
+    # By its id: as an object it would hold its bytes in a cycle with the document.
+    DocumentFile.objects.create(document_id=document.pk, content=content)
     transaction.on_commit(partial(publish, DOCUMENTS, "waiting"))
     return AddedDocument(document, created=True)
 

@@ -25,6 +25,7 @@ from conversations.services.counting.model_context import model_context
 
 LEASE = dt.timedelta(seconds=15)
 MOST_ATTEMPTS = 3
+SMALL_BYTES = 1_000_000
 
 # What is in a deleted conversation is left as it is: that may be undone, and else it goes soon.
 IS_WANTED = """NOT EXISTS (
@@ -32,12 +33,19 @@ IS_WANTED = """NOT EXISTS (
     WHERE conversation.id = candidate.conversation_id AND conversation.deleted_at IS NOT NULL
 )"""
 # *served* are the users whose documents were parsed last, the latest at the end: one user's hundred files do not hold
-# up the one file of another. Locked rows are being claimed by another worker, or deleted.
+# up the one file of another. One document of a user is parsed at a time, over all workers, so that one who sends what
+# takes minutes leaves the other lanes to others; of users whose turn it is as much, small files come first. Locked rows
+# are being claimed by another worker, or deleted.
 CLAIM = f"""
 WITH next AS (
   SELECT id FROM conversations_document AS candidate
   WHERE (state = 'waiting' OR (state = 'parsing' AND lease_until < statement_timestamp())) AND {IS_WANTED}
-  ORDER BY array_position(%(served)s::bigint[], coalesce(uploader_id, 0)) NULLS FIRST, id
+    AND coalesce(uploader_id, 0) NOT IN (
+      SELECT coalesce(uploader_id, 0) FROM conversations_document
+      WHERE state = 'parsing' AND lease_until >= statement_timestamp()
+    )
+  ORDER BY array_position(%(served)s::bigint[], coalesce(uploader_id, 0)) NULLS FIRST,
+    size_bytes > {SMALL_BYTES}, id
   LIMIT 1 FOR UPDATE SKIP LOCKED
 )
 UPDATE conversations_document AS document

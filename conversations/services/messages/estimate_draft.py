@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from chatsite.accounts.limits import effective_limits
 from chatsite.accounts.models import User
+from chatsite.postgres.pool import release_connection
 from conversations.core.errors import (
     ConversationError,
     MoneyReserved,
@@ -35,6 +36,8 @@ from conversations.services.limits.message_checks import (
     worst_reply_cost,
 )
 from conversations.services.windows.build_window import build_window, draft_message, newest_with_pictures
+
+LONG_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,8 @@ def estimate_draft(
             owner=user, scenario=scenario, language_model=language_model, searches_web=begins_searching
         )
     context, head = conversation_context(conversation), conversation.head
+    if len(content) > LONG_CHARACTERS:
+        release_connection()  # others need it more than what is counted for a while
     draft = draft_message(UNSTORABLE.sub("", content), position=head.position + 1 if head else 0, context=context)
     pictures = pictures_of_conversation(conversation.pk, picture_ids) if conversation.pk else ()
     return _limited(user, _fitted(conversation, draft, pictures, context, policy, with_recall))

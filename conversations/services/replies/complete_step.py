@@ -32,7 +32,7 @@ from conversations.core.errors import (
     StreamBroken,
 )
 from conversations.core.money.unit_prices import UnitPrices
-from conversations.core.prompt.finish_reasons import end_of
+from conversations.core.prompt.finish_reasons import LENGTH, end_of
 from conversations.core.prompt.kept_reasoning import KeptReasoning, kept_reasoning
 from conversations.core.prompt.pictures import digests_in
 from conversations.core.window.window_record import WindowRecord
@@ -66,6 +66,7 @@ from conversations.services.ledger.reservations import LoopNotCovered, requests_
 
 from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
 from .reasoning import NO_REASONING, Reasoning
+from .reply_limit import ReplyLimit
 
 logger = logging.getLogger(__name__)
 MOST_GUESSES = 5  # of a smaller prompt, each half of the one before, where the provider names no number
@@ -355,12 +356,18 @@ async def _stream(
     request: CompletionRequest, progress: StepProgress, sink: ReplySink, client: CompletionClient
 ) -> None:
     """Follow one completion to its end. Raises `StreamBroken` if it ends without saying why."""
+    limit = ReplyLimit(request.max_output_tokens, progress.model)
     try:
         async with aclosing(client.stream(request)) as events:
             async for event in events:
-                _take(event, progress, sink)
+                _take(limit.cut(event), progress, sink)
+                if limit.is_reached:
+                    break  # the connection is closed with the stream
     finally:
         sink.end_attempt(reasoning_tokens=progress.reported_reasoning_tokens)
+    if limit.is_reached:
+        logger.warning("a reply was cut: the provider sent far more than it was asked for")
+        progress.end = CompletionEnd(LENGTH, None, "", request.language_model)
     if progress.end is None or not progress.end.finish_reason:
         raise StreamBroken(detail="the stream ended without a finish reason")
     if progress.has_only_thought and end_of(progress.end.finish_reason) == "length":

@@ -115,7 +115,8 @@ def _sent(file: UploadedFile[Any], keep: Callable[..., AddedDocument]) -> SentFi
     try:
         return SentFile(name, keep(name=name, content=file.read(largest_file_bytes() + 1)))
     except (InputError, DocumentError) as refusal:
-        return SentFile(name, refusal=refusal)
+        # Its traceback would hold the content of each file until the answer to all of them.
+        return SentFile(name, refusal=refusal.with_traceback(None))
 
 
 def _for_scripts(request: HtmxRequest, sent: list[SentFile]) -> JsonResponse:

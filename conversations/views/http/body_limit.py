@@ -14,21 +14,21 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
-from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from weakref import WeakValueDictionary
 
 from asgiref.sync import iscoroutinefunction, sync_to_async
 from django.conf import settings
-from django.contrib.auth import SESSION_KEY
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpRequest, HttpResponseBase, parse_cookie
+from django.http import HttpRequest, HttpResponseBase
 from django.urls import Resolver404, resolve
 from django.utils.decorators import sync_and_async_middleware
 
+from chatsite.postgres.pool import release_connection
 from conversations.core.errors import FilesTooLarge, RequestTooLarge, RequestTooSlow, SignInRequired
-from conversations.live.database_threads import in_thread
 from conversations.views.http.errors import refused
+
+from .user_share import STREAMED, session_user
 
 Scope = dict[str, Any]
 Message = dict[str, Any]
@@ -68,8 +68,12 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         declared = declared_bytes(scope)
-        if declared is not None and declared <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        if declared == 0:
             await self._application(scope, receive, send)
+            return
+        if declared is not None and declared <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            body = LimitedBody(scope, receive, send, most_bytes=declared, declared=declared)
+            await self._application(scope, body.receive, body.send)
             return
         async with AsyncExitStack() as stack:
             most_bytes = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
@@ -148,7 +152,7 @@ def declared_bytes(scope: Scope) -> int | None:
 
 async def sender_of_files(scope: Scope) -> str | None:
     """Return who sends files to where they are taken, if the visitor is signed in: what they may is asked later."""
-    return await in_thread(_person_of)(scope) if takes_files(scope["path"]) else None
+    return await session_user(scope) if takes_files(scope["path"]) else None
 
 
 def takes_files(path: str) -> bool:
@@ -156,13 +160,6 @@ def takes_files(path: str) -> bool:
         return resolve(path).view_name in TAKING_FILES
     except Resolver404:
         return False
-
-
-def _person_of(scope: Scope) -> str | None:
-    cookies = dict(scope["headers"]).get(b"cookie", b"").decode("latin-1")
-    key = parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME)
-    store = import_module(settings.SESSION_ENGINE).SessionStore
-    return store(key).get(SESSION_KEY) if key else None
 
 
 @sync_and_async_middleware
@@ -173,6 +170,9 @@ def refuse_large_bodies(get_response: Callable[..., Any]) -> Callable[..., Any]:
         if MARK in request.scope:
             return await sync_to_async(_refusal)(request)
         response: HttpResponseBase = await get_response(request)
+        if response.streaming:  # a client may read it as slowly as it likes
+            cast(Scope, request.scope)[STREAMED] = True
+            await sync_to_async(release_connection)()
         return response
 
     def answer(request: HttpRequest) -> HttpResponseBase:

@@ -22,6 +22,7 @@ from django.views.defaults import page_not_found, permission_denied
 from django_htmx.http import HttpResponseClientRedirect
 
 from chatsite.accounts.preferences.reader_language import reader_language
+from chatsite.postgres.pool import is_pool_full
 from conversations.access import require_admitted
 from conversations.core.errors import (
     AccessError,
@@ -54,10 +55,12 @@ from conversations.core.errors import (
     RequestTooSlow,
     ScenarioNotFound,
     SignInRequired,
+    SiteBusy,
     SummaryChanged,
     SummaryTooLong,
     TooManyFiles,
     TooManyPictures,
+    TooManyRequestsAtOnce,
     UploadTooLarge,
 )
 from conversations.wording.error_sentences import error_sentence, request_reader
@@ -82,6 +85,7 @@ STATUSES: dict[type[ConversationError], int] = {
     SummaryChanged: 409,
     SummaryTooLong: 413,
     LimitReached: 429,
+    TooManyRequestsAtOnce: 429,
     AccessError: 403,
     PromptError: 413,
     RequestTooLarge: 413,
@@ -99,8 +103,10 @@ STATUSES: dict[type[ConversationError], int] = {
     InputError: 400,
     FrameError: 400,
     CompletionError: 502,
+    SiteBusy: 503,
     ConversationError: 500,
 }
+RETRY_AFTER_SECONDS = 2
 View = Callable[..., HttpResponseBase]
 Refuse = Callable[..., HttpResponse]
 
@@ -163,7 +169,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
         if not is_database_away(error):
             return _json_error("error", 500) if wants_json(request) else render_page("500.html", status=500)
         logger.warning("answered 503, because the database is away: %s", str(error).partition("\n")[0])
-        response = _json_error("unavailable", 503) if wants_json(request) else render_page("503.html", status=503)
+        code = SiteBusy.code if is_pool_full(error) else "unavailable"
+        response = _json_error(code, 503) if wants_json(request) else render_page("503.html", status=503)
         response["Retry-After"] = str(RETRY_SECONDS)
         response._has_been_logged = True  # type: ignore[attr-defined]  # one line is enough, without a traceback
         return response
@@ -187,6 +194,7 @@ def _json_error(code: str, status: int) -> HttpResponse:
         "forbidden": _("You may not see this."),
         "not_found": _("There is nothing at this address."),
         "error": _("This is our fault, and it has been logged. Try again in a moment."),
+        SiteBusy.code: _(SiteBusy.template),
         "unavailable": _("The database can’t be reached right now. Nothing is lost. Try again in a moment."),
     }
     return JsonResponse({"code": code, "message": sentences[code]}, status=status)

@@ -1,0 +1,50 @@
+"""The largest length of a reply: a provider that sends far more than `max_tokens` asked for is cut off.
+
+Its own count may differ from ours, so it may send some times as much; then the rest is neither kept nor billed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from conversations.providers.wire.completion_stream import CompletionEvent, ReasoningDelta, TextDelta, ToolCallDelta
+from conversations.services.counting.model_context import ModelContext
+
+FAR_ABOVE = 4  # times the tokens that were asked for
+# English text has four characters in a token. Up to there nothing is counted, so a usual reply costs nothing.
+UNCOUNTED_CHARACTERS = 4
+PART_CHARACTERS = 4_000
+
+
+class ReplyLimit:
+    """What one completion has sent so far, in text, reasoning and arguments of tool calls."""
+
+    def __init__(self, max_tokens: int | None, model: ModelContext | None) -> None:
+        self._model = model
+        self._max_tokens = max_tokens or 0
+        self._characters, self._tokens = 0, self._max_tokens
+        self.is_reached = False
+
+    def cut(self, event: CompletionEvent) -> CompletionEvent:
+        """Return *event*, or what is kept of it where the limit is reached."""
+        if isinstance(event, TextDelta | ReasoningDelta):
+            kept = self._take(event.text)
+            return event if kept is event.text else replace(event, text=kept)
+        if isinstance(event, ToolCallDelta):
+            kept = self._take(event.arguments)
+            return event if kept is event.arguments else replace(event, arguments=kept)
+        return event
+
+    def _take(self, text: str) -> str:
+        if not self._max_tokens or self._model is None:
+            return text
+        free = self._max_tokens * UNCOUNTED_CHARACTERS - self._characters
+        self._characters += len(text)
+        if len(text) <= free:
+            return text
+        for start in range(max(free, 0), len(text), PART_CHARACTERS):
+            self._tokens += self._model.count_text(text[start : start + PART_CHARACTERS])
+            if self._tokens > self._max_tokens * FAR_ABOVE:
+                self.is_reached = True
+                return text[:start]
+        return text

@@ -1,0 +1,121 @@
+"""Limit one user's plain requests at once: a fair queue before Django, so what waits holds no thread and no connection.
+
+    UserShare (ASGI)  ── whose session it is ──▶ a turn (`live.user_turns`), after a wait or at once
+                      ── the queue is full ──▶ 429 with Retry-After, as JSON or as text, without the database
+
+A response that is streamed gives its turn to the next request when it begins, and takes a place of its own: a slow
+reader of a file would keep the user's pages waiting.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from importlib import import_module
+from io import BytesIO
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY
+from django.core.handlers.asgi import ASGIRequest
+from django.db import InterfaceError, OperationalError
+from django.http import parse_cookie
+from django.utils.translation import get_language_from_request
+
+from conversations.core.errors import TooManyRequestsAtOnce
+from conversations.live.database_threads import in_thread
+from conversations.live.user_turns import QueueFull, UserTurns
+from conversations.wording.error_sentences import ReaderLocale, error_sentence
+
+from .errors import RETRY_AFTER_SECONDS, wants_json
+
+Scope = dict[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+REQUESTS_WAITING = 64
+STREAMS_AT_ONCE = 4
+SESSIONS_REMEMBERED = 10_000
+STREAMED = "windowseat.streamed"  # set in the scope by `refuse_large_bodies`
+WITHOUT_TURNS = ("/static/", "/healthz", "/readyz", "/metrics", "/favicon.ico")
+
+
+class UserShare:
+    """Lets through to *application* so many requests of one user at once."""
+
+    def __init__(self, application: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+        self._application = application
+        self._turns = UserTurns(at_once=settings.REQUESTS_PER_USER, most_waiting=REQUESTS_WAITING)
+        self._streams = UserTurns(at_once=STREAMS_AT_ONCE, most_waiting=STREAMS_AT_ONCE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        user = None if scope["path"].startswith(WITHOUT_TURNS) else await session_user(scope)
+        if user is None:
+            await self._application(scope, receive, send)
+            return
+        try:
+            async with AsyncExitStack() as turn, AsyncExitStack() as stream:
+                await turn.enter_async_context(self._turns.turn(user))
+
+                async def send_on(message: Message) -> None:
+                    if message["type"] == "http.response.start" and STREAMED in scope:
+                        await turn.aclose()
+                        await stream.enter_async_context(self._streams.turn(user))
+                    await send(message)
+
+                await self._application(scope, receive, send_on)
+        except QueueFull:
+            await refuse(scope, send)
+
+
+_users: OrderedDict[str, str] = OrderedDict()
+
+
+async def session_user(scope: Scope) -> str | None:
+    """Return whose session the request's cookie names; None for a visitor who is not signed in.
+
+    It only tells queues apart: what the session may do is asked afterwards. A session never changes its user, so that
+    is remembered.
+    """
+    cookies = dict(scope["headers"]).get(b"cookie", b"").decode("latin-1")
+    key = parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME)
+    if not key:
+        return None
+    if user := _users.get(key):
+        _users.move_to_end(key)
+        return user
+    try:
+        user = await in_thread(_read_user)(key)
+    except (OperationalError, InterfaceError):  # Django meets it, too, and has words for it
+        return None
+    if user:
+        _users[key] = user
+        if len(_users) > SESSIONS_REMEMBERED:
+            _users.popitem(last=False)
+    return user
+
+
+def _read_user(key: str) -> str | None:
+    store = import_module(settings.SESSION_ENGINE).SessionStore
+    user: str | None = store(key).get(SESSION_KEY)
+    return user
+
+
+async def refuse(scope: Scope, send: Send) -> None:
+    """Say that too many requests wait already; nothing is asked of the database for that."""
+    request = ASGIRequest(scope, BytesIO())
+    error = TooManyRequestsAtOnce()
+    sentence = error_sentence(error, ReaderLocale(get_language_from_request(request)))
+    is_json = wants_json(request)
+    body = json.dumps({"code": error.code, "message": sentence}) if is_json else sentence
+    headers = [
+        (b"content-type", b"application/json" if is_json else b"text/plain; charset=utf-8"),
+        (b"retry-after", str(RETRY_AFTER_SECONDS).encode()),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    await send({"type": "http.response.start", "status": 429, "headers": headers})
+    await send({"type": "http.response.body", "body": body.encode()})
