@@ -136,6 +136,8 @@ def test_what_went_wrong_is_said_quietly_and_the_version_before_is_shown(client,
     panel = client.get(at("window", conversation, reply.pk)).text
     assert "The summary could not be brought up to date: The language model wrote an empty summary." in panel
     assert "Version 1 stands for" in panel
+    page = client.get(at("conversation", conversation)).text
+    assert "could not be brought up to date: The language model wrote an empty summary." in page
 
 
 def test_every_reason_why_it_was_not_sent_is_told_in_words():
