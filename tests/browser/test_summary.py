@@ -22,6 +22,9 @@ print(Summary.objects.filter(conversation__public_id="{public_id}").count())
 """
 
 
+MOST_QUESTIONS = 12
+
+
 def open_panel(page: Page):
     replies(page).last.get_by_role("link", name="What the model saw").click()
     panel = page.get_by_role("dialog", name="What the model saw")
@@ -49,3 +52,18 @@ def test_a_summary_is_offered_written_sent_edited_and_undone(page, site):
     expect(panel.locator(".summary-text")).to_have_text("Ada keeps the lighthouse of Bergen.")
     panel.get_by_role("button", name="Undo: back to version 1").click()
     expect(panel.locator(".summary-text")).to_contain_text("the demo model can't summarise")
+
+
+def test_it_is_offered_on_a_new_page_that_was_not_loaded_again(page, site):
+    offer = page.get_by_role("button", name="Summarise what is out of view")
+    page.evaluate("window.isSamePage = true")
+    for number in range(MOST_QUESTIONS):
+        expect(offer).to_have_count(0)
+        say(page, f"We talked about garden {number}, roof {number} and river {number}. " * 40)
+        if page.locator("[data-horizon]").is_visible():
+            break
+    offer.click()
+    expect(page.get_by_text("A summary of the messages above is being written.")).to_be_visible()
+    public_id = page.url.rstrip("/").rpartition("/")[2]
+    wait_until(page, lambda: "1" in site.run(VERSIONS.format(public_id=public_id)))
+    assert page.evaluate("window.isSamePage")

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from conversations.core.window.window_record import SummaryLeftOut, WindowRecord
-from conversations.models import Completion, Summary, SummaryState
+from conversations.models import Completion, Scenario, Summary, SummaryState
 from conversations.wording.window_labels import SUMMARY_LEFT_OUT_LABELS
 from tests.support.ledger import open_for
 from tests.support.people import begin, make_user
@@ -57,6 +57,14 @@ def test_it_is_offered_in_one_press_where_the_window_begins(client, conversation
     page = client.get(at("conversation", conversation)).text
     assert "Summarise what is out of view" not in page
     assert SummaryState.objects.get(pk=conversation.pk).due_at
+
+
+def test_the_page_of_a_new_conversation_holds_the_offer_or_says_that_one_is_kept(client, conversation):
+    assert "Summarise what is out of view" in client.get(reverse("conversations:new")).text
+    Scenario.objects.update(policy_name="sliding-with-summary")
+    page = client.get(reverse("conversations:new")).text
+    assert "A summary is written when more messages are out of view." in page
+    assert "Summarise what is out of view" not in page
 
 
 def test_where_another_policy_holds_it_is_not_offered(client, conversation):
@@ -128,6 +136,8 @@ def test_what_went_wrong_is_said_quietly_and_the_version_before_is_shown(client,
     panel = client.get(at("window", conversation, reply.pk)).text
     assert "The summary could not be brought up to date: The language model wrote an empty summary." in panel
     assert "Version 1 stands for" in panel
+    page = client.get(at("conversation", conversation)).text
+    assert "could not be brought up to date: The language model wrote an empty summary." in page
 
 
 def test_every_reason_why_it_was_not_sent_is_told_in_words():

@@ -136,7 +136,7 @@ def new_page_context(request: HtmxRequest, public_id: uuid.UUID, scenario: Scena
         language_model=parameters.name(request, "language_model"),
         effort=parameters.name(request, "effort"),
     )
-    return _context_of(request, conversation)
+    return {**_context_of(request, conversation), "kept_summary": summary_view(conversation, request_reader(request))}
 
 
 def _context_of(request: HtmxRequest, conversation: Conversation) -> dict[str, Any]:

@@ -32,13 +32,13 @@ class SummaryView:
 
 
 def summary_view(conversation: Conversation, reader: ReaderLocale) -> SummaryView:
-    """Return it. A window policy that can't be loaded keeps none."""
+    """Return it. A window policy that can't be loaded keeps none; a conversation not yet stored has no versions."""
     try:
         is_kept = conversation_policy(conversation).summary_limit_tokens > 0
         may_be_switched = _has_its_own_choice(effective_policy(conversation.scenario))
     except (PolicyFailed, ValueError):
         return SummaryView(is_kept=False, may_be_switched=False)
-    if not is_kept:
+    if not is_kept or conversation.pk is None:
         return SummaryView(is_kept, may_be_switched)
     state, sendable = summary_state(conversation), sendable_summaries(conversation)
     return SummaryView(
