@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from time import perf_counter
+from time import thread_time
 
 import pytest
 
+from conversations.core.recall import question_hints
 from conversations.core.recall.named_times import NamedTime
-from conversations.core.recall.question_hints import MOST_CHARACTERS, read_hints
+from conversations.core.recall.question_hints import read_hints
 
 TODAY = dt.date(2026, 11, 22)  # a Sunday
 
@@ -215,14 +216,23 @@ def test_the_one_speaker_that_is_named_is_read(question, speaker):
         "a ",
     ],
 )
-def test_reading_takes_no_longer_than_a_question_is_long(words):
-    """Four times as long, at most some eight times the time: no pattern looks back over all that it has read."""
+def test_reading_a_longer_question_takes_longer_only_in_proportion(words, monkeypatch):
+    """Of one that is sixteen times as long; with the square of its length it would take 256 times as long."""
+    monkeypatch.setattr(question_hints, "MOST_CHARACTERS", 32_000)
 
-    def seconds(length: int) -> float:
+    def cpu_seconds(length: int) -> float:
         question = (words * length)[:length]
-        began = perf_counter()
+        began = thread_time()
         read_hints(question, today=TODAY)
-        return perf_counter() - began
+        return thread_time() - began
 
-    least = [min(seconds(length) for _ in range(5)) for length in (MOST_CHARACTERS // 4, MOST_CHARACTERS)]
-    assert least[1] < 8 * least[0] + 0.002
+    assert min(cpu_seconds(32_000) for _ in range(2)) < 64 * min(cpu_seconds(2_000) for _ in range(5)) + 0.01
+
+
+def test_names_of_roles_in_an_import_are_the_roles():
+    """Some name each message of the user "User", and each reply "Assistant"."""
+    hints = read_hints("Which book did you suggest?", today=TODAY, names={"User", "Assistant"})
+    assert hints.names("assistant", "Assistant")
+    assert hints.names("assistant", None)
+    assert not hints.names("user", "User")
+    assert not hints.names("assistant", "Ada")

@@ -75,7 +75,8 @@ class Hints:
 
     def names(self, role: str, name: str | None) -> bool:
         """Tell whether the speaker of a message is the one that is named."""
-        return self.speaker is not None and self.speaker == (name or role)
+        is_role = (name or "").lower() in ROLES  # imports name them "User" and "Assistant"
+        return self.speaker is not None and self.speaker == (role if is_role else name)
 
 
 def read_hints(question: str, *, today: dt.date, names: Collection[str] = ()) -> Hints:
