@@ -86,16 +86,17 @@ def slid(case: Case, room_tokens: int) -> list[StoredUnit]:
     is_enough = len(from_anchor) == len(units) or 2 * tokens_of(case, stays) >= mark_tokens
     if all_fit and is_enough:
         return stays
-    stepped = from_a_question(naive(case, units, mark_tokens, skip=skip, above=mark_tokens))
+    filled = naive(case, units, mark_tokens, skip=skip, above=mark_tokens)
+    stepped = from_a_question(filled) or filled
     if 2 * tokens_of(case, stepped) >= mark_tokens:
         return stepped
     return naive(case, units, room_tokens, skip=skip, above=mark_tokens)
 
 
 def from_a_question(units: list[StoredUnit]) -> list[StoredUnit]:
-    """Return *units*, newest first, without the oldest ones up to a question, if there is a question at all."""
+    """Return *units*, newest first, without the oldest ones up to a question; none if there is no question."""
     questions = [number for number, unit in enumerate(units) if unit.messages[0].message.role == "user"]
-    return units[: questions[-1] + 1] if questions else units
+    return units[: questions[-1] + 1] if questions else []
 
 
 def tokens_of(case: Case, units: list[StoredUnit]) -> int:
@@ -113,7 +114,8 @@ def after_a_step_they_take_at_most_the_mark(case: Case, window: Window) -> None:
     began = [unit.position for unit in case.sendable_units if case.anchor is None or unit.position >= case.anchor]
     if began and oldest_position(case, window) != began[-1] and not case.policy.skip_oversized:
         mark_tokens = int(record.older_limit_tokens * case.policy.low_water_share)
-        stepped = from_a_question(naive(case, case.sendable_units, mark_tokens, skip=False))
+        filled = naive(case, case.sendable_units, mark_tokens, skip=False)
+        stepped = from_a_question(filled) or filled
         assert record.parts["older"] <= mark_tokens or 2 * tokens_of(case, stepped) < mark_tokens
 
 

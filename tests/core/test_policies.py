@@ -213,10 +213,19 @@ def test_it_does_not_read_a_whole_conversation_to_pass_over_it(monkeypatch, shar
 
 
 def test_each_message_of_a_tool_turn_is_one_of_the_last():
-    older = [message(0, "asked"), tool_call(1), tool_result(2, "found"), message(3, "answered")]
-    assert choose(LastMessages(last_messages=4), older, 100) == [3, 1]
-    assert choose(LastMessages(last_messages=3), older, 100) == [3]
+    older = [*exchange(2), message(2, "asked"), tool_call(3), tool_result(4, "found"), message(5, "answered")]
+    assert choose(LastMessages(last_messages=5), older, 100) == [5, 3, 2]
+    assert choose(LastMessages(last_messages=4), older, 100) == []
 
 
 def test_the_last_one_is_the_newest_alone():
     assert choose(LastMessages(last_messages=1), exchange(4), 100) == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "room_tokens"),
+    [(LastMessages(last_messages=2), 1_000), (LastMessages(last_messages=20), 15)],
+    ids=["only the last reply is one of them", "no more than the last reply fits"],
+)
+def test_replies_without_their_question_are_not_among_the_last(policy, room_tokens):
+    assert choose(policy, exchange(4), room_tokens) == []

@@ -188,7 +188,8 @@ class SlidingWindow(WindowPolicy):
         kept = self._kept(units, room, mark_tokens)
         if kept is not None:
             return kept
-        stepped = _from_a_question(self._filled(units, mark_tokens, oversized_above=mark_tokens))
+        filled = self._filled(units, mark_tokens, oversized_above=mark_tokens)
+        stepped = _from_a_question(filled) or filled
         if _is_enough(sum(unit.tokens for unit in stepped), mark_tokens):
             return stepped
         return self._filled(units, room.tokens, oversized_above=mark_tokens)
@@ -232,7 +233,7 @@ class SlidingWithSummary(SlidingWindow):
 
 
 class LastMessages(WindowPolicy):
-    """The last n messages, as far as they fit, from a question on."""
+    """The last n messages, as far as they fit, from a question on: if need be from the newest message."""
 
     name: ClassVar[str] = "last-n-messages"
 
@@ -279,8 +280,11 @@ def _is_enough(tokens: int, mark_tokens: int) -> bool:
 
 
 def _from_a_question(newest_first: list[Unit]) -> list[Unit]:
-    """Return the units from the oldest question among them on: many chat templates refuse to begin with a reply."""
+    """Return the units from the oldest question among them on: many chat templates refuse to begin with a reply.
+
+    None of them, if there is no question among them.
+    """
     for count in range(len(newest_first), 0, -1):
         if newest_first[count - 1].messages[0].message.role == "user":
             return newest_first[:count]
-    return newest_first
+    return []
