@@ -245,7 +245,7 @@ def test_a_long_name_is_whole_where_there_is_room(page, site):
     expect(name).to_be_visible()
     assert name.evaluate("name => name.scrollWidth - name.clientWidth") == 0
     page.set_viewport_size({"width": 240, "height": 700})
-    assert name.evaluate("name => name.scrollWidth - name.clientWidth") > 0
+    wait_until(page, lambda: name.evaluate("name => name.scrollWidth - name.clientWidth") > 0)
     assert page.locator("html").evaluate("root => root.scrollWidth") == 240
 
 

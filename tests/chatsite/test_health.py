@@ -104,9 +104,9 @@ def test_a_database_of_later_code_that_has_all_columns_is_a_degradation(client, 
             "the table conversations_passage is missing",
         ),
         (
-            "ALTER TABLE accounts_gateattempts ADD COLUMN shoe integer NOT NULL",
-            "ALTER TABLE accounts_gateattempts DROP COLUMN shoe",
-            "accounts_gateattempts needs a column shoe that this code doesn't know",
+            "ALTER TABLE accounts_attemptcount ADD COLUMN shoe integer NOT NULL",
+            "ALTER TABLE accounts_attemptcount DROP COLUMN shoe",
+            "accounts_attemptcount needs a column shoe that this code doesn't know",
         ),
     ],
 )

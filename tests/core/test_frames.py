@@ -165,17 +165,21 @@ def test_a_field_too_many_is_named_in_few_words():
 def test_a_snapshot_holds_messages_and_nothing_else(wrong):
     snapshot = {"type": "conversation.snapshot", "conversation": str(uuid.uuid4()), "from_position": 0, "title": ""}
     assert is_refused(
-        snapshot | {"messages": wrong, "window": {}, "costs": "", "model_key": "", "awaiting_approval": []}, FROM_SERVER
+        snapshot
+        | {"messages": wrong, "window": {}, "costs": "", "model_key": "", "live": True, "awaiting_approval": []},
+        FROM_SERVER,
     )
     assert not is_refused(
-        snapshot | {"messages": [{}], "window": {}, "costs": "", "model_key": "", "awaiting_approval": []}, FROM_SERVER
+        snapshot
+        | {"messages": [{}], "window": {}, "costs": "", "model_key": "", "live": True, "awaiting_approval": []},
+        FROM_SERVER,
     )
 
 
 @pytest.mark.parametrize("wrong", [None, {}, "text", [1], ["text"], [None], [[]]])
 def test_a_snapshot_says_by_their_ids_which_conversations_await_approval(wrong):
     known = {"conversation": str(uuid.uuid4()), "from_position": 0, "title": "", "messages": [], "window": {}}
-    snapshot = {"type": "conversation.snapshot", "costs": "", "model_key": "", **known}
+    snapshot = {"type": "conversation.snapshot", "costs": "", "model_key": "", "live": True, **known}
     assert is_refused(snapshot | {"awaiting_approval": wrong}, FROM_SERVER)
     assert not is_refused(snapshot | {"awaiting_approval": [str(uuid.uuid4())]}, FROM_SERVER)
 

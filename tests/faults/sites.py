@@ -36,6 +36,12 @@ ENDED = "SELECT state, content, error_code FROM conversations_message WHERE id =
 NOTHING_STREAMS = "SELECT NOT EXISTS (SELECT FROM conversations_message WHERE state = 'streaming')"
 
 
+def configured(name: str) -> str:
+    """Return a language model as LANGUAGE_MODELS names it; a long reply has room, or it would be cut off."""
+    room = "context_window=131072 reply_reserve=32768" if name == "tokens-20000" else "context_window=16384"
+    return f"{name} {room} encoding=o200k_base input_usd=1 output_usd=2"
+
+
 class Site:
     """Processes that serve one database on one port. All of them are ended by `end`."""
 
@@ -54,9 +60,7 @@ class Site:
             "SECRET_KEY": "a-secret-of-the-faults-that-outlives-a-restart",
             "OPENAI_BASE_URL": upstream.base_url,
             "OPENAI_API_KEY": "sk-canary-1234567890",
-            "LANGUAGE_MODELS": ", ".join(
-                f"{name} context_window=16384 encoding=o200k_base input_usd=1 output_usd=2" for name in LANGUAGE_MODELS
-            ),
+            "LANGUAGE_MODELS": ", ".join(map(configured, LANGUAGE_MODELS)),
             "MESSAGES_PER_MINUTE": "0",
             "REPLIES_PER_USER": "0",
             # What a test holds is held for as long as the test takes.

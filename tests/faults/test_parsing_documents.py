@@ -31,10 +31,10 @@ STATE = "SELECT state, attempt, passage_count, worker, error_code FROM conversat
 NUMBERS = "SELECT number FROM conversations_passage WHERE document_id = %s ORDER BY number"
 
 
-def add(site: Any, name: str) -> int:
-    """Bring a document of many records to a conversation of the site's person."""
+def add(site: Any, name: str, browser: Any = None) -> int:
+    """Bring a document of many records to a conversation of the browser's person, or of the site's."""
     content = json.dumps([{"title": f"{name} {number}", "about": "trains and ships"} for number in range(RECORDS)])
-    return site.database.value(ADD, site.begin(), name, content.encode())
+    return site.database.value(ADD, site.begin(browser), name, content.encode())
 
 
 def state_of(site: Any, document: int) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def test_a_document_whose_reader_was_killed_is_read_again_and_whole(mortal_site)
 def test_two_processes_read_one_document_each(parted_site):
     workers = [parted_site.run_worker() for _ in range(2)]
     with held_reading(parted_site.database):
-        documents = [add(parted_site, name) for name in ("one", "two")]
+        documents = [add(parted_site, "one"), add(parted_site, "two", parted_site.sign_up())]  # one at a time for each
         for document in documents:
             wait_until_held(parted_site, document)
         assert len(readers(parted_site, documents)) == len(workers)

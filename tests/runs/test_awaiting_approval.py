@@ -192,8 +192,7 @@ async def test_a_decision_while_the_worker_lets_go_is_never_lost(transactional_d
 
 async def test_a_stop_while_the_worker_lets_go_is_never_lost(transactional_db):
     call, run = await in_thread(hold_one)
-    letting_go = at_once(call, lambda: await_approval(run, content=""))
-    await asyncio.gather(letting_go, in_thread(stop, call))
+    await at_once(call, lambda: await_approval(run, content=""), lambda: stop(call))
     assert await in_thread(state_of, call) == ("stopped", "", "ended", "stopped")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from conversations.providers.wire.completion_stream import ReasoningDelta, TextDelta, ToolCallDelta
 from conversations.services.counting.model_context import named_model_context
-from conversations.services.replies.reply_limit import FAR_ABOVE, ReplyLimit
+from conversations.services.replies.reply_limit import FAR_ABOVE, MOST_THOUGHT_CHARACTERS, ReplyLimit
 
 pytestmark = pytest.mark.django_db
 WORDS = "several words of a reply "
@@ -28,7 +28,7 @@ def test_one_piece_of_many_megabytes_is_cut(megabytes):
 
 @pytest.mark.parametrize(
     "piece",
-    [TextDelta(WORDS), ReasoningDelta(WORDS), ToolCallDelta(0, "", "", WORDS)],
+    [TextDelta(WORDS), ToolCallDelta(0, "", "", WORDS)],
     ids=lambda piece: type(piece).__name__,
 )
 def test_many_small_pieces_are_cut_as_one(piece):
@@ -46,3 +46,12 @@ def test_what_was_asked_for_passes_even_if_the_provider_counts_half_as_much():
     text = "词" * 2_000
     assert limit.cut(TextDelta(text)).text is text
     assert not limit.is_reached
+
+
+def test_thoughts_have_a_limit_of_their_own():
+    limit, piece = limit_of(100), ReasoningDelta(WORDS * 1_000)
+    for _ in range(MOST_THOUGHT_CHARACTERS // len(piece.text)):
+        assert limit.cut(piece) is piece
+        assert not limit.is_reached
+    limit.cut(piece)
+    assert limit.is_reached

@@ -66,7 +66,7 @@ one word with the space before it: `word0 word1 word2`, so what was emitted can 
 | `error-in-stream`, `error-in-stream-after-N` | an error object inside the 200 stream |
 | `usage-none`, `usage-each` | no usage at all; usage on every chunk, growing |
 | `usage-N-N`, `usage-negative` | usage of N tokens of input and N of output, whatever came; of less than none |
-| `huge-line`, `megabytes-N` | one delta of a megabyte; of N megabytes |
+| `huge-line`, `megabytes-N` | one line of a megabyte, most of it in a field that is not known; a delta of N megabytes |
 | `crlf`, `comments` | `ok` with CRLF line ends; with comment lines and event names between |
 | `utf8-split` | `naïve 中文 👩‍👩‍👧`, each byte a packet of its own |
 | `surrogates` | half an emoji in each of two chunks, a NUL, a surrogate that is alone |
@@ -646,7 +646,7 @@ async def usage_negative(answer: Answer) -> None:
 @fault("huge-line")
 async def huge_line(answer: Answer) -> None:
     await answer.head()
-    await answer.chunk({"content": "x" * 1_000_000})
+    await answer.chunk({"content": "x" * 2_000, "padding": "y" * 1_000_000})
     await answer.finish()
 
 

@@ -49,7 +49,7 @@ def test_without_the_token_there_is_no_such_page(client, settings, header):
 def test_runs_and_their_ages_are_told(figures):
     before = figures()
     reply = post(begin(make_user("alice")), "Hello").reply
-    Run.objects.filter(reply=reply).update(created_at=timezone.now() - dt.timedelta(seconds=40))
+    Run.objects.filter(reply=reply).update(waiting_since=timezone.now() - dt.timedelta(seconds=40))
     waiting = figures()
     assert waiting['windowseat_runs{state="waiting"}'] == before['windowseat_runs{state="waiting"}'] + 1
     assert 40 <= waiting["windowseat_queue_age_seconds"] < 140
@@ -60,14 +60,15 @@ def test_runs_and_their_ages_are_told(figures):
     assert running["windowseat_lease_over_seconds"] < 0
 
 
-def test_a_settled_request_and_a_lease_that_is_over_are_counted(figures):
+def test_a_settled_request_and_a_lease_that_is_over_are_counted(figures, django_capture_on_commit_callbacks):
     reply = post(begin(make_user("alice")), "Hello").reply
     claim_runs("dead", limit=1)
     open_for(prepare_reply(reply.pk))
     before = figures()
     settle_completion(Completion.objects.get(), Outcome(text="Hello to you", time_to_first_token_seconds=0.7))
     Run.objects.update(lease_until=timezone.now() - dt.timedelta(seconds=1))
-    reap_once()
+    with django_capture_on_commit_callbacks(execute=True):
+        reap_once()
     after = figures()
 
     def grown(name):

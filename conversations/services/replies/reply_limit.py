@@ -14,20 +14,27 @@ FAR_ABOVE = 4  # times the tokens that were asked for
 # English text has four characters in a token. Up to there nothing is counted, so a usual reply costs nothing.
 UNCOUNTED_CHARACTERS = 4
 PART_CHARACTERS = 4_000
+# Thoughts may be many times as long as what was asked for, and are stored cut: they have a limit of their own.
+MOST_THOUGHT_CHARACTERS = 2_000_000
 
 
 class ReplyLimit:
-    """What one completion has sent so far, in text, reasoning and arguments of tool calls."""
+    """What one completion has sent so far: text with the arguments of tool calls, and thoughts."""
 
     def __init__(self, max_tokens: int | None, model: ModelContext | None) -> None:
         self._model = model
         self._max_tokens = max_tokens or 0
         self._characters, self._tokens = 0, self._max_tokens
+        self._thought_characters = 0
         self.is_reached = False
 
     def cut(self, event: CompletionEvent) -> CompletionEvent:
         """Return *event*, or what is kept of it where the limit is reached."""
-        if isinstance(event, TextDelta | ReasoningDelta):
+        if isinstance(event, ReasoningDelta):
+            self._thought_characters += len(event.text)
+            self.is_reached = self.is_reached or self._thought_characters > MOST_THOUGHT_CHARACTERS
+            return event
+        if isinstance(event, TextDelta):
             kept = self._take(event.text)
             return event if kept is event.text else replace(event, text=kept)
         if isinstance(event, ToolCallDelta):
