@@ -223,7 +223,7 @@ class Worker:
         if held := self._held():
             lost = await in_worker_thread(renew_leases)(self.name, _run_ids(held))
             for active in held:
-                if active.run.id in lost:
+                if active.run.id in lost and not active.work.done():  # else it has only just ended
                     logger.warning("the lease of a reply was lost", extra=_ids_of(active.run))
             _cancel(held, lost, INTERRUPTED)
         if seconds_since_fault() > REAP_AFTER_FAULT_SECONDS:

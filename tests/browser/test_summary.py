@@ -23,6 +23,7 @@ print(Summary.objects.filter(conversation__public_id="{public_id}").count())
 
 
 MOST_QUESTIONS = 12
+NOT_SENT = "No summary was sent here. This is the one that is kept now."
 
 
 def open_panel(page: Page):
@@ -52,6 +53,10 @@ def test_a_summary_is_offered_written_sent_edited_and_undone(page, site):
     expect(panel.locator(".summary-text")).to_have_text("Ada keeps the lighthouse of Bergen.")
     panel.get_by_role("button", name="Undo: back to version 1").click()
     expect(panel.locator(".summary-text")).to_contain_text("the demo model can't summarise")
+    expect(panel.get_by_text(NOT_SENT)).to_have_count(0)
+    page.keyboard.press("Escape")
+    replies(page).nth(-2).get_by_role("link", name="What the model saw").click()
+    expect(panel.get_by_text(NOT_SENT)).to_be_visible()
 
 
 def test_it_is_offered_on_a_new_page_that_was_not_loaded_again(page, site):
