@@ -26,6 +26,7 @@ FOR_CROWDS = {"DATABASE_WAIT_SECONDS": "600"}  # the last of them has to wait, a
 # one reply at most, and too little for another one after it.
 MONEY_FOR_ONE = "0.00825"
 SPENT = "SELECT coalesce(max(spent_usd), 0) FROM conversations_spending WHERE user_id = %s AND period = 'day'"
+STORED = "SELECT content FROM conversations_message WHERE id = %s"
 USER = "SELECT id FROM accounts_user WHERE email = %s"
 STREAMING = """
 SELECT reply.id AS reply, conversation.public_id AS conversation FROM conversations_message AS reply
@@ -235,6 +236,7 @@ def test_a_killed_process_holds_no_money_back_for_ever(new_site, chance):
     page = site.open_page()
     reply = site.ask(page, "endless")
     page.wait_for_text(reply, chance.randint(50, 800))
+    wait_for(lambda: site.database.value(STORED, reply), "some of it is stored")  # else it would be made again
     process.kill()
     assert site.database.value("SELECT max(reserved_usd) FROM conversations_spending") > 0
     site.serve()

@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 
+from conversations.runs.indexer import PARSED_AT_ONCE
 from tests.support.patience import wait_for
 from tests.support.paused_parsing import HELD_AT, held_reading
 
@@ -87,10 +88,11 @@ def test_a_document_whose_reader_was_killed_is_read_again_and_whole(mortal_site)
     assert numbers(mortal_site, document) == list(range(RECORDS))
 
 
-def test_two_processes_read_one_document_each(parted_site):
+def test_two_processes_read_more_documents_than_one_of_them_can(parted_site):
     workers = [parted_site.run_worker() for _ in range(2)]
     with held_reading(parted_site.database):
-        documents = [add(parted_site, "one"), add(parted_site, "two", parted_site.sign_up())]  # one at a time for each
+        users = [parted_site.sign_up() for _ in range(PARSED_AT_ONCE + 1)]  # one document at a time of each
+        documents = [add(parted_site, f"talk {number}", user) for number, user in enumerate(users)]
         for document in documents:
             wait_until_held(parted_site, document)
         assert len(readers(parted_site, documents)) == len(workers)
