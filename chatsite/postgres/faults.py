@@ -44,6 +44,11 @@ def is_passing_fault(error: BaseException) -> bool:
     return isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError | psycopg.InterfaceError)
 
 
+def is_database_away(error: BaseException) -> bool:
+    """Tell whether *error* is of a database that can’t be asked now: a passing fault, or this process is ending."""
+    return is_passing_fault(error) or isinstance(error.__cause__ or error, DatabaseClosed)
+
+
 def is_outage(error: BaseException) -> bool:
     """Tell whether *error* concerns the database as a whole, rather than a statement that took too long or a lock."""
     return is_passing_fault(error) and getattr(error, "sqlstate", None) not in OF_ONE_STATEMENT

@@ -31,8 +31,13 @@ from .heartbeat import sweep_heartbeats
 
 logger = logging.getLogger(__name__)
 REAP_SECONDS = 2.0
-REAP_AFTER_FAULT_SECONDS = 8.0  # for all workers to find the database again and renew their leases
+REAP_AFTER_FAULT_SECONDS = 8.0
 LONGEST_REQUEST = dt.timedelta(hours=1)
+
+
+def may_reap() -> bool:
+    """Tell whether the database has been there for as long as workers need to find it again and renew their leases."""
+    return seconds_since_fault() > REAP_AFTER_FAULT_SECONDS
 
 
 def reap_once() -> int:
@@ -65,7 +70,7 @@ class Reaper:
     async def _reap_for_ever(self) -> None:
         while True:
             await asyncio.sleep(REAP_SECONDS)
-            if seconds_since_fault() <= REAP_AFTER_FAULT_SECONDS:
+            if not may_reap():
                 continue
             try:
                 await in_worker_thread(reap_once)()
@@ -103,8 +108,8 @@ def _left_open() -> QuerySet[Completion]:
     As long as one of them is open, no day after it is closed.
     """
     old = Q(created_at__lt=Now() - LONGEST_REQUEST)
-    nobodys = Q(reply__run__ended_at__lt=Now() - LEASE) | old & ~Q(reply__run__state=RunState.RUNNING)
-    return Completion.objects.filter(nobodys, ended_at=None).select_related("reply")
+    unheld = Q(reply__run__ended_at__lt=Now() - LEASE) | old & ~Q(reply__run__state=RunState.RUNNING)
+    return Completion.objects.filter(unheld, ended_at=None).select_related("reply")
 
 
 def _settle(completion: Completion) -> bool:

@@ -17,7 +17,6 @@ from django.conf import settings
 from structlog.contextvars import bind_contextvars
 
 from chatsite.postgres.connection import long_work
-from chatsite.postgres.faults import seconds_since_fault
 from conversations.core.errors import CompletionError, ConversationError
 from conversations.live.database_retries import retry_while_database_down
 from conversations.live.database_threads import in_worker_thread
@@ -31,7 +30,7 @@ from .claim import ClaimedRun, claim_runs, renew_leases, runs_of_shut_out, stop_
 from .heartbeat import beat, end_heartbeat
 from .held_run import end_held_reply
 from .live_reply import LiveReply, render_lines
-from .reaper import REAP_AFTER_FAULT_SECONDS, reap_once, tidy_once
+from .reaper import may_reap, reap_once, tidy_once
 from .save_text import save_texts
 
 logger = logging.getLogger(__name__)
@@ -226,7 +225,7 @@ class Worker:
                 if active.run.id in lost and not active.work.done():  # else it has only just ended
                     logger.warning("the lease of a reply was lost", extra=_ids_of(active.run))
             _cancel(held, lost, INTERRUPTED)
-        if seconds_since_fault() > REAP_AFTER_FAULT_SECONDS:
+        if may_reap():
             await in_worker_thread(reap_once)()
 
     def _held(self) -> tuple[ActiveRun, ...]:

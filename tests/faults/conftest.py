@@ -4,6 +4,7 @@ site          one for all tests that leave its processes alone
 mortal_site   one whose process a test may kill and start again; it is served when the test begins
 parted_site   one whose web process makes no replies; a test starts the workers that it needs
 new_site      a function that makes a site of one's own, with other settings
+frail_server  a PostgreSQL server that a test may kill
 FAULT_ROUNDS  how often the tests that kill, resend and leave are repeated; 1 unless told otherwise
 FAULT_REPEATS_ALL  with 1 all tests are repeated, not only those that draw something by chance
 FAULT_FIRST_SEED  the seed of the first of these rounds; 0 unless told otherwise
@@ -25,6 +26,7 @@ from tests.support.upstream import Upstream, serve_upstream
 
 from .browsers import Browser
 from .databases import Database, new_database
+from .frail_server import FrailServer, run_frail_server
 from .goals import GOALS
 from .oracles import check_everything
 from .pages import Page
@@ -152,6 +154,12 @@ def parted_site(lasting_parted_site: Site) -> Iterator[Site]:
     with checked(lasting_parted_site):
         yield lasting_parted_site
     lasting_parted_site.end_workers()
+
+
+@pytest.fixture(scope="module")
+def frail_server() -> Iterator[FrailServer]:
+    with run_frail_server() as server:
+        yield server
 
 
 def with_tools(notes_file: Path) -> dict[str, str]:

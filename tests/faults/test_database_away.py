@@ -3,56 +3,20 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 import time
 import uuid
-from pathlib import Path
 
 import pytest
 
-from chatsite.postgres.embedded.data_folder import ROLE
-from chatsite.postgres.embedded.server import DATABASE, EmbeddedServer
-from chatsite.postgres.embedded.server_files import PORT
-from tests.postgres.processes import SeenServer
 from tests.support.patience import wait_for
 
 from .conftest import ROUNDS, checked, with_tools
-from .databases import Database, prepare
 from .sites import Site
 
 TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()"
 OUTAGE_SECONDS = 3 if ROUNDS == 1 else 12
 MOST_LOG_BYTES = 20_000
 COUNT = {"name": "count_up", "arguments": {"note": "a", "waits": True}}
-
-
-class FrailServer:
-    """A PostgreSQL of its own, which is not the site's to start again."""
-
-    def __init__(self, var_dir: Path) -> None:
-        self._server = EmbeddedServer(var_dir / "postgres")
-        self._seen = SeenServer(var_dir)
-        self.start()
-        address = {"host": str(self._server.paths.socket_dir), "port": str(PORT), "user": ROLE}
-        self.database = Database(DATABASE, address)
-
-    def start(self) -> None:
-        self._server.ensure_running()
-
-    def kill(self) -> None:
-        self._seen.kill()
-
-
-@pytest.fixture(scope="module")
-def frail_server():
-    folder = Path(tempfile.mkdtemp(prefix="seat-", dir="/tmp"))
-    folder.chmod(0o711)  # PostgreSQL may run as another account
-    server = FrailServer(folder / "var")
-    prepare(server.database)
-    yield server
-    server.kill()
-    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.error
 import urllib.request
 import uuid
 from contextlib import contextmanager
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -22,25 +19,12 @@ from tests.support.patience import PATIENCE_SECONDS, wait_for
 from tests.support.source import PROJECT
 
 from .browsers import PASSWORD, Browser
-from .databases import prepare
 from .goals import READINESS
 from .processes import RedisProcess
 from .sites import Site
-from .test_database_away import FrailServer
 
 pytestmark = pytest.mark.redis
 SIGN_INS = 3
-
-
-@pytest.fixture(scope="module")
-def frail_server():
-    folder = Path(tempfile.mkdtemp(prefix="seat-", dir="/tmp"))
-    folder.chmod(0o711)  # PostgreSQL may run as another account
-    server = FrailServer(folder / "var")
-    prepare(server.database)
-    yield server
-    server.kill()
-    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")

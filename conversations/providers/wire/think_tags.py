@@ -41,15 +41,30 @@ Piece = Said | Thought | WasThought
 
 
 class CodeMarks:
-    """Where a text that comes in pieces stands in Markdown: within a fenced block or a span of code, or in neither."""
+    """Where a text that comes in pieces stands in Markdown: within a fenced block or a span of code, or in neither.
+
+    A piece is looked at when that is asked, which is seldom: most of them are one token of many.
+    """
 
     def __init__(self) -> None:
+        self._unread: list[str] = []
         self._fences = 0  # of the lines before the present one
         self._backticks = 0  # of the present line
         self._head = ""  # its first characters that are not blank
 
     def feed(self, text: str) -> None:
-        first, *others = text.split("\n")
+        self._unread.append(text)
+
+    def copy(self) -> CodeMarks:
+        """Return what may be fed something else from here on."""
+        self._read()
+        other = copy(self)
+        other._unread = []
+        return other
+
+    def _read(self) -> None:
+        first, *others = "".join(self._unread).split("\n")
+        self._unread = []
         self._add(first)
         for line in others:
             self._fences += self._head == FENCE
@@ -58,6 +73,7 @@ class CodeMarks:
 
     @property
     def are_open(self) -> bool:
+        self._read()
         fences = self._fences + (self._head == FENCE)
         return fences % 2 == 1 or self._backticks % 2 == 1
 
@@ -147,7 +163,8 @@ class ThinkTags:
             yield from self._pass_on(text)
             return
         text, self._held = self._held + text, ""
-        code, read, found = copy(self._code), 0, text.find(LONE_CLOSING)
+        found, read = text.find(LONE_CLOSING), 0
+        code = self._code.copy() if found >= 0 else self._code
         while found >= 0:
             code.feed(text[read:found])
             read, behind = found, found + len(LONE_CLOSING)

@@ -7,11 +7,9 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 
-import psycopg
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import RequestDataTooBig, TooManyFilesSent
-from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.template import loader
@@ -22,6 +20,7 @@ from django.views.defaults import page_not_found, permission_denied
 from django_htmx.http import HttpResponseClientRedirect
 
 from chatsite.accounts.preferences.reader_language import reader_language
+from chatsite.postgres.faults import is_database_away
 from chatsite.postgres.pool import is_pool_full
 from conversations.access import require_admitted
 from conversations.core.errors import (
@@ -66,7 +65,6 @@ from conversations.core.errors import (
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 logger = logging.getLogger(__name__)
-RETRY_SECONDS = 5
 # The first class that fits decides.
 STATUSES: dict[type[ConversationError], int] = {
     SignInRequired: 401,
@@ -106,7 +104,8 @@ STATUSES: dict[type[ConversationError], int] = {
     SiteBusy: 503,
     ConversationError: 500,
 }
-RETRY_AFTER_SECONDS = 2
+RETRY_AFTER_SECONDS = 2  # a turn in the queue
+RETRY_AFTER_FAULT_SECONDS = 5  # the database, of which a failover takes longer
 View = Callable[..., HttpResponseBase]
 Refuse = Callable[..., HttpResponse]
 
@@ -166,22 +165,14 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Answer 503 while the database is away, and 500 to what is our fault, in the form that was asked for."""
     error = sys.exc_info()[1]
     with override(reader_language(request)):
-        if not is_database_away(error):
+        if error is None or not is_database_away(error):
             return _json_error("error", 500) if wants_json(request) else render_page("500.html", status=500)
         logger.warning("answered 503, because the database is away: %s", str(error).partition("\n")[0])
         code = SiteBusy.code if is_pool_full(error) else "unavailable"
         response = _json_error(code, 503) if wants_json(request) else render_page("503.html", status=503)
-        response["Retry-After"] = str(RETRY_SECONDS)
+        response["Retry-After"] = str(RETRY_AFTER_FAULT_SECONDS)
         response._has_been_logged = True  # type: ignore[attr-defined]  # one line is enough, without a traceback
         return response
-
-
-def is_database_away(error: BaseException | None) -> bool:
-    """Tell whether *error* is one of a database that does not answer or may not be written to now."""
-    if isinstance(error, (OperationalError, InterfaceError)):
-        return True
-    cause = error.__cause__ if isinstance(error, DatabaseError) else None
-    return isinstance(cause, psycopg.errors.ReadOnlySqlTransaction)
 
 
 def render_page(template: str, *, status: int) -> HttpResponse:

@@ -20,10 +20,11 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.core.handlers.asgi import ASGIRequest
-from django.db import InterfaceError, OperationalError
+from django.db import Error as DatabaseError
 from django.http import parse_cookie
 from django.utils.translation import get_language_from_request
 
+from chatsite.postgres.faults import is_database_away
 from conversations.core.errors import TooManyRequestsAtOnce
 from conversations.live.database_threads import in_thread
 from conversations.live.user_turns import QueueFull, UserTurns
@@ -89,8 +90,10 @@ async def session_user(scope: Scope) -> str | None:
         return user
     try:
         user = await in_thread(_read_user)(key)
-    except (OperationalError, InterfaceError):  # Django meets it, too, and has words for it
-        return None
+    except DatabaseError as error:
+        if is_database_away(error):  # Django meets it, too, and has words for it
+            return None
+        raise
     if user:
         _users[key] = user
         if len(_users) > SESSIONS_REMEMBERED:
