@@ -89,10 +89,10 @@ def _check_local_model() -> list[CheckMessage]:
     try:
         parse_local_model(settings.LOCAL_EMBEDDINGS)
     except ValueError as error:
-        return [Error(str(error), hint=hint, id="conversations.E006")]
+        return [Error(str(error), hint=hint, id="conversations.E008")]
     if importlib.util.find_spec("tokenizers") is None:
         text = "LOCAL_EMBEDDINGS is set, but the package tokenizers is not installed."
-        return [Error(text, hint="pip install 'windowseat[local-embeddings]'", id="conversations.E006")]
+        return [Error(text, hint="pip install 'windowseat[local-embeddings]'", id="conversations.E008")]
     if settings.OPENAI_EMBEDDING_MODEL:
         text = "LOCAL_EMBEDDINGS and OPENAI_EMBEDDING_MODEL are both set: the endpoint is never asked."
         return [checks.Warning(text, hint="Empty one of them.", id="conversations.W006")]
@@ -127,7 +127,7 @@ def check_web_search(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> 
         named_destination(settings.WEB_SEARCH_URL)
     except EgressRefused as error:
         hint = "WEB_SEARCH_URL=https://search.example.org, or http://localhost:8888 on this machine."
-        return [Error(f"WEB_SEARCH_URL: {error}", hint=hint, id="conversations.E007")]
+        return [Error(f"WEB_SEARCH_URL: {error}", hint=hint, id="conversations.E009")]
     return []
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from conversations.checks import (
@@ -10,6 +12,7 @@ from conversations.checks import (
     check_title_model,
     check_window_policies,
 )
+from tests.support.source import PROJECT
 from tests.support.tiny_model import write_tiny_model
 
 
@@ -64,7 +67,7 @@ def test_an_embeddings_model_that_can_not_be_asked_is_named(settings, model, bas
 def test_the_folder_of_a_local_model_is_looked_at(settings, tmp_path):
     settings.LOCAL_EMBEDDINGS = str(tmp_path / "tiny")
     (error,) = check_embedding_model(None)
-    assert (error.id, error.msg) == ("conversations.E006", f"LOCAL_EMBEDDINGS: {tmp_path / 'tiny'} is not a folder.")
+    assert (error.id, error.msg) == ("conversations.E008", f"LOCAL_EMBEDDINGS: {tmp_path / 'tiny'} is not a folder.")
     write_tiny_model(tmp_path / "tiny")
     assert check_embedding_model(None) == []
     settings.OPENAI_EMBEDDING_MODEL = "m"
@@ -103,3 +106,11 @@ def test_a_search_language_that_the_database_does_not_know_is_refused(settings, 
 
 def test_the_search_language_is_not_looked_up_unless_the_database_is_checked():
     assert check_search_language() == []
+
+
+def test_each_check_has_ids_of_its_own():
+    """Each check's function uses ids that no other one uses, so that an id silenced or searched for is one thing."""
+    functions = re.split(r"\n@register", (PROJECT / "conversations/checks.py").read_text())
+    ids = [each for function in functions for each in set(re.findall(r"conversations\.[EW]\d+", function))]
+    assert len(ids) > 10
+    assert len(ids) == len(set(ids))

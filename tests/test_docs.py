@@ -111,7 +111,9 @@ def test_a_decision_is_short_names_what_was_rejected_and_is_listed(path):
     text = read(path)
     assert len(text.split()) < MOST_WORDS_OF_A_DECISION
     assert "## Rejected" in text
-    assert f"({path.name})" in read("docs/decisions/README.md")
+    number, title = re.match(r"# (\d+)\. (.+)\n", text).groups()
+    assert path.name.startswith(f"{int(number):04}-")
+    assert f"- {number}: [{title}]({path.name})\n" in read("docs/decisions/README.md")
 
 
 def test_readme_names_the_commands_that_everyone_needs():

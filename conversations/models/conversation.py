@@ -29,7 +29,10 @@ class Conversation(models.Model):
     *language_model* is the owner's choice, and *effort* how hard it is asked to think; blank is the scenario's.
     *notes* are the owner's, sent with each question in it. One that is *kept_out_of_recall* is never looked in for a
     question in another one. *searches_web* looks its questions up on the web, where its scenario leaves that open.
+    *model_of_run* is not stored: the language model and the effort that the run in hand was begun with.
     """
+
+    model_of_run: tuple[str, str] | None = None
 
     public_id = models.UUIDField(_("public id"), default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(

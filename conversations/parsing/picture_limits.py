@@ -1,6 +1,6 @@
 """The limits of pictures that are read, and of what is stored of them."""
 
-# Providers scale what is larger down before a model sees it: OpenAI to 2,048 px ("high" detail), Anthropic to 1,568 px.
+# OpenAI scales to 2,048 px in "high" detail; Anthropic to 1,568 or 2,576 px, and refuses more than 2,000 px from 21 on.
 MOST_PIXELS_OF_A_SIDE = 2_048
 # Above what phones make (108 million); decoded to four bytes a pixel it stays within the limit of memory.
 MOST_MEGAPIXELS = 120

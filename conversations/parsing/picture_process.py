@@ -1,7 +1,7 @@
 """The child process: reads one picture from its standard input, and writes it to its standard output, encoded again.
 
 {"seconds": …, "memory_megabytes": …} ⏎ the bytes of the file
-{"media_type": …, "width": …, "height": …} ⏎ the bytes of the picture      or {"error": …, "params": {…}} ⏎
+{"media_type": …, "width": …, "height": …} ⏎ the bytes of the picture      or {"error": …, "width": …, "height": …} ⏎
 
 What is written has none of the file's metadata: only its pixels go on, turned as its orientation says, in sRGB, scaled
 down to `MOST_PIXELS_OF_A_SIDE`. Of a GIF that is the first frame.

@@ -113,7 +113,7 @@ def test_the_room_that_was_used_up_is_said_and_doubled_in_one_press(page, thinks
     thinks.locator("summary").click()
     expect(streaming(page)).to_have_count(0)
     reply = replies(page).last
-    expect(reply).to_contain_text("It thought until its room of 500 tokens was used up")
+    expect(reply).to_contain_text("used all 500 tokens of the reply reserve for thinking")
     expect(thinking(reply).locator("[data-thinking-text]")).to_be_visible()
     reply.get_by_role("button", name="Answer again with room for 1,000 tokens").click()
     expect(replies(page).last).to_have_attribute("data-state", "complete")

@@ -145,6 +145,28 @@ def test_a_reply_that_is_being_made_ends_with_the_model_that_it_began_with(conve
     assert StepRequest(prepared).completion_request().effort == "high"
 
 
+def test_a_running_reply_keeps_model_and_effort_when_scenario_and_offers_change(conversation, alice):
+    alice.role = Role.ADMIN
+    alice.save()
+    choose(conversation, "secret")
+    secret = post(conversation, "Hello").reply
+    other = begin(alice)
+    choose(other, "deep")
+    unasked = post(other, "Hello").reply
+    alice.role = Role.USER
+    alice.save()
+    Scenario.objects.update(effort="high")
+    assert prepare_reply(secret.pk).window.record.language_model == "secret"
+    assert StepRequest(prepare_reply(unasked.pk)).completion_request().effort == ""
+
+
+def test_a_running_reply_uses_another_model_where_its_own_was_taken_out_of_the_settings(conversation, settings):
+    choose(conversation, "deep", "high")
+    reply = post(conversation, "Hello").reply
+    settings.LANGUAGE_MODELS = MODELS.replace("deep", "deeper")
+    assert prepare_reply(reply.pk).window.record.language_model == "plain"
+
+
 def test_one_reply_is_regenerated_with_another_model(conversation, alice):
     first = ended(conversation, "Hello").reply
     again = regenerate_reply(user=alice, conversation=conversation, reply_id=first.pk, language_model="deep")

@@ -146,6 +146,7 @@ def test_what_is_no_scenario_is_refused(given, words):
         ({"system_prompt": "x" * 2**20}, "system_prompt: "),
         ({"language_model": "made-up"}, "language_model: This site does not offer"),
         ({"sampling": {"model": "dearer"}}, "sampling: Windowseat sets these itself"),
+        ({"sampling": {"previous_response_id": "resp_1"}}, "sampling: Windowseat sets these itself"),
         ({"sampling": {"temperature": 1e400}}, "Infinity is not a number here"),
         ({"tools": ["search"]}, "tools: "),
         ({"web_search": "sometimes"}, "web_search: "),

@@ -87,6 +87,14 @@ async def test_what_is_no_title_leaves_the_first_words(writer, conversation, set
     assert row.ended_at
 
 
+@pytest.mark.parametrize("reason", ["end_turn", "STOP", "eos"])
+async def test_a_title_is_whole_in_the_words_of_every_provider(reason, conversation, settings, upstream):
+    configure(settings, upstream, f"ends-{reason}")
+    await in_thread(ask, conversation)
+    assert await write_titles(settings) == 1
+    assert await in_thread(title_of, conversation) != QUESTION
+
+
 async def test_a_failure_is_tried_again_and_then_given_up(conversation, settings, upstream):
     configure(settings, upstream, "status-503")
     await in_thread(ask, conversation)

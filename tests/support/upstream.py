@@ -253,7 +253,18 @@ async def filtered(answer: Answer) -> None:
     await answer.finish("content_filter")
 
 
-FINISHES = ("content_filter", "max_tokens", "error", "SAFETY", "recitation", "refusal", "tired")
+FINISHES = (
+    "content_filter",
+    "max_tokens",
+    "error",
+    "SAFETY",
+    "recitation",
+    "refusal",
+    "tired",
+    "end_turn",
+    "STOP",
+    "eos",
+)
 
 
 def ending(reason: str) -> Fault:

@@ -139,8 +139,8 @@ class RoomUsedUpByReasoning(CompletionError):
 
     code = "room_used_up_by_reasoning"
     template = (
-        "It thought until its room of %(room_tokens)s tokens was used up, so there is no answer. "
-        "The scenario’s reply reserve sets that room."
+        "The model used all %(room_tokens)s tokens of the reply reserve for thinking, so there is no answer. "
+        "The scenario sets the reply reserve."
     )
     may_be_billed = True
 

@@ -29,7 +29,11 @@ class ModelChoice:
 
 
 def choose_model(conversation: Conversation) -> ModelChoice:
-    """Return the model that makes the conversation's next reply."""
+    """Return the model that makes the conversation's next reply, or the one of the run that is in hand."""
+    if conversation.model_of_run:
+        name, effort = conversation.model_of_run
+        if begun_with := language_models().get(name):
+            return ModelChoice(begun_with, effort)
     scenario = conversation.scenario
     named = [name for name in (conversation.language_model, scenario.language_model) if name]
     for index, name in enumerate(named):
@@ -54,10 +58,12 @@ def conversation_toolbox(conversation: Conversation) -> Toolbox:
     return scenario_toolbox(conversation.scenario) if takes_tools(conversation) else NO_TOOLS
 
 
-def with_model_of_run(conversation: Conversation, language_model: str, effort: str) -> None:
-    """Have *conversation*, as it is in hand and not as it is stored, use what a run was begun with."""
-    conversation.language_model = language_model or conversation.language_model
-    conversation.effort = effort if language_model else conversation.effort
+def use_model_of_run(conversation: Conversation, language_model: str, effort: str) -> None:
+    """Have *conversation*, as it is in hand and not as it is stored, use what a run was begun with.
+
+    It holds to the end of the reply, also where the scenario or what is on offer to the owner changes meanwhile.
+    """
+    conversation.model_of_run = (language_model, effort) if language_model else None
 
 
 def offered_models(user: User) -> list[ConfiguredModel]:

@@ -11,17 +11,28 @@ from django.utils.translation import gettext_lazy as _
 
 # The window, the tools and the ledger decide about these; as sampling they would make the record untrue.
 RESERVED = {
+    "background",
+    "conversation",
     "functions",
+    "include",
+    "input",
+    "instructions",
     "max_completion_tokens",
+    "max_output_tokens",
     "max_tokens",
     "messages",
     "model",
     "n",
+    "previous_response_id",
+    "prompt",
     "prompt_cache_key",
+    "prompt_cache_options",
+    "store",
     "stream",
     "stream_options",
     "tool_choice",
     "tools",
+    "truncation",
     "user",
 }
 # How tokens are chosen, and how much is thought. Other fields can name more expensive language models, buy searches, or

@@ -18,6 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.core.errors import CompletionError, ProviderTimedOut, StreamBroken
+from conversations.core.prompt.finish_reasons import end_of
 from conversations.core.prompt.messages import Prompt
 from conversations.core.text.storable_text import UNSTORABLE
 from conversations.core.window.budget import CountText
@@ -117,7 +118,7 @@ class BoundedRequest:
             await finish_before_cancelling(settle_row(completion, outcome))
             raise
         await finish_before_cancelling(settle_row(completion, received.outcome(time.monotonic() - began)))
-        if received.end and received.end.finish_reason != "stop":
+        if received.end and end_of(received.end.finish_reason) != "whole":
             raise self.cut_off
         return received.text
 

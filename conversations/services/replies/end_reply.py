@@ -19,7 +19,7 @@ from conversations.core.frames.frame import Frame
 from conversations.core.prompt.messages import PromptMessage
 from conversations.live.fanout import MESSAGES, publish, publish_awaiting_approval, publish_frame
 from conversations.models import Message
-from conversations.services.counting.model_choice import with_model_of_run
+from conversations.services.counting.model_choice import use_model_of_run
 from conversations.services.counting.model_context import conversation_context
 from conversations.services.titles.want_title import want_title
 
@@ -129,7 +129,7 @@ class _StoredEnd(NamedTuple):
 
 def _store(reply: Message, reasoning: Reasoning) -> _StoredEnd | None:
     """Store the end of *reply*; None if it has ended meanwhile. The content that is counted is what is stored."""
-    with_model_of_run(reply.conversation, reply.run_model, "")  # type: ignore[attr-defined]  # annotated
+    use_model_of_run(reply.conversation, reply.run_model, "")  # type: ignore[attr-defined]  # annotated
     context = conversation_context(reply.conversation)
     columns: dict[str, Any] = {
         "id": reply.pk,

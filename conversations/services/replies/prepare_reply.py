@@ -24,7 +24,7 @@ from conversations.providers.wire.context_length import says_context_too_long
 from conversations.selectors.conversations.history import HistoryRow
 from conversations.selectors.conversations.sent_request import passage_of
 from conversations.services.counting.calibration import learn_limit, learn_refused
-from conversations.services.counting.model_choice import conversation_toolbox, with_model_of_run
+from conversations.services.counting.model_choice import conversation_toolbox, use_model_of_run
 from conversations.services.counting.model_context import (
     ModelContext,
     conversation_context,
@@ -67,7 +67,7 @@ def load_reply(reply_id: int) -> Message:
     They hold for all of its steps, also where the conversation goes on with others meanwhile.
     """
     reply = TO_BE_MADE.get(reply_id)
-    with_model_of_run(reply.conversation, reply.run_model, reply.run_effort)  # type: ignore[attr-defined]  # annotated
+    use_model_of_run(reply.conversation, reply.run_model, reply.run_effort)  # type: ignore[attr-defined]  # annotated
     return reply
 
 

@@ -28,7 +28,7 @@ from conversations.core.tools.tool_spec import MOST_CALLS_AT_ONCE, TOOL_NAME, is
 from conversations.core.window.tool_steps import truncate_arguments
 from conversations.models import Message, ToolCall
 from conversations.models.tool_call import ENDED, ToolCallState
-from conversations.services.counting.model_choice import with_model_of_run
+from conversations.services.counting.model_choice import use_model_of_run
 from conversations.services.counting.model_context import ModelContext, conversation_context
 from conversations.services.windows.active_path import RunHolder, lock_streaming
 from conversations.tools.toolbox import Toolbox
@@ -201,7 +201,7 @@ def _streaming(reply_id: int) -> QuerySet[Message]:
 
 def _step_messages(reply: Message, calls: Sequence[ToolCall], text: str, reasoning: Reasoning) -> list[Message]:
     """Return a step as messages in the reply's place: one with the calls, and one for the result of each."""
-    with_model_of_run(reply.conversation, reply.run_model, reply.run_effort)  # type: ignore[attr-defined]  # annotated
+    use_model_of_run(reply.conversation, reply.run_model, reply.run_effort)  # type: ignore[attr-defined]  # annotated
     context = conversation_context(reply.conversation)
     called = PromptMessage("assistant", text, tool_calls=tuple(map(sent_call, calls)))
     results = [PromptMessage("tool", call.result, tool_call_id=call.call_id) for call in calls]
