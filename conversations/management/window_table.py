@@ -43,7 +43,9 @@ def _remarks(entry: WindowEntry) -> Iterator[str]:
     if entry.pictures in REASONS:
         yield f"[pictures {REASONS[entry.pictures]}] "
     elif entry.pictures:
-        yield f"[pictures: {entry.picture_tokens:,} tokens, detail {entry.pictures}] "
+        scaled = ", scaled down to " + " and ".join(f"{width} × {height}" for width, height in entry.scaled_to)
+        detail = f"detail {entry.pictures}{scaled if entry.scaled_to else ''}"
+        yield f"[pictures: {entry.picture_tokens:,} tokens, {detail}] "
 
 
 def _position(position: int | None) -> str:

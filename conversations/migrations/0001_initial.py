@@ -261,6 +261,25 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='ScaledPicture',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('width', models.PositiveIntegerField(verbose_name='width')),
+                ('height', models.PositiveIntegerField(verbose_name='height')),
+                ('media_type', models.CharField(choices=[('image/jpeg', 'JPEG'), ('image/png', 'PNG')], max_length=10, verbose_name='media type')),
+                ('digest', models.CharField(max_length=64, verbose_name='digest')),
+                ('size_bytes', models.PositiveIntegerField(verbose_name='size bytes')),
+                ('content', models.BinaryField()),
+                ('picture', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='scaled', to='conversations.picture', verbose_name='picture')),
+            ],
+            options={
+                'verbose_name': 'scaled picture',
+                'verbose_name_plural': 'scaled pictures',
+                'constraints': [models.UniqueConstraint(fields=('picture', 'width', 'height'), name='scaled_once_to_a_size')],
+                'indexes': [models.Index(fields=['digest'], name='scaled_by_digest')],
+            },
+        ),
+        migrations.CreateModel(
             name='PictureFile',
             fields=[
                 ('picture', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='file', serialize=False, to='conversations.picture')),

@@ -14,7 +14,7 @@ from .message_postings import MessagePostings
 from .message_vector import MessageVector
 from .passage import Passage
 from .path_change import PathChange
-from .picture import Picture, PictureFile
+from .picture import Picture, PictureFile, ScaledPicture
 from .price import Price
 from .reading import Reading, ReadingStep, ReadWhat, SearchHit
 from .run import Run
@@ -55,6 +55,7 @@ __all__ = [
     "RolledUpSum",
     "Run",
     "RunningSum",
+    "ScaledPicture",
     "Scenario",
     "SearchHit",
     "Spending",

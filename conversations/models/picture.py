@@ -64,6 +64,34 @@ class Picture(models.Model):
         return gettext("Picture %(id)s") % {"id": self.pk}
 
 
+class ScaledPicture(models.Model):
+    """A picture as it was sent to a language model whose window does not hold it as it is stored: scaled down.
+
+    Kept as long as the picture, so that it is not made again for each reply, and what was sent can be shown. *digest*
+    is the SHA-256 of *content*, in hexadecimal.
+    """
+
+    picture = models.ForeignKey(Picture, on_delete=models.CASCADE, related_name="scaled", verbose_name=_("picture"))
+    width = models.PositiveIntegerField(_("width"))
+    height = models.PositiveIntegerField(_("height"))
+    media_type = models.CharField(_("media type"), max_length=10, choices=PictureType)
+    digest = models.CharField(_("digest"), max_length=64)
+    size_bytes = models.PositiveIntegerField(_("size bytes"))
+    content = models.BinaryField()
+
+    class Meta:
+        verbose_name = _("scaled picture")
+        verbose_name_plural = _("scaled pictures")
+        constraints = [
+            models.UniqueConstraint(fields=["picture", "width", "height"], name="scaled_once_to_a_size"),
+        ]
+        indexes = [models.Index(fields=["digest"], name="scaled_by_digest")]
+
+    def __str__(self) -> str:
+        size = {"id": self.picture_id, "width": self.width, "height": self.height}
+        return gettext("picture %(id)s at %(width)s × %(height)s") % size
+
+
 class PictureFile(models.Model):
     """The bytes of a picture as it is stored: apart, so that rows of pictures are light."""
 

@@ -1,10 +1,10 @@
 """The child process: reads one picture from its standard input, and writes it to its standard output, encoded again.
 
-{"seconds": …, "memory_megabytes": …} ⏎ the bytes of the file
+{"seconds": …, "memory_megabytes": …, "size": [width, height] or null} ⏎ the bytes of the file
 {"media_type": …, "width": …, "height": …} ⏎ the bytes of the picture      or {"error": …, "width": …, "height": …} ⏎
 
 What is written has none of the file's metadata: only its pixels go on, turned as its orientation says, in sRGB, scaled
-down to `MOST_PIXELS_OF_A_SIDE`. Of a GIF that is the first frame.
+down to `MOST_PIXELS_OF_A_SIDE`, or to the size of the order. Of a GIF that is the first frame.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ STRIP_PIXELS = 4_000_000  # scaled down at once, so that a large picture is in m
 JPEG_QUALITIES = (90, 80, 65)
 SRGB = ImageCms.createProfile("sRGB")
 
+Size = tuple[int, int]  # width and height in pixels
+
 ORIENTATION = 0x0112  # the tag of EXIF, and how a picture is turned for each of its values
 TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -50,27 +52,30 @@ def main() -> None:
     limits = ParsingLimits(seconds=order["seconds"], memory_megabytes=order["memory_megabytes"])
     confine(limits, allow_threads=True)  # the decoder of HEIC makes one
     try:
-        answer, content = encode_again(sys.stdin.buffer.read())
+        answer, content = encode_again(sys.stdin.buffer.read(), size=order["size"] and tuple(order["size"]))
     except Exception as error:
         answer, content = _failure(error), b""
     sys.stdout.buffer.write(json.dumps(answer).encode("ascii") + b"\n" + content)
     sys.stdout.buffer.flush()
 
 
-def encode_again(content: bytes) -> tuple[dict[str, object], bytes]:
-    """Return what is stored of a file, and what that is. Raises a `PictureError`, or what a decoder raises."""
+def encode_again(content: bytes, *, size: Size | None = None) -> tuple[dict[str, object], bytes]:
+    """Return what is stored of a file, and what that is. Raises a `PictureError`, or what a decoder raises.
+
+    *size* is what a picture that is stored already is scaled down to.
+    """
     if not content:
         raise PictureEmpty
     picture = _open(content, kind_of(content))
     orientation, profile = _orientation(picture), picture.info.get("icc_profile")
     if picture.format == "JPEG":
-        picture.draft("RGB", (MOST_PIXELS_OF_A_SIDE, MOST_PIXELS_OF_A_SIDE))  # decoded no larger than is needed
+        picture.draft("RGB", size or (MOST_PIXELS_OF_A_SIDE, MOST_PIXELS_OF_A_SIDE))  # no larger than is needed
     picture.load()
-    picture = _in_srgb(_scaled(_with_plain_pixels(picture)), profile)
+    picture = _in_srgb(_scaled(_with_plain_pixels(picture), size), profile)
     if orientation in TURNS:
         picture = picture.transpose(TURNS[orientation])
-    media_type, encoded, size = _encode(picture)
-    return {"media_type": media_type, "width": size[0], "height": size[1]}, encoded
+    media_type, encoded, (width, height) = _encode(picture)
+    return {"media_type": media_type, "width": width, "height": height}, encoded
 
 
 def kind_of(content: bytes) -> str:
@@ -127,12 +132,12 @@ def _with_plain_pixels(picture: Image.Image) -> Image.Image:
     return picture.convert("RGBA" if picture.has_transparency_data else "RGB")
 
 
-def _scaled(picture: Image.Image) -> Image.Image:
-    """Return it with no side longer than `MOST_PIXELS_OF_A_SIDE`."""
-    scale = MOST_PIXELS_OF_A_SIDE / max(picture.size)
+def _scaled(picture: Image.Image, size: Size | None) -> Image.Image:
+    """Return it scaled down to *size*, or else with no side longer than `MOST_PIXELS_OF_A_SIDE`."""
+    scale = (max(size) if size else MOST_PIXELS_OF_A_SIDE) / max(picture.size)
     if scale >= 1:
         return picture
-    size = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+    size = size or (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
     factor = int(1 / scale / 2)  # halves and more are taken by averaging, which is quick; the rest with care
     if factor > 1:
         picture = _reduced(picture, factor)

@@ -60,8 +60,20 @@ def read_picture(content: bytes, *, limits: ParsingLimits = LIMITS) -> ReadPictu
     """Return the picture of a file, encoded again. Raises a `PictureError`."""
     if not content:
         raise PictureEmpty
+    return _read(content, limits)
+
+
+def scale_picture(content: bytes, *, width: int, height: int, limits: ParsingLimits = LIMITS) -> ReadPicture:
+    """Return a picture that is stored, scaled down to that size and encoded again. Raises a `PictureError`."""
+    scaled = _read(content, limits, size=(width, height))
+    if (scaled.width, scaled.height) != (width, height):
+        raise PictureDamaged
+    return scaled
+
+
+def _read(content: bytes, limits: ParsingLimits, size: tuple[int, int] | None = None) -> ReadPicture:
     with _reading, _child(limits) as child:
-        answer, encoded = _ask(child, limits, content)
+        answer, encoded = _ask(child, limits, content, size)
         if not answer:
             raise _death_of(child)
     return _checked(answer, encoded)
@@ -92,10 +104,12 @@ def _kill(child: Popen[bytes]) -> None:
         os.killpg(child.pid, signal.SIGKILL)
 
 
-def _ask(child: Popen[bytes], limits: ParsingLimits, content: bytes) -> tuple[bytes, bytes]:
+def _ask(
+    child: Popen[bytes], limits: ParsingLimits, content: bytes, size: tuple[int, int] | None
+) -> tuple[bytes, bytes]:
     """Return the line that the child answers, empty if it has died, and the bytes after it, no more than are stored."""
     stdin, stdout = cast(tuple[BufferedWriter, BufferedReader], (child.stdin, child.stdout))
-    order = {"seconds": limits.seconds, "memory_megabytes": limits.memory_megabytes}
+    order = {"seconds": limits.seconds, "memory_megabytes": limits.memory_megabytes, "size": size}
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         stdin.write(json.dumps(order).encode("ascii") + b"\n")
         stdin.write(content)

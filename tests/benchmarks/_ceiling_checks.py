@@ -197,7 +197,7 @@ def _the_least_fits(turn: Turn, conversation: RandomConversation) -> bool:
     if turn.pins or turn.steps:
         return False
     system = [{"role": "system", "content": turn.system_prompt}] if turn.system_prompt else []
-    newest = turn.newest_with_less_detail or turn.newest
+    newest = turn.with_smaller_pictures(0) if turn.with_smaller_pictures else turn.newest
     messages = [*system, plain_message(newest.message.to_wire())]
     least = count_body({"model": conversation.language_model.name, "messages": messages, "tools": conversation.tools})
     cap_tokens = conversation.policy.message_cap_tokens

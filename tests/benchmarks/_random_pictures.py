@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Final
 
 from conversations.core.prompt.messages import PromptMessage
@@ -23,12 +24,13 @@ def with_random_pictures(randomly: random.Random, sent: HistoryMessage) -> Histo
     return _with_pictures(sent, sent.message._replace(pictures=pictures))
 
 
-def with_less_detail(sent: HistoryMessage) -> HistoryMessage | None:
-    """Return *sent* with its pictures in low detail, where it asks for high; else None."""
+def with_less_detail(sent: HistoryMessage) -> Callable[[int], HistoryMessage] | None:
+    """Return what makes the pictures of *sent* smaller: low detail, where they have high; else None."""
     if sent.pictures_sent != "high":
         return None
     pictures = tuple(picture._replace(detail="low") for picture in sent.message.pictures)
-    return _with_pictures(sent, sent.message._replace(pictures=pictures))
+    less = _with_pictures(sent, sent.message._replace(pictures=pictures))
+    return lambda room_tokens: less
 
 
 def _with_pictures(sent: HistoryMessage, message: PromptMessage) -> HistoryMessage:

@@ -127,7 +127,7 @@ def turns(conversation: RandomConversation) -> Iterator[Turn]:
     for _ in range(conversation.randomly.choice((1, 1, 1, 2, 1 + MOST_STEPS))):
         turn = Turn(newest, conversation.system_prompt, grounding, pins, steps, tool_schema_tokens)
         yield dataclasses.replace(
-            turn, recalled=recalled, summary=summary, newest_with_less_detail=with_less_detail(newest)
+            turn, recalled=recalled, summary=summary, with_smaller_pictures=with_less_detail(newest)
         )
         steps = (*steps, *conversation.with_reasoning(conversation.tool_turn(1 + len(steps))))
 

@@ -158,7 +158,8 @@ class Case:
         pins = [message for unit in self.units for message in unit.messages[: unit.pinned]]
         turn = Turn(self.newest, self.system_prompt, self.passages, pins, self.steps, self.tool_schema_tokens)
         turn = replace(turn, recalled=self.recalled, summary=self.summary)
-        turn = replace(turn, newest_with_less_detail=self.newest_with_less_detail)
+        if less := self.newest_with_less_detail:
+            turn = replace(turn, with_smaller_pictures=lambda room_tokens: less)
         return replace(turn, about_me=self.about_me, notes=self.notes)
 
     def newest_first(self) -> Iterator[HistoryMessage]:

@@ -15,7 +15,7 @@ from conversations.core.errors import (
     PictureTooCostly,
     PictureTooManyPixels,
 )
-from conversations.parsing import ParsingLimits, read_picture
+from conversations.parsing import ParsingLimits, read_picture, scale_picture
 from conversations.parsing.picture_limits import MOST_PIXELS_OF_A_SIDE, MOST_STORED_BYTES
 from tests.parsing.pictures import (
     KINDS,
@@ -58,6 +58,26 @@ def test_what_is_transparent_stays_so():
 
 def test_opacity_that_is_full_is_none():
     assert read_picture(encoded(photo().convert("RGBA"), "PNG")).media_type == "image/jpeg"
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_stored_picture_is_scaled_down_to_a_size_of_choice(kind):
+    scaled = scale_picture(encoded(photo(1_600, 1_200), kind), width=403, height=303)
+
+    assert decoded(scaled.content).size == (scaled.width, scaled.height) == (403, 303)
+    red, green, _ = decoded(scaled.content).convert("RGB").getpixel((390, 20))
+    assert red > 200 > 60 > green or red < 60 < 200  # to the right, at the top
+
+
+def test_what_is_transparent_stays_so_when_it_is_scaled_down():
+    clear = photo().convert("RGBA")
+    clear.putalpha(100)
+    assert decoded(scale_picture(encoded(clear), width=100, height=75).content).getpixel((0, 0))[3] == 100
+
+
+def test_a_stored_picture_is_not_enlarged():
+    with pytest.raises(PictureDamaged):
+        scale_picture(encoded(photo()), width=640, height=480)
 
 
 def test_a_large_picture_is_scaled_down():

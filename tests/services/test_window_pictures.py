@@ -5,7 +5,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conversations.core.errors import PicturesTooLong, TooManyPicturesForModel
-from conversations.models import Message
+from conversations.core.window.picture_tokens import PictureSize
+from conversations.models import Message, Picture
+from conversations.providers.catalog.picture_rules import known_pictures
 from conversations.selectors.conversations.pictures import sent_pictures
 from conversations.services.counting.model_context import model_context
 from conversations.services.limits.message_checks import check_message
@@ -146,6 +148,77 @@ def test_pictures_that_take_more_than_half_of_a_prompt_are_sent_in_low_detail(co
     assert window.record.picture_tokens == 85
 
 
+def estimate(conversation, *pictures):
+    ids = [picture.pk for picture in pictures]
+    return estimate_draft(user=conversation.owner, conversation=conversation, content="Look", picture_ids=ids)
+
+
+@pytest.mark.parametrize("name", ["claude-sonnet-5", "pixtral-12b", "gemini-2.5-flash", "qwen2.5-vl-7b", "my-vl"])
+def test_a_picture_alone_over_the_window_is_scaled_down_to_what_is_free(conversation, model, name):
+    model(f"{name} context_window=2000 reply_reserve=500")
+    window = estimate(conversation, store_picture(conversation, width=2_048, height=1_900)).window
+    (picture,) = window.prompt[-1].pictures
+    entry = window.record.entries[-1]
+    rule = known_pictures(name)
+
+    assert entry.scaled_to == ((picture.width, picture.height),)
+    assert entry.picture_tokens == rule.tokens(PictureSize(picture.width, picture.height)) <= 1_500
+    assert entry.picture_tokens > 1_000
+    assert picture.width < 2_048
+    assert abs(picture.width / picture.height - 2_048 / 1_900) < 0.01
+
+
+def test_several_pictures_are_scaled_down_alike_and_a_small_one_keeps_its_bytes(conversation, model):
+    model("claude-sonnet-5 context_window=3000 reply_reserve=500")
+    large, small = store_picture(conversation, width=2_000, height=2_000), store_picture(conversation, b"b", width=150)
+    Picture.objects.filter(pk=small.pk).update(height=150)
+    window = estimate(conversation, large, small).window
+
+    assert window.record.entries[-1].scaled_to[1] == (150, 150)
+    assert window.prompt[-1].pictures[1].digest == small.digest
+    assert window.prompt[-1].pictures[0].scaled_from == large.digest
+
+
+def test_a_picture_that_is_too_large_at_its_smallest_is_refused_with_numbers(conversation, model):
+    model("claude-sonnet-5 context_window=550 reply_reserve=500")
+    refused = estimate(conversation, store_picture(conversation, width=2_000, height=2_000)).error
+
+    assert isinstance(refused, PicturesTooLong)
+    assert "at their smallest they take 64 tokens, and 39 are free" in str(refused)
+
+
+def test_low_detail_goes_before_scaling_down_and_scaling_down_before_a_refusal(conversation, model):
+    # 512 × 512 pixels in patches of 32, × 1.72, are 441 tokens; 200 × 200 are 85
+    model("o4-mini context_window=1500 reply_reserve=1000")
+    picture = store_picture(conversation, width=2_000, height=2_000)
+    low = estimate(conversation, picture).window.record.entries[-1]
+    model("o4-mini context_window=1300 reply_reserve=1000")
+    scaled = estimate(conversation, picture).window.record.entries[-1]
+
+    assert (low.pictures, low.scaled_to) == ("low", ())
+    assert scaled.pictures == "high"
+    assert 85 < scaled.picture_tokens <= 293
+
+
+def test_where_tools_can_be_called_scaled_pictures_leave_half_of_the_room_for_them(conversation, model):
+    model("claude-sonnet-5 context_window=3000 reply_reserve=500")
+    conversation.scenario.tools = ["calculator"]
+    conversation.scenario.save()
+    entry = estimate(conversation, store_picture(conversation, width=2_000, height=2_000)).window.record.entries[-1]
+
+    assert 900 < entry.picture_tokens <= 1_250
+
+
+def test_an_older_picture_of_more_than_half_a_prompt_is_scaled_down_to_half(conversation, model):
+    model("claude-sonnet-5 context_window=3000 reply_reserve=500")
+    message = ask_about(conversation, store_picture(conversation, width=2_000, height=2_000))
+    say(conversation, "assistant", "A cat.")
+    entry = entry_of(window_of(conversation), message)
+
+    assert 1_100 < entry.picture_tokens <= 1_250
+    assert entry == entry_of(window_of(conversation, "And a much longer question than that? " * 20), message)
+
+
 def test_a_picture_alone_over_the_window_is_refused_with_numbers(conversation, model):
     model("seer context_window=1000 reply_reserve=500 picture_tokens=600")
     picture = store_picture(conversation)
@@ -155,7 +228,7 @@ def test_a_picture_alone_over_the_window_is_refused_with_numbers(conversation, m
 
     assert isinstance(refused, PicturesTooLong)
     assert str(refused).startswith("With its pictures your message is 1")
-    assert "the pictures take 600" in str(refused)
+    assert "at their smallest they take 600 tokens, and 489 are free" in str(refused)
 
 
 def test_a_draft_counts_its_own_pictures_and_no_others(conversation, model):

@@ -19,7 +19,12 @@ def text_of(content: str | Sequence[Mapping[str, Any]] | None) -> str:
 
 def picture_digests(body: Mapping[str, Any]) -> list[str]:
     """Return the SHA-256 of each picture of a request. Raises `ValueError` for one that a provider would refuse."""
-    return [_digest(part) for part in _picture_parts(body)]
+    return [hashlib.sha256(content).hexdigest() for content in picture_contents(body)]
+
+
+def picture_contents(body: Mapping[str, Any]) -> list[bytes]:
+    """Return the bytes of each picture of a request. Raises `ValueError` for one that a provider would refuse."""
+    return [_content(part) for part in _picture_parts(body)]
 
 
 def _picture_parts(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -35,11 +40,11 @@ def _picture_parts(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                 raise ValueError(f"a part that is neither text nor a picture: {part}")
 
 
-def _digest(part: Mapping[str, Any]) -> str:
+def _content(part: Mapping[str, Any]) -> bytes:
     image = part["image_url"]
     head, _, encoded = image["url"].partition(";base64,")
     if head not in ("data:image/png", "data:image/jpeg") or not encoded:
         raise ValueError(f"not a data URL of a picture: {image['url'][:60]}")
     if image.get("detail", "auto") not in ("auto", "low", "high"):
         raise ValueError(f"an unknown detail: {image['detail']}")
-    return hashlib.sha256(base64.b64decode(encoded, validate=True)).hexdigest()
+    return base64.b64decode(encoded, validate=True)

@@ -89,20 +89,21 @@ class MessageTooLongForScenario(MessageTooLong):
 
 
 class PicturesTooLong(MessageTooLong):
-    """The message would fit without its pictures, or with fewer of them."""
+    """The message would fit without its pictures, or with fewer of them; they can't be made smaller."""
 
     code = "pictures_too_long"
     singular = (
-        "With its pictures your message is %(tokens_over)s token too long; the pictures take %(picture_tokens)s. "
-        "Remove one, or send a smaller one."
+        "With its pictures your message is %(tokens_over)s token too long: at their smallest they take "
+        "%(picture_tokens)s tokens, and %(free_tokens)s are free. Remove one, or shorten the message."
     )
     template = (
-        "With its pictures your message is %(tokens_over)s tokens too long; the pictures take %(picture_tokens)s. "
-        "Remove one, or send a smaller one."
+        "With its pictures your message is %(tokens_over)s tokens too long: at their smallest they take "
+        "%(picture_tokens)s tokens, and %(free_tokens)s are free. Remove one, or shorten the message."
     )
 
     def __init__(self, *, tokens_over: int, picture_tokens: int = 0) -> None:
-        super().__init__(tokens_over=tokens_over, picture_tokens=f"{picture_tokens:,}")
+        free_tokens = max(picture_tokens - tokens_over, 0)
+        super().__init__(tokens_over=tokens_over, picture_tokens=f"{picture_tokens:,}", free_tokens=f"{free_tokens:,}")
 
 
 class PolicyFailed(ConversationError):

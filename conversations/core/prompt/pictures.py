@@ -10,7 +10,7 @@ it: `[Picture: chart.png, not shown to this model]`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 PLACEHOLDER = "picture:"
 PictureDetail = Literal["", "high", "low"]  # blank for language models that know no such thing
@@ -20,16 +20,35 @@ PicturesSent = Literal["", "auto", "high", "low", "not_shown", "shown_earlier"]
 DETAILS: Mapping[str, PictureDetail] = {"auto": "", "high": "high", "low": "low"}
 REASONS: Mapping[str, str] = {"not_shown": "not shown to this model", "shown_earlier": "shown with its question"}
 LONGEST_LABEL_CHARACTERS = 200
+T = TypeVar("T")
+
+
+class ScaledSize(NamedTuple):
+    """What a picture is scaled down to: the *digest* of the one that is stored, and width and height in pixels."""
+
+    digest: str
+    width: int
+    height: int
 
 
 class PromptPicture(NamedTuple):
-    """A picture as it is sent: the SHA-256 of its bytes in hexadecimal, and its width and height in pixels."""
+    """A picture as it is sent: the SHA-256 of its bytes in hexadecimal, and its width and height in pixels.
+
+    One that is still to be scaled down to that size has *scaled_from*, the digest of the stored picture, and none of
+    its own: it can be counted, but its request can't leave.
+    """
 
     digest: str
     media_type: str
     width: int
     height: int
     detail: PictureDetail = ""
+    scaled_from: str = ""
+
+    @property
+    def scaled_size(self) -> ScaledSize:
+        """What it has yet to be scaled to."""
+        return ScaledSize(self.scaled_from, self.width, self.height)
 
     @property
     def placeholder(self) -> str:
@@ -76,6 +95,24 @@ def _filled_in_field(name: str, value: Any, data_urls: Mapping[str, str]) -> Any
 def digests_in(messages: Iterable[Any]) -> set[str]:
     """Return the digests of the pictures of prompt messages."""
     return {picture.digest for message in messages for picture in message.pictures}
+
+
+def sizes_to_scale_to(messages: Iterable[Any]) -> set[ScaledSize]:
+    """Return what pictures of prompt messages have yet to be scaled to."""
+    pictures = (picture for message in messages for picture in message.pictures)
+    return {picture.scaled_size for picture in pictures if picture.scaled_from}
+
+
+def fill_in_scaled(messages: Iterable[T], scaled: Mapping[ScaledSize, PromptPicture]) -> tuple[T, ...]:
+    """Return prompt messages with the pictures that have been *scaled* in place of those that had yet to be."""
+    return tuple(_with_scaled(message, scaled) for message in messages)
+
+
+def _with_scaled(message: Any, scaled: Mapping[ScaledSize, PromptPicture]) -> Any:
+    if not any(picture.scaled_from for picture in message.pictures):
+        return message
+    pictures = (scaled.get(each.scaled_size, each)._replace(detail=each.detail) for each in message.pictures)
+    return message._replace(pictures=tuple(pictures))
 
 
 def with_picture_lines(content: str, labels: Sequence[str], sent: PicturesSent) -> str:

@@ -6,10 +6,10 @@
 A pure function. The budget is filled in this order:
 
 1. Must fit: system prompt, tool schemas, the user's notes, pins, the newest user message's content and pictures, these
-   in low detail if they have to be. If not, nothing is sent and a typed error says whose fault it is and by how many
-   tokens. The summary of what has left the window comes with them, but is left out where it would not fit, would take
-   more than half of what older messages could have, or all is in view. Pictures of pins and older messages are part of
-   these: they come and go with them.
+   in low detail or scaled down if they have to be. If not, nothing is sent and a typed error says whose fault it is
+   and by how many tokens. The summary of what has left the window comes with them, but is left out where it would not
+   fit, would take more than half of what older messages could have, or all is in view. Pictures of pins and older
+   messages are part of these: they come and go with them.
 2. Tool steps of this turn, each call with its results; results that are too large are truncated and marked. Of very
    many, or with huge calls, the oldest are left out; of the newest the calls' arguments are truncated if they have to.
 3. Grounding of the newest user message, up to its share of the budget: passages by rank, of which the last
@@ -28,7 +28,7 @@ summary, older messages oldest first, the newest user message with its grounding
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -69,6 +69,7 @@ from .window_record import (
     record_recall,
 )
 
+SHARE_BESIDE_TOOLS = Fraction(1, 2)  # of the room, for pictures that have to be scaled down
 SUMMARY_SHARE = Fraction(1, 2)  # of what older messages could have: a summary stands for them, and never ousts them
 
 
@@ -81,8 +82,9 @@ class Turn:
     are passages of older messages, best first; None where they were not looked up, *recall_error* the code of why.
     *recalls_other_conversations* tells whether some may be from there: then there is something to recall from the first
     message on. *summary* stands for what has left the window, if it is kept.
-    *about_me* and *notes* are the user's own, about themselves and on this conversation. *newest_with_less_detail* is
-    the newest message with its pictures in low detail, for a window that does not hold it otherwise.
+    *about_me* and *notes* are the user's own, about themselves and on this conversation. *with_smaller_pictures*
+    returns the newest message with pictures that take at most so many tokens, or as few as they can: for a window that
+    does not hold it otherwise.
     """
 
     newest: HistoryMessage
@@ -99,7 +101,7 @@ class Turn:
     summary: WindowSummary | None = None
     about_me: str = ""
     notes: str = ""
-    newest_with_less_detail: HistoryMessage | None = None
+    with_smaller_pictures: Callable[[int], HistoryMessage] | None = None
 
     @property
     def system_texts(self) -> SystemTexts:
@@ -131,14 +133,10 @@ def compute_window(
     """
     budget_tokens = policy.budget_tokens(language_model, calibration=calibration)
     inputs = _Inputs(turn, language_model, policy, count_text, anchor, calibration, budget_tokens)
-    try:
-        fixed = _fit_fixed_part(inputs)
-    except MessageTooLong:
-        if turn.newest_with_less_detail is None:
-            raise
-        turn = replace(turn, newest=turn.newest_with_less_detail)
+    fixed = _fit_fixed_part(inputs)
+    if fixed.newest is not turn.newest:
+        turn = replace(turn, newest=fixed.newest)
         inputs = replace(inputs, turn=turn)
-        fixed = _fit_fixed_part(inputs)
     calls = _fit_calls(inputs, fixed.left_tokens)
     summary = _fit_summary(inputs, fixed, fixed.left_tokens - calls.smallest_tokens)
     left_tokens = fixed.left_tokens - calls.smallest_tokens - (summary.tokens if summary else 0)
@@ -180,11 +178,13 @@ class _Inputs:
 class _FixedPart:
     """The part of a prompt that must fit, and how much of the budget it leaves: never less than 0.
 
-    *lasting_tokens* is left of any request of the conversation, before its newest message; *left_tokens* behind it.
+    *lasting_tokens* is left of any request of the conversation, before its newest message; *left_tokens* behind it. The
+    pictures of *newest* may be smaller than they were.
     """
 
     system: SystemTokens
     pins: tuple[HistoryMessage, ...]
+    newest: HistoryMessage
     lasting_tokens: int
     left_tokens: int
 
@@ -218,20 +218,30 @@ def _fit_fixed_part(inputs: _Inputs) -> _FixedPart:
         left_tokens -= tokens
         if (over := shortest_tokens - left_tokens) > 0:
             raise error(tokens_over=over)
-    _check_newest(inputs, left_tokens)
-    newest_tokens = overhead_tokens + turn.newest.sent_tokens
-    return _FixedPart(system, pins, left_tokens, left_tokens - newest_tokens)
+    newest = _fit_pictures(turn, left_tokens - overhead_tokens - turn.newest.content_tokens)
+    _check_newest(inputs, newest, left_tokens)
+    return _FixedPart(system, pins, newest, left_tokens, left_tokens - overhead_tokens - newest.sent_tokens)
 
 
-def _check_newest(inputs: _Inputs, left_tokens: int) -> None:
+def _fit_pictures(turn: Turn, room_tokens: int) -> HistoryMessage:
+    """Return the newest message, with smaller pictures if these take more than *room_tokens*.
+
+    Where tools can be called, these leave half of the room for calls and results, as far as they can.
+    """
+    if turn.newest.picture_tokens <= room_tokens or turn.with_smaller_pictures is None:
+        return turn.newest
+    return turn.with_smaller_pictures(int(room_tokens * SHARE_BESIDE_TOOLS) if turn.tool_schema_tokens else room_tokens)
+
+
+def _check_newest(inputs: _Inputs, newest: HistoryMessage, left_tokens: int) -> None:
     """Refuse a newest message that is above what is left, or above the policy's own cap."""
-    content_tokens, picture_tokens = inputs.turn.newest.content_tokens, inputs.turn.newest.picture_tokens
+    content_tokens, picture_tokens = newest.content_tokens, newest.picture_tokens
     newest_tokens = inputs.overhead_tokens + content_tokens + picture_tokens
     over = newest_tokens - left_tokens
     over_cap = content_tokens - (inputs.policy.message_cap_tokens or content_tokens)
     if max(over, over_cap) > 0:
         smallest_prompt_tokens = newest_tokens + inputs.language_model.chat_format.priming_tokens
-        if inputs.turn.newest.message.pictures and over_cap <= 0 and over <= picture_tokens:
+        if newest.message.pictures and over_cap <= 0 and over <= picture_tokens:
             raise PicturesTooLong(tokens_over=over, picture_tokens=picture_tokens)
         is_alone_too_long = over_cap > 0 or smallest_prompt_tokens > inputs.budget_tokens
         raise (MessageTooLong if is_alone_too_long else MessageTooLongForScenario)(tokens_over=max(over, over_cap))

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any, Literal, NamedTuple
 
 from conversations.core.prompt.grounding_text import PromptPassage
-from conversations.core.prompt.pictures import PicturesSent
+from conversations.core.prompt.pictures import PicturesSent, PromptPicture
 from conversations.core.prompt.wires import Breakpoints, PromptForm, Wire
 from conversations.core.recall.recalled_passage import RecalledPassage
 
@@ -33,8 +33,9 @@ class WindowEntry(NamedTuple):
 
     The system message has an entry for each text in it: the system prompt, and what the user's notes add to it. Of a
     truncated tool result, or of the arguments of truncated calls, only the first *truncated_to* characters were sent.
-    Of *tokens* so many are of its pictures, *picture_tokens*; *pictures* says how these were sent. A tuple, like
-    `HistoryMessage`: a window makes one for every message.
+    Of *tokens* so many are of its pictures, *picture_tokens*; *pictures* says how these were sent, and *scaled_to* the
+    width and height in pixels of each, if they were scaled down. A tuple, like `HistoryMessage`: a window makes one for
+    every message.
     """
 
     kind: EntryKind
@@ -45,13 +46,23 @@ class WindowEntry(NamedTuple):
     truncated_to: int | None = None
     picture_tokens: int = 0
     pictures: PicturesSent = ""
+    scaled_to: tuple[tuple[int, int], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return what is stored: nothing of pictures where it has none, as nearly all have."""
-        return self._asdict() if self.pictures else dict(zip(WITHOUT_PICTURES, self, strict=False))
+        if self.scaled_to:
+            return self._asdict()
+        return dict(zip(WITHOUT_SCALED if self.pictures else WITHOUT_PICTURES, self, strict=False))
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> WindowEntry:
+        if "scaled_to" not in stored:
+            return cls(**stored)
+        return cls(**{**stored, "scaled_to": tuple((width, height) for width, height in stored["scaled_to"])})
 
 
 WITHOUT_PICTURES = WindowEntry._fields[: WindowEntry._fields.index("picture_tokens")]
+WITHOUT_SCALED = WindowEntry._fields[: WindowEntry._fields.index("scaled_to")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +344,7 @@ class WindowRecord:
         return cls(
             **{
                 **stored,
-                "entries": tuple(WindowEntry(**entry) for entry in stored["entries"]),
+                "entries": tuple(map(WindowEntry.from_json, stored["entries"])),
                 "left_out": tuple(LeftOutMessage(**message) for message in stored["left_out"]),
                 "grounding": GroundingRecord.from_json(stored["grounding"]),
                 "recall": RecallRecord.from_json(stored["recall"]),
@@ -357,8 +368,17 @@ def record_entries(
 
     def entry(kind: EntryKind, message: HistoryMessage, truncated_to: int | None = None) -> WindowEntry:
         tokens = overhead_tokens + message.content_tokens + message.picture_tokens
-        role, id_, pictures = message.message.role, message.id, message.pictures_sent
-        return WindowEntry(kind, role, tokens, id_, message.position, truncated_to, message.picture_tokens, pictures)
+        return WindowEntry(
+            kind,
+            message.message.role,
+            tokens,
+            message.id,
+            message.position,
+            truncated_to,
+            message.picture_tokens,
+            message.pictures_sent,
+            _scaled_to(message.message.pictures),
+        )
 
     return (
         *(WindowEntry(kind, "system", tokens) for kind, tokens in zip(kinds, system, strict=True) if tokens),
@@ -368,6 +388,13 @@ def record_entries(
         entry("newest", newest),
         *(entry("tool_step", step.message, step.truncated_to) for step in steps),
     )
+
+
+def _scaled_to(pictures: Sequence[PromptPicture]) -> tuple[tuple[int, int], ...]:
+    """Return the size of each of a message's pictures, if one is scaled down."""
+    if not any(picture.scaled_from for picture in pictures):
+        return ()
+    return tuple((picture.width, picture.height) for picture in pictures)
 
 
 def record_left_out_steps(

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from conversations.core.prompt.pictures import PictureDetail, PromptPicture
-from conversations.models import Picture, PictureFile
+from conversations.core.prompt.pictures import PictureDetail, PromptPicture, ScaledSize
+from conversations.models import Picture, PictureFile, ScaledPicture
 
 WIDEST_PLACE, HIGHEST_PLACE = 480, 240  # pixels of a page; pressed, a picture is seen as large as it is
 
@@ -26,7 +26,11 @@ WHERE message.id = ANY(%s) ORDER BY message.id, held.place
 BYTES_OF_DIGESTS = """
 SELECT DISTINCT ON (picture.digest) picture.digest, picture.media_type, file.content
 FROM conversations_picture AS picture JOIN conversations_picturefile AS file ON file.picture_id = picture.id
-WHERE picture.digest = ANY(%s) ORDER BY picture.digest
+WHERE picture.digest = ANY(%(digests)s)
+UNION ALL (
+  SELECT DISTINCT ON (digest) digest, media_type, content FROM conversations_scaledpicture
+  WHERE digest = ANY(%(digests)s)
+)
 """
 
 
@@ -120,12 +124,24 @@ def pictures_of_conversation(conversation_id: int, picture_ids: Collection[int])
     return tuple(found[picture_id] for picture_id in dict.fromkeys(picture_ids) if picture_id in found)
 
 
+def scaled_pictures(conversation_id: int, sizes: Collection[ScaledSize]) -> dict[ScaledSize, PromptPicture]:
+    """Return those of *sizes* to which pictures of the conversation have been scaled, as prompts name them."""
+    if not sizes:
+        return {}
+    of_pictures = ScaledPicture.objects.filter(
+        picture__conversation=conversation_id, picture__digest__in={size.digest for size in sizes}
+    )
+    rows = of_pictures.values_list("picture__digest", "width", "height", "digest", "media_type")
+    found = {ScaledSize(*row[:3]): PromptPicture(row[3], row[4], row[1], row[2]) for row in rows}
+    return {size: found[size] for size in sizes if size in found}
+
+
 def data_urls(digests: Collection[str]) -> dict[str, str]:
     """Return the pictures with these digests as `data:` URLs, read in one statement. One that is gone is left out."""
     if not digests:
         return {}
     with connection.cursor() as cursor:
-        cursor.execute(BYTES_OF_DIGESTS, [list(digests)])
+        cursor.execute(BYTES_OF_DIGESTS, {"digests": list(digests)})
         return {digest: data_url(media_type, bytes(content)) for digest, media_type, content in cursor.fetchall()}
 
 

@@ -16,7 +16,14 @@ from typing import Any
 from conversations.core.prompt.grounding_text import PromptPassage, RecalledPiece, render_question
 from conversations.core.prompt.kept_reasoning import KeptReasoning
 from conversations.core.prompt.messages import Prompt, PromptMessage, PromptToolCall, digest_of
-from conversations.core.prompt.pictures import DETAILS, REASONS, with_picture_lines
+from conversations.core.prompt.pictures import (
+    DETAILS,
+    REASONS,
+    PromptPicture,
+    fill_in_scaled,
+    sizes_to_scale_to,
+    with_picture_lines,
+)
 from conversations.core.prompt.summary_text import render_summary
 from conversations.core.prompt.wires import write_prompt
 from conversations.core.window.tool_steps import truncate_step
@@ -24,7 +31,7 @@ from conversations.core.window.truncation import truncate_text
 from conversations.core.window.window_record import RecallEntry, WindowEntry, WindowRecord
 from conversations.models import Completion, Message, Summary
 
-from .pictures import SentPicture, sent_pictures
+from .pictures import SentPicture, scaled_pictures, sent_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,8 @@ def sent_request(completion: Completion) -> SentRequest:
         raise ValueError("only completions of replies have a window")
     record = WindowRecord.from_json(completion.window)
     prompt = tuple(_messages(completion, record))
+    if completion.conversation_id and (sizes := sizes_to_scale_to(prompt)):
+        prompt = fill_in_scaled(prompt, scaled_pictures(completion.conversation_id, sizes))
     messages = write_prompt(prompt, record.form)
     field = "messages" if record.wire == "chat" else "input"
     return SentRequest(
@@ -104,7 +113,16 @@ def _with_pictures(message: PromptMessage, entry: WindowEntry, pictures: Sequenc
     if entry.pictures in REASONS:
         labels = [picture.label for picture in pictures]
         return message._replace(content=with_picture_lines(message.content, labels, entry.pictures))
-    return message._replace(pictures=tuple(picture.in_prompt(DETAILS[entry.pictures]) for picture in pictures))
+    shown = tuple(picture.in_prompt(DETAILS[entry.pictures]) for picture in pictures)
+    return message._replace(pictures=tuple(map(_scaled, shown, entry.scaled_to)) if entry.scaled_to else shown)
+
+
+def _scaled(picture: PromptPicture, size: tuple[int, int]) -> PromptPicture:
+    """Return a stored picture as it was sent at *size*, but for its bytes."""
+    width, height = size
+    if size == (picture.width, picture.height):
+        return picture
+    return picture._replace(digest="", scaled_from=picture.digest, width=width, height=height)
 
 
 def _question(newest: Message, content: str, record: WindowRecord, stored: Mapping[int, Message]) -> str:

@@ -27,7 +27,7 @@ from conversations.core.errors import (
 )
 from conversations.core.text.file_names import clean_file_name
 from conversations.live.fanout import DOCUMENTS, publish
-from conversations.models import Conversation, Document, DocumentFile, Picture, Scenario
+from conversations.models import Conversation, Document, DocumentFile, Picture, ScaledPicture, Scenario
 from conversations.models.document import DocumentState
 from conversations.services.conversations.conversations import start_conversation
 from conversations.services.windows.active_path import lock_conversation
@@ -136,7 +136,11 @@ def _check_there_is_room(user: User | None, owner: dict[str, Place], *, size_byt
 
 def kept_bytes(user: User) -> int:
     """Return the size of all documents and pictures that the user has added and are still kept, wherever they are."""
-    rows: tuple[QuerySet[Any], ...] = (Document.objects.filter(uploader=user), Picture.objects.filter(uploader=user))
+    rows: tuple[QuerySet[Any], ...] = (
+        Document.objects.filter(uploader=user),
+        Picture.objects.filter(uploader=user),
+        ScaledPicture.objects.filter(picture__uploader=user),
+    )
     return sum(kept.aggregate(bytes=Sum("size_bytes", default=0))["bytes"] for kept in rows)
 
 

@@ -34,7 +34,7 @@ from conversations.core.errors import (
 from conversations.core.money.unit_prices import UnitPrices
 from conversations.core.prompt.finish_reasons import LENGTH, end_of
 from conversations.core.prompt.kept_reasoning import KeptReasoning, kept_reasoning
-from conversations.core.prompt.pictures import digests_in
+from conversations.core.prompt.pictures import digests_in, fill_in_scaled, sizes_to_scale_to
 from conversations.core.window.window_record import WindowRecord
 from conversations.live.database_retries import retry_while_database_down
 from conversations.models import Completion
@@ -63,6 +63,7 @@ from conversations.services.ledger.provider_attempts import (
     settle_row,
 )
 from conversations.services.ledger.reservations import LoopNotCovered, requests_after, worst_loop_usd
+from conversations.services.windows.scaled_pictures import scale_pictures
 
 from .prepare_reply import PreparedReply, prepare_answer, prepare_tighter
 from .reasoning import NO_REASONING, Reasoning
@@ -280,9 +281,16 @@ def _tell_of_repetition(error: CompletionError, attempt: int, pause_seconds: flo
 
 
 async def _plan(sink: ReplySink, preparing: Awaitable[PreparedReply], step_may_call: bool) -> StepRequest:
-    """Wait until a window is chosen, tell the page which, and return the request that it makes."""
+    """Wait until a window is chosen, tell the page which, and return the request that it makes.
+
+    Its pictures are scaled down before its row of the ledger is opened: that keeps the digest of what is sent.
+    """
     prepared = await preparing
     sink.record_window(prepared.window.record)
+    window = prepared.window
+    if sizes := sizes_to_scale_to(window.prompt):
+        scaled = await scale_pictures(prepared.reply.conversation_id, sizes)
+        prepared = replace(prepared, window=replace(window, prompt=fill_in_scaled(window.prompt, scaled)))
     return StepRequest(prepared, step_may_call)
 
 

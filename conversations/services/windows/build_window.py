@@ -5,7 +5,7 @@ Tokens of stored messages are counted once, and again only for a language model 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -28,7 +28,7 @@ from conversations.services.counting.model_choice import conversation_toolbox
 from conversations.services.counting.model_context import ModelContext, conversation_context, conversation_policy
 from conversations.tools.toolbox import Toolbox
 
-from .window_pictures import WindowPictures, with_less_detail
+from .window_pictures import WindowPictures, with_smaller_pictures
 from .window_summaries import WindowSummaries, same_summary, window_summaries
 
 FAR_ABOVE = 2  # context windows; counting stops there
@@ -156,7 +156,7 @@ def _window(
         return compute_window(
             replace(
                 turn,
-                newest_with_less_detail=_with_less_detail(turn.newest, context),
+                with_smaller_pictures=_smaller_pictures(turn.newest, context),
                 pins=tuple(counts.of(history.pins)),
             ),
             counts.of(history.newest_first),
@@ -170,9 +170,9 @@ def _window(
         counts.store()
 
 
-def _with_less_detail(newest: HistoryMessage, context: ModelContext) -> HistoryMessage | None:
+def _smaller_pictures(newest: HistoryMessage, context: ModelContext) -> Callable[[int], HistoryMessage] | None:
     rule = context.configured.pictures
-    return with_less_detail(newest, rule) if rule and rule.low_rule and newest.pictures_sent == "high" else None
+    return partial(with_smaller_pictures, newest, rule) if rule and newest.message.pictures else None
 
 
 def draft_message(content: str, *, position: int, context: ModelContext) -> HistoryMessage:

@@ -4,8 +4,10 @@
     scenario "pictures only with their question"     a line for each picture of an older message
     more than the provider takes in one request      a line for each picture of the oldest messages
     more than half of a prompt in high detail        low detail, where the model has it
+    more than half of a prompt, of an older message  scaled down to half of it, where that takes less
 
 None of these depends on the question, so that prompts go on beginning alike; but for the third, once it is reached.
+Pictures of the newest message that do not fit are scaled down to what is free for them: `with_smaller_pictures`.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from fractions import Fraction
 from conversations.core.errors import TooManyPicturesForModel
 from conversations.core.prompt.pictures import PictureDetail, PicturesSent, PromptPicture, with_picture_lines
 from conversations.core.window.history import HistoryMessage
-from conversations.core.window.picture_tokens import ModelPictures, message_picture_tokens
+from conversations.core.window.picture_scaling import scale_to_fit
+from conversations.core.window.picture_tokens import ModelPictures, PictureSize, message_picture_tokens
 from conversations.core.window.policies import WindowPolicy
 from conversations.selectors.conversations.pictures import SentPicture
 from conversations.services.counting.model_context import ModelContext
 
-HIGH_DETAIL_SHARE = Fraction(1, 2)  # of the longest prompt, for the pictures of one message
+HALF = Fraction(1, 2)  # of the longest prompt, for the pictures of one message
 
 
 class WindowPictures:
@@ -55,15 +58,22 @@ class WindowPictures:
             self._left -= len(pictures)
         if self._only_with_question or (self._left is not None and self._left < 0):
             return self._with_lines(message, pictures, "shown_earlier")
-        return self._with_pictures(message, pictures, self._rule)
+        shown = self._with_pictures(message, pictures, self._rule)
+        if shown.picture_tokens <= self._half_tokens:
+            return shown
+        smaller = _scaled_down(shown, self._rule, room_tokens=self._half_tokens)
+        return smaller if smaller.picture_tokens < shown.picture_tokens else shown
+
+    @property
+    def _half_tokens(self) -> int:
+        return int(self._policy.budget_tokens(self._context.language_model) * HALF)
 
     def _with_pictures(
         self, message: HistoryMessage, pictures: Sequence[SentPicture], rule: ModelPictures
     ) -> HistoryMessage:
         shown = _shown(message, pictures, rule.detail, rule)
-        high_tokens = self._policy.budget_tokens(self._context.language_model) * HIGH_DETAIL_SHARE
-        if rule.low_rule and shown.picture_tokens > high_tokens:
-            return with_less_detail(shown, rule)
+        if rule.low_rule and shown.picture_tokens > self._half_tokens:
+            return _in_low_detail(shown, rule)
         return shown
 
     def _with_lines(
@@ -75,10 +85,37 @@ class WindowPictures:
         return message._replace(message=lines, picture_tokens=picture_tokens, pictures_sent=sent)
 
 
-def with_less_detail(message: HistoryMessage, rule: ModelPictures) -> HistoryMessage:
-    """Return *message* with its pictures in low detail."""
+def with_smaller_pictures(message: HistoryMessage, rule: ModelPictures, room_tokens: int) -> HistoryMessage:
+    """Return *message* with its pictures in low detail, where the model has it, or scaled down to *room_tokens*.
+
+    Where they do not fit, they take as few tokens as they can.
+    """
+    scaled = _scaled_down(message, rule, room_tokens=room_tokens)
+    if rule.low_rule is None:
+        return scaled
+    low = _in_low_detail(message, rule)
+    return low if low.picture_tokens <= max(room_tokens, scaled.picture_tokens) else scaled
+
+
+def _in_low_detail(message: HistoryMessage, rule: ModelPictures) -> HistoryMessage:
     pictures = tuple(picture._replace(detail="low") for picture in message.message.pictures)
     return _counted(message, pictures, rule)
+
+
+def _scaled_down(message: HistoryMessage, rule: ModelPictures, *, room_tokens: int) -> HistoryMessage:
+    whole = [PictureSize(picture.width, picture.height) for picture in message.message.pictures]
+    sizes = scale_to_fit(whole, rule, rule.detail, room_tokens=room_tokens)
+    pictures = (_at(size, picture, rule) for size, picture in zip(sizes, message.message.pictures, strict=True))
+    return _counted(message, tuple(pictures), rule)
+
+
+def _at(size: PictureSize, picture: PromptPicture, rule: ModelPictures) -> PromptPicture:
+    """Return *picture* at that size: what has yet to be scaled down has no bytes, and so no digest."""
+    if size == (picture.width, picture.height):
+        return picture._replace(detail=rule.detail)
+    return picture._replace(
+        digest="", scaled_from=picture.digest, width=size.width, height=size.height, detail=rule.detail
+    )
 
 
 def _shown(
