@@ -44,6 +44,7 @@ def test_a_length_is_believed_only_where_it_is_one(headers, declared):
     [
         ("/c/7b0b6f2e-6b7d-4a39-9a44-5a8e1f1b9f10/documents/add/", True),
         ("/scenarios/5/documents/add/", True),
+        ("/c/7b0b6f2e-6b7d-4a39-9a44-5a8e1f1b9f10/messages/post/", True),
         ("/scenarios/5/documents/", False),
         ("/scenarios/from-file/", False),
         ("/nowhere", False),

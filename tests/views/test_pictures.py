@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from conversations.models import Conversation, Message, Picture
 from conversations.services.review.readings import open_reading
-from tests.parsing.pictures import drawing, encoded
+from tests.parsing.pictures import drawing, encoded, photo
 from tests.support.people import begin, make_user, post
 from tests.support.pictures import store_picture
 
@@ -97,6 +97,84 @@ def test_a_form_sends_a_message_with_its_pictures(conversation, alice):
     answer = client_of(alice).post(reverse("conversations:post", args=[conversation.public_id]), fields, **JSON)
     assert answer.status_code == 201
     assert Message.objects.get(role="user").picture_ids == [dog.pk, cat.pk]
+
+
+def plain_form(user, public_id, *files, **fields):
+    """Send the form of the composer as a browser without a script does."""
+    named = [SimpleUploadedFile(f"{number}.png", file) for number, file in enumerate(files)]
+    values = {"content": "What is this?", "client_id": uuid.uuid4(), "files": named, **fields}
+    return client_of(user).post(reverse("conversations:post", args=[public_id]), values)
+
+
+def test_a_plain_form_sends_its_files_as_pictures_of_the_message(alice):
+    public_id = uuid.uuid4()
+    answer = plain_form(alice, public_id, encoded(drawing()), encoded(photo(), "JPEG"))
+    page = client_of(alice).get(answer.url).content.decode()
+    sent = Message.objects.get(role="user")
+
+    assert answer.url == reverse("conversations:conversation", args=[public_id])
+    assert [Picture.objects.get(pk=pk).media_type for pk in sent.picture_ids] == ["image/png", "image/jpeg"]
+    assert all(address_of(picture) in page for picture in Picture.objects.all())
+
+
+def test_a_plain_form_needs_no_words_beside_its_pictures(alice, conversation):
+    assert plain_form(alice, conversation.public_id, encoded(drawing()), content="").status_code == 302
+    assert Message.objects.get(role="user").picture_ids == [Picture.objects.get().pk]
+
+
+def test_the_page_has_a_plain_choice_of_files_for_browsers_without_scripts(alice, conversation):
+    page = client_of(alice).get(reverse("conversations:conversation", args=[conversation.public_id])).content.decode()
+    form = page[page.index('<form class="composer"') :]
+    plain = form[form.index("<noscript>") : form.index("</noscript>")]
+
+    assert 'enctype="multipart/form-data"' in form[: form.index(">")]
+    assert 'type="file" name="files"' in plain
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "words"),
+    [(b"<html>", 400, "not a picture that can be read"), (b"\xff\xd8\xff", 400, "damaged")],
+)
+def test_a_file_of_a_plain_form_that_is_refused_sends_nothing(alice, conversation, content, status, words):
+    answer = plain_form(alice, conversation.public_id, encoded(drawing()), content)
+    page = answer.content.decode()
+
+    assert answer.status_code == status
+    assert words in page
+    assert ">What is this?</textarea>" in page
+    assert f'name="pictures" value="{Picture.objects.get().pk}" checked' in page  # the other one was kept
+    assert not Message.objects.exists()
+
+
+def test_a_refused_message_is_sent_again_with_the_pictures_that_were_kept(alice, conversation):
+    refused = plain_form(alice, conversation.public_id, encoded(drawing()), content="window " * 5_000)
+    kept = Picture.objects.get()
+    again = plain_form(alice, conversation.public_id, pictures=[kept.pk])
+
+    assert (refused.status_code, again.status_code) == (413, 302)
+    assert f'name="pictures" value="{kept.pk}" checked' in refused.content.decode()
+    assert Message.objects.get(role="user").picture_ids == [kept.pk]
+
+
+def test_a_plain_form_has_the_same_limits(alice, conversation, settings):
+    settings.PICTURES_PER_MESSAGE = 1
+    many = plain_form(alice, conversation.public_id, encoded(drawing()), encoded(photo()))
+    settings.PICTURE_MEGABYTES = 0
+    large = plain_form(alice, conversation.public_id, encoded(drawing()))
+
+    assert (many.status_code, large.status_code) == (413, 413)
+    assert not Picture.objects.exists()
+    assert not Message.objects.exists()
+
+
+def test_a_conversation_that_begins_with_a_picture_begins_as_it_was_chosen(alice, settings):
+    settings.OPENAI_BASE_URL = "http://localhost:1/v1"
+    settings.LANGUAGE_MODELS = "first context_window=8192, second context_window=8192"
+    public_id = uuid.uuid4()
+    form = {"files": SimpleUploadedFile("cat.png", encoded(drawing())), "language_model": "second"}
+    client_of(alice).post(reverse("conversations:add_picture", args=[public_id]), form)
+
+    assert Conversation.objects.get(public_id=public_id).language_model == "second"
 
 
 def test_a_number_that_is_none_is_refused(conversation, alice):

@@ -107,6 +107,12 @@ def shown_pictures(message_ids: Collection[int]) -> dict[int, tuple[ShownPicture
     return found
 
 
+def added_pictures(conversation_id: int, picture_ids: Collection[int]) -> tuple[ShownPicture, ...]:
+    """Return those of *picture_ids* that are of the conversation, to be shown before they are sent, in their order."""
+    found = pictures_of_conversation(conversation_id, picture_ids)
+    return tuple(ShownPicture(each.id, each.width, each.height, each.alt_text, each.file_name) for each in found)
+
+
 def _rows_of_messages(message_ids: Collection[int]) -> list[_Row]:
     if not message_ids:
         return []

@@ -9,6 +9,7 @@ import datetime as dt
 import hashlib
 import uuid
 from collections.abc import Sequence
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -43,10 +44,8 @@ def largest_picture_bytes() -> int:
     return settings.PICTURE_MEGABYTES * BYTES_PER_MEGABYTE
 
 
-def add_picture(
-    *, user: User, public_id: uuid.UUID, name: str, content: bytes, scenario_id: int | None = None
-) -> Picture:
-    """Read a picture and keep it in the user's conversation, which begins with it if it is new.
+def add_picture(*, user: User, public_id: uuid.UUID, name: str, content: bytes, **beginning: Any) -> Picture:
+    """Read a picture and keep it in the user's conversation, which begins with it, as *beginning* says, if it is new.
 
     The same picture is the same row. Raises an `InputError`, a `PictureError` or an `AccessError` before anything is
     kept.
@@ -58,7 +57,7 @@ def add_picture(
         raise PictureTooLarge(megabytes=settings.PICTURE_MEGABYTES)
     read = read_picture(content)
     with transaction.atomic():
-        conversation = start_conversation(user=user, public_id=public_id, scenario_id=scenario_id)
+        conversation = start_conversation(user=user, public_id=public_id, **beginning)
         lock_admitted(user)
         return _keep(user, lock_conversation(conversation), name, read)
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import uuid
 
+from django.conf import settings
 from django.db import transaction
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from conversations.access import find_conversation, find_reply
-from conversations.core.errors import ConversationError, ConversationNotFound, FrameError, ScenarioNotFound
+from conversations.core.errors import (
+    ConversationError,
+    ConversationNotFound,
+    FrameError,
+    ScenarioNotFound,
+    TooManyPictures,
+)
 from conversations.models import Scenario
+from conversations.selectors.conversations.pictures import ShownPicture, added_pictures
 from conversations.services.conversations.conversations import (
     default_scenario,
     scenario_to_begin_with,
@@ -24,6 +32,7 @@ from conversations.services.replies.wait_for_end import wait_for_stopped_reply
 from conversations.views.http import parameters
 from conversations.views.http.errors import answers_errors, wants_json
 from conversations.views.http.htmx_request import HtmxRequest
+from conversations.views.pictures.pictures import keep_picture
 from conversations.wording.error_sentences import error_sentence, request_reader
 
 from .page_context import new_page_context, page_context
@@ -36,8 +45,22 @@ def show_page_with_draft(request: HtmxRequest, error: ConversationError, public_
     except ConversationNotFound:
         context = new_page_context(request, public_id, _scenario_of_draft(request))
         context["searches_web"] = request.POST.get("searches_web") == "true"
-    draft = {"draft": parameters.content(request), "error": error_sentence(error, request_reader(request))}
+    draft = {
+        "draft": parameters.content(request),
+        "draft_pictures": _pictures_of_draft(request, public_id),
+        "error": error_sentence(error, request_reader(request)),
+    }
     return render(request, "conversations/conversation.html", context | draft)
+
+
+def _pictures_of_draft(request: HtmxRequest, public_id: uuid.UUID) -> tuple[ShownPicture, ...]:
+    """Return the pictures that the form named or brought with it, to be sent with the next attempt."""
+    try:
+        named = parameters.picture_ids(request)
+        conversation = find_conversation(request.user, public_id)
+    except (FrameError, ConversationNotFound):
+        return ()
+    return added_pictures(conversation.pk, [*named, *getattr(request, "added_pictures", ())])
 
 
 def _scenario_of_draft(request: HtmxRequest) -> Scenario:
@@ -51,27 +74,32 @@ def _scenario_of_draft(request: HtmxRequest) -> Scenario:
 @require_POST
 @answers_errors(refuse=show_page_with_draft)
 def post(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
-    """Send a message; the first one begins the conversation."""
+    """Send a message; the first one begins the conversation. A plain form brings its pictures with it."""
     client_id = parameters.unique_id(request.POST.get("client_id"), "client_id")
+    pictures = _keep_pictures(request, public_id)
     with transaction.atomic():  # a message that is refused begins nothing
-        conversation = start_conversation(
-            user=request.user,
-            public_id=public_id,
-            scenario_id=parameters.scenario_id(request),
-            language_model=parameters.name(request, "language_model"),
-            effort=parameters.name(request, "effort"),
-            searches_web=parameters.is_switched_on(request, "searches_web"),
-        )
+        conversation = start_conversation(user=request.user, public_id=public_id, **parameters.beginning(request))
         posted = post_message(
             user=request.user,
             conversation=conversation,
             content=parameters.content(request),
             client_id=client_id,
-            pictures=parameters.picture_ids(request),
+            pictures=pictures,
         )
     if wants_json(request):
         return acknowledgement(posted)
     return redirect("conversations:conversation", public_id)
+
+
+def _keep_pictures(request: HtmxRequest, public_id: uuid.UUID) -> list[int]:
+    """Keep the pictures of the form, and return their ids behind those of the pictures that it names."""
+    request.added_pictures = []
+    named, files = parameters.picture_ids(request), request.FILES.getlist("files")
+    if files and len(named) + len(files) > settings.PICTURES_PER_MESSAGE:
+        raise TooManyPictures(most=settings.PICTURES_PER_MESSAGE)
+    for file in files:
+        request.added_pictures.append(keep_picture(request, public_id, file).pk)
+    return [*named, *request.added_pictures]
 
 
 def acknowledgement(posted: PostedMessage) -> JsonResponse:

@@ -46,6 +46,8 @@ from .window_context import coverage_summary
 
 CONVERSATIONS_PER_PAGE = 50
 SOCKET_PATH = "/ws/"
+# What a chooser of files offers; some browsers know no media type for HEIC.
+PICTURE_KINDS = "image/png,image/jpeg,image/webp,image/gif,image/heic,image/heif,.heic,.heif"
 SUGGESTIONS: Mapping[str, Promise] = {
     "current_time": gettext_lazy("What time is it?"),
     "calculator": gettext_lazy("What is 17 × 23?"),
@@ -170,6 +172,7 @@ def picture_context(conversation: Conversation) -> dict[str, Any]:
         "most_picture_bytes": largest_picture_bytes(),
         "most_picture_megabytes": settings.PICTURE_MEGABYTES,
         "most_pictures": settings.PICTURES_PER_MESSAGE,
+        "picture_kinds": PICTURE_KINDS,
     }
 
 

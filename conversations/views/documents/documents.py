@@ -100,12 +100,7 @@ def _keeper(request: HtmxRequest, address: dict[str, Any]) -> Callable[..., Adde
     if "scenario_id" in address:
         scenario = find_scenario_with_documents(request.user, address["scenario_id"])
         return lambda **file: add_document(user=request.user, place=scenario, **file)
-    beginning = {
-        "public_id": address["public_id"],
-        "scenario_id": parameters.scenario_id(request),
-        "searches_web": parameters.is_switched_on(request, "searches_web"),
-    }
-    beginning |= {each: parameters.name(request, each) for each in ("language_model", "effort")}
+    beginning = {"public_id": address["public_id"], **parameters.beginning(request)}
     return lambda **file: add_to_conversation(user=request.user, **beginning, **file)
 
 

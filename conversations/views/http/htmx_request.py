@@ -8,6 +8,10 @@ from chatsite.accounts.signed_in_request import SignedInRequest
 
 
 class HtmxRequest(SignedInRequest):
-    """A request of a user who is signed in, as `answers_errors` lets it through to a view."""
+    """A request of a user who is signed in, as `answers_errors` lets it through to a view.
+
+    *added_pictures* are the ids of those that came with its form and are kept, also if the message is then refused.
+    """
 
     htmx: HtmxDetails
+    added_pictures: list[int]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from typing import Any
 
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
@@ -88,6 +89,16 @@ def picture_ids(request: HttpRequest) -> list[int]:
 def chosen_picture_ids(request: HttpRequest) -> list[int] | None:
     """Return the same; None where the form does not ask which ones."""
     return picture_ids(request) if "choose_pictures" in request.POST else None
+
+
+def beginning(request: HttpRequest) -> dict[str, Any]:
+    """Return what the form says of the conversation that it may begin, for `start_conversation`."""
+    return {
+        "scenario_id": scenario_id(request),
+        "language_model": name(request, "language_model"),
+        "effort": name(request, "effort"),
+        "searches_web": is_switched_on(request, "searches_web"),
+    }
 
 
 def name(request: HttpRequest, parameter: str) -> str:

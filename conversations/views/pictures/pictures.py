@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_POST
@@ -30,17 +32,22 @@ def add(request: HtmxRequest, public_id: uuid.UUID) -> HttpResponse:
     file = request.FILES.get("files")
     if file is None:
         raise FileMissing
-    added = add_picture(
-        user=request.user,
-        public_id=public_id,
-        scenario_id=parameters.scenario_id(request),
-        name=file.name or "",
-        content=file.read(largest_picture_bytes() + 1),
-    )
+    added = keep_picture(request, public_id, file)
     if wants_json(request):
         described = {"picture": added.pk, "width": added.width, "height": added.height, "alt_text": added.alt_text}
         return JsonResponse(described, status=201)
     return redirect("conversations:conversation", public_id)
+
+
+def keep_picture(request: HtmxRequest, public_id: uuid.UUID, file: UploadedFile[Any]) -> Picture:
+    """Keep one file of a form as a picture. Nothing is read that is larger than a picture may be."""
+    return add_picture(
+        user=request.user,
+        public_id=public_id,
+        name=file.name or "",
+        content=file.read(largest_picture_bytes() + 1),
+        **parameters.beginning(request),
+    )
 
 
 @require_GET
