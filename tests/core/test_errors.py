@@ -34,6 +34,8 @@ def example(error):
         return error(tokens_over=17)
     if issubclass(error, errors.RoomUsedUpByReasoning):
         return error(room_tokens=4_096)
+    if issubclass(error, errors.DialectRejected):
+        return error(word="wire")
     if issubclass(error, LimitReached):
         return error(opens_at=OPENS_AT)
     if issubclass(error, errors.RateLimitedUntil):

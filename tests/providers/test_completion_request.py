@@ -118,6 +118,8 @@ def test_an_effort_stands_in_the_words_of_its_server_in_place_of_the_samplings()
     assert replace(asked, dialect=RESPONSES).to_wire()["reasoning"] == {"summary": "auto", "effort": "high"}
     without = replace(asked, dialect=Dialect(effort="")).to_wire()
     assert "reasoning_effort" not in without
+    unsent = replace(REQUEST, effort="high", dialect=replace(RESPONSES, effort="")).to_wire()
+    assert unsent["reasoning"] == {"summary": "auto"}
 
 
 def test_without_an_effort_the_samplings_own_stays():

@@ -1,11 +1,13 @@
 """Which dialect a server is spoken to in, and how the settings correct it."""
 
+from dataclasses import fields, replace
+
 import pytest
 
 from conversations.core.prompt.wires import PromptForm
-from conversations.providers.catalog.known_dialects import KNOWN, known_dialect
+from conversations.providers.catalog.known_dialects import DIALECT_WORDS, KNOWN, known_dialect
 from conversations.providers.catalog.language_models import parse_language_models
-from conversations.providers.wire.dialect import PLAIN_DIALECT
+from conversations.providers.wire.dialect import PLAIN_DIALECT, Dialect
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -70,10 +72,63 @@ def test_a_newer_model_of_openai_can_be_asked_over_chat_completions():
     assert model.dialect.output_limit_field == "max_completion_tokens"
 
 
-@pytest.mark.parametrize("option", ["wire=grpc", "cache_breakpoints=some", "sent_back=thoughts", "sent_back="])
-def test_what_no_dialect_has_is_refused_with_what_to_write(option):
-    with pytest.raises(ValueError, match=r"^LANGUAGE_MODELS: m has "):
+@pytest.mark.parametrize(
+    ("option", "changed"),
+    [
+        ("output_limit_field=max_completion_tokens", {"output_limit_field": "max_completion_tokens"}),
+        ("cache_key=yes", {"takes_cache_key": True}),
+        ("stream_options=no", {"takes_stream_options": False}),
+        ("effort_field=reasoning", {"effort": "reasoning"}),
+        ("effort_field=none", {"effort": ""}),
+        ("think_tags=no", {"tags_in_content": False}),
+        ("sent_back=reasoning_content", {"sent_back": frozenset({"reasoning_content"})}),
+        ("cache_breakpoints=anthropic", {"form": PromptForm("chat", "anthropic")}),
+    ],
+)
+def test_each_word_corrects_its_field_alone(option, changed):
+    assert configured(option).dialect == replace(PLAIN_DIALECT, **changed)
+
+
+def test_what_is_known_can_be_corrected_the_other_way_too():
+    options = "output_limit_field=max_tokens cache_key=no stream_options=no effort_field=none think_tags=yes"
+    [model] = parse_language_models(f"gpt-4o {options}", base_url=OPENAI)
+    assert model.dialect == replace(PLAIN_DIALECT, takes_stream_options=False, effort="")
+    assert configured("stream_options=yes", "https://api.mistral.ai/v1").dialect == PLAIN_DIALECT
+
+
+def test_every_field_of_a_dialect_has_a_word():
+    """*form* is two: the API, and its breakpoints."""
+    assert len(DIALECT_WORDS) == len(fields(Dialect)) + 1
+    options = "wire=chat cache_breakpoints=none sent_back=none output_limit_field=max_tokens cache_key=yes"
+    options += " stream_options=no effort_field=none think_tags=no"
+    assert {option.partition("=")[0] for option in options.split()} == set(DIALECT_WORDS)
+    assert configured(options).dialect == Dialect(
+        takes_cache_key=True, takes_stream_options=False, sent_back=frozenset(), effort="", tags_in_content=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("wire=grpc", "wire=grpc, which is none of chat, responses"),
+        ("cache_breakpoints=some", "none of none, openai, anthropic"),
+        ("sent_back=thoughts", "in which thoughts is none of none, reasoning_content, "),
+        ("sent_back=", "in which  is none of "),
+        ("output_limit_field=8192", "output_limit_field=8192, which is none of max_tokens, max_completion_tokens"),
+        ("output_limit_field=max_output_tokens", "none of max_tokens, max_completion_tokens"),
+        ("wire=responses output_limit_field=max_tokens", "none of max_output_tokens"),
+        ("cache_key=sometimes", "neither yes nor no"),
+        ("stream_options=usage", "neither yes nor no"),
+        ("wire=responses stream_options=no", "which is of Chat Completions alone"),
+        ("effort_field=effort", "none of none, reasoning_effort, reasoning"),
+        ("wire=responses effort_field=reasoning_effort", "none of none, reasoning"),
+        ("think_tags=maybe", "neither yes nor no"),
+    ],
+)
+def test_what_no_dialect_has_is_refused_with_what_to_write(option, message):
+    with pytest.raises(ValueError, match=r"^LANGUAGE_MODELS: m has ") as refused:
         configured(option)
+    assert message in str(refused.value)
 
 
 def test_each_row_names_its_source_and_its_date():

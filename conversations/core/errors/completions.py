@@ -90,12 +90,15 @@ class ToolsNotSupported(ProviderRejected):
 
 
 class DialectRejected(ProviderRejected):
-    """The request has a field, or lacks one, that the provider does not take: the model's dialect is set up wrong."""
+    """The request has a field, or lacks one, that the provider does not take: the model's dialect is set up wrong.
+
+    *word* is the option of LANGUAGE_MODELS that corrects it.
+    """
 
     code = "dialect_rejected"
     template = (
         "The provider rejected the form of the request. An admin of this site has to correct how this language model "
-        "is set up."
+        "is set up, by its option “%(word)s”."
     )
 
 

@@ -1,25 +1,35 @@
 """Which dialect the known servers speak: data with sources, so that it can be read, and corrected by a setting.
 
 The first row whose domain and model fit decides; a server that is in none of them speaks the plain format. What a row
-says is from documents alone: no provider was asked. Options of LANGUAGE_MODELS correct it for one model: `wire=`,
-`cache_breakpoints=`, `sent_back=`.
+says is from documents alone: no provider was asked. Each field can be corrected for one model by an option of
+LANGUAGE_MODELS: `DIALECT_WORDS`.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, get_args
 from urllib.parse import urlsplit
 
 from conversations.core.prompt.wires import PromptForm
-from conversations.providers.wire.dialect import ALWAYS_SENT_BACK, OF_CALL, OF_MESSAGE, PLAIN_DIALECT, Dialect
+from conversations.providers.wire.dialect import (
+    ALWAYS_SENT_BACK,
+    OF_CALL,
+    OF_MESSAGE,
+    PLAIN_DIALECT,
+    Dialect,
+    DialectWord,
+)
 
 from .model_settings import NamedModel
 
 WIRES: Final = ("chat", "responses")
 BREAKPOINTS: Final = ("none", "openai", "anthropic")
-DIALECT_WORDS: Final = ("wire", "cache_breakpoints", "sent_back")
+# What each word takes, over either API: the Responses API has one field for the limit, and reports usage unasked.
+OUTPUT_LIMIT_FIELDS: Final = {"chat": ("max_tokens", "max_completion_tokens"), "responses": ("max_output_tokens",)}
+EFFORT_FIELDS: Final = {"chat": ("none", "reasoning_effort", "reasoning"), "responses": ("none", "reasoning")}
+DIALECT_WORDS: Final = get_args(DialectWord)
 
 _REASONING_CONTENT: Final = ALWAYS_SENT_BACK | {"reasoning_content"}
 _OPENAI = Dialect(output_limit_field="max_completion_tokens", takes_cache_key=True, tags_in_content=False)
@@ -132,17 +142,37 @@ def configured_dialect(named: NamedModel, *, base_url: str) -> Dialect:
     """Return the dialect of a model as the settings name it, with what they correct. Raises `ValueError`."""
     known = known_dialect(named.name, base_url=base_url)
     wire = named.one_of("wire", WIRES) or known.form.wire
-    given = named.one_of("cache_breakpoints", BREAKPOINTS)
-    breakpoints = known.form.breakpoints if given is None else given.replace("none", "")
-    dialect = replace(known, form=PromptForm(wire, breakpoints))  # type: ignore[arg-type]  # `one_of` has checked them
-    if wire != known.form.wire:
-        dialect = replace(dialect, output_limit_field=_output_limit_field(wire, base_url))
-    if (fields := named.some_of("sent_back", ("none", *OF_MESSAGE, *OF_CALL))) is not None:
-        dialect = replace(dialect, sent_back=fields - {"none"})
-    return dialect
+    breakpoints = _unless_none(named.one_of("cache_breakpoints", BREAKPOINTS), known.form.breakpoints)
+    sent_back = named.some_of("sent_back", ("none", *OF_MESSAGE, *OF_CALL))
+    if wire == "responses" and "stream_options" in named.given:
+        raise named.error(
+            "has stream_options=, which is of Chat Completions alone, and is asked over the Responses API"
+        )
+    return Dialect(
+        form=PromptForm(wire, breakpoints),  # type: ignore[arg-type]  # `one_of` has checked them
+        output_limit_field=_output_limit_field(named, wire, known, base_url),
+        takes_cache_key=_given(named.yes_or_no("cache_key"), known.takes_cache_key),
+        takes_stream_options=_given(named.yes_or_no("stream_options"), known.takes_stream_options),
+        sent_back=known.sent_back if sent_back is None else sent_back - {"none"},
+        effort=_unless_none(named.one_of("effort_field", EFFORT_FIELDS[wire]), known.effort),  # type: ignore[arg-type]
+        tags_in_content=_given(named.yes_or_no("think_tags"), known.tags_in_content),
+    )
 
 
-def _output_limit_field(wire: str, base_url: str) -> str:
+def _given(given: bool | None, known: bool) -> bool:
+    return known if given is None else given
+
+
+def _unless_none(given: str | None, known: str) -> str:
+    """Return what is given, which is nothing for the value `none`, or else what is known."""
+    return known if given is None else given.replace("none", "")
+
+
+def _output_limit_field(named: NamedModel, wire: str, known: Dialect, base_url: str) -> str:
+    if given := named.one_of("output_limit_field", OUTPUT_LIMIT_FIELDS[wire]):
+        return given
+    if wire == known.form.wire:
+        return known.output_limit_field
     if wire == "responses":
         return "max_output_tokens"
     is_openai = "openai" in (urlsplit(base_url).hostname or "")

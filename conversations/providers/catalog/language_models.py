@@ -6,9 +6,9 @@ Models are separated by commas; the first is the default. After a name come opti
 tokens, encoding, input_usd, output_usd, cached_input_usd and cache_write_usd for a million tokens, label, vision=yes or
 no, and picture_tokens, what each picture takes; tools=yes or no, and efforts=low|medium|high, which correct what is
 known of its abilities; for=reviewer|example.org, the roles and the domains of email addresses that it is offered to;
-and what corrects the dialect of its server: wire (chat or responses), cache_breakpoints (none, openai or anthropic) and
-sent_back. The default is offered to all. A context window that the price data does not know has to be given: a made-up
-limit is worse than a site that does not start.
+and what corrects the dialect of its server (`known_dialects.DIALECT_WORDS`, docs/providers.md). The default is offered
+to all. A context window that the price data does not know has to be given: a made-up limit is worse than a site that
+does not start.
 
 Without a base URL and a key there is no provider, and the demo model answers.
 """

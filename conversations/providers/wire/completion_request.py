@@ -65,7 +65,8 @@ class CompletionRequest:
         dialect, wire = self.dialect, self.dialect.form.wire
         sampling = dict(self.sampling)
         if self.effort:
-            place_effort(sampling, self.effort, field="reasoning" if wire == "responses" else dialect.effort)
+            field = "reasoning" if dialect.effort and wire == "responses" else dialect.effort
+            place_effort(sampling, self.effort, field=field)
         body = sampling if wire == "chat" else _responses_sampling(sampling)
         body |= {"model": self.language_model, "stream": True}
         body[CONTENT_FIELD[wire]] = write_prompt(self.prompt, dialect.form)

@@ -1,6 +1,7 @@
 """What a server understands of OpenAI's format beyond what all of them do, as values; the defaults suit an unknown one.
 
-Which server has which dialect is data: `providers/catalog/known_dialects.py`.
+Which server has which dialect is data: `providers/catalog/known_dialects.py`. A `DialectWord` is an option of
+LANGUAGE_MODELS that corrects one field of it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,16 @@ from typing import Final, Literal
 from conversations.core.prompt.wires import PLAIN_FORM, PromptForm
 
 Effort = Literal["", "reasoning_effort", "reasoning"]
+DialectWord = Literal[
+    "wire",
+    "cache_breakpoints",
+    "sent_back",
+    "output_limit_field",
+    "cache_key",
+    "stream_options",
+    "effort_field",
+    "think_tags",
+]
 # Fields of an answer in which reasoning may be demanded back within a tool loop.
 OF_MESSAGE: Final = ("reasoning_content", "reasoning_details", "thinking_blocks")
 OF_CALL: Final = ("extra_content", "provider_specific_fields")
@@ -26,7 +37,8 @@ class Dialect:
     *output_limit_field* bounds the reply. `max_tokens` is what Ollama, vLLM, llama.cpp and the hosted providers all
     understand; OpenAI's own newer models refuse it and want `max_completion_tokens`, which Ollama ignores silently and
     Mistral answers with 422. *form* is the API and where cache breakpoints are set. *sent_back* are the fields of
-    reasoning that go back within a tool loop. *effort* is the field that says how hard to think.
+    reasoning that go back within a tool loop. *effort* is the field that says how hard to think; the Responses API has
+    one of its own for that, so there it tells only whether it is sent.
     *tags_in_content* is false where thoughts never come as `<think>` tags.
     """
 

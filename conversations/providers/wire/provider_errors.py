@@ -88,17 +88,25 @@ _TOOLS_WORDINGS = [
     )
 ]
 # A field too many, or one that is missing: GPT-5.4 and later, Gemini, DeepSeek and Kimi, the Responses API where there
-# is none, OpenAI's own fields elsewhere. From their users' public reports, checked 2026-11-22.
+# is none, OpenAI's own fields elsewhere. From their users' public reports, checked 2026-11-25. The name of the group
+# that is found is the `DialectWord` that corrects it.
+_FIELDS = (
+    r"\b(?:(?P<output_limit_field>max_tokens|max_completion_tokens|max_output_tokens)|(?P<cache_key>prompt_cache_key)"
+    r"|(?P<cache_breakpoints>prompt_cache_\w+|cache_control)|(?P<stream_options>stream_options)"
+    r"|(?P<sent_back>reasoning_content|reasoning_details|thinking_blocks|extra_content|provider_specific_fields)"
+    r"|(?P<effort_field>reasoning\w*)|(?P<wire>store|include|input))\b"
+)
 _DIALECT_WORDINGS = [
     re.compile(wording, re.IGNORECASE)
     for wording in (
-        r"tools with reasoning_effort are not supported|please use /v1/responses",
-        r"missing (?:a )?thought_signature",
-        r"reasoning_content\b.{0,80}\b(?:must|missing|required)|missing.{0,40}\breasoning_content",
-        r"(?:unsupported|unknown|unrecognized)(?: request)? (?:parameter|argument)s?\b.{0,40}"
-        r"\b(?:max_tokens|max_completion_tokens|prompt_cache_\w+|stream_options|reasoning\w*|store|include|input)\b",
-        r"invalid url \(post [\w/]*/responses\)|encrypted.content.{0,60}\b(?:not supported|could not be)",
-        r"\bcache_control\b.{0,60}\b(?:not permitted|not supported|extra inputs)",
+        r"(?P<wire>tools with reasoning_effort are not supported|please use /v1/responses)",
+        r"(?P<sent_back>missing (?:a )?thought_signature)",
+        r"(?P<sent_back>reasoning_content\b.{0,80}\b(?:must|missing|required)|missing.{0,40}\breasoning_content)",
+        r"(?:unsupported|unknown|unrecognized)(?: request)? (?:parameter|argument)s?\b.{0,40}?" + _FIELDS,
+        r"does not support parameters?\b.{0,40}?" + _FIELDS,  # LiteLLM
+        _FIELDS + r".{0,40}\bextra inputs are not permitted",  # Mistral, vLLM, Azure
+        r"(?P<wire>invalid url \(post [\w/]*/responses\)|encrypted.content.{0,60}\b(?:not supported|could not be))",
+        r"(?P<cache_breakpoints>\bcache_control\b.{0,60}\b(?:not permitted|not supported|extra inputs))",
     )
 ]
 
@@ -122,12 +130,10 @@ def refusal_error(refusal: Refusal) -> CompletionError:
     if _is_context_too_long(refusal, codes):
         stated = stated_lengths(refusal.message[:READ_CHARACTERS], refusal.body)
         return ContextTooLong(**stated._asdict(), detail=detail, request_id=refusal.request_id)
-    if _is_worded(refusal, status, _DIALECT_WORDINGS):
-        error: type[CompletionError] = DialectRejected
-    elif _is_worded(refusal, status, _TOOLS_WORDINGS):
-        error = ToolsNotSupported
-    else:
-        error = _error_class(status, codes)
+    if found := _find_wording(refusal, status, _DIALECT_WORDINGS):
+        return DialectRejected(word=found.lastgroup, detail=detail, request_id=refusal.request_id)
+    is_of_tools = _find_wording(refusal, status, _TOOLS_WORDINGS)
+    error = ToolsNotSupported if is_of_tools else _error_class(status, codes)
     if error is RateLimited and _QUOTA_WORDING.search(refusal.message[:READ_CHARACTERS]):
         error = QuotaExhausted
     return error(detail=detail, retry_after_seconds=refusal.retry_after_seconds, request_id=refusal.request_id)
@@ -174,10 +180,12 @@ def _is_context_too_long(refusal: Refusal, codes: set[str]) -> bool:
     return says_context_too_long(refusal.message[:READ_CHARACTERS])
 
 
-def _is_worded(refusal: Refusal, status: int | None, wordings: Iterable[re.Pattern[str]]) -> bool:
-    """Tell whether the refusal is about what the request is made of, and has one of *wordings*."""
+def _find_wording(refusal: Refusal, status: int | None, wordings: Iterable[re.Pattern[str]]) -> re.Match[str] | None:
+    """Return the first of *wordings* in a refusal, None where that is not about what the request is made of."""
+    if status in (401, 402, 403, 429):
+        return None
     message = refusal.message[:READ_CHARACTERS]
-    return status not in (401, 402, 403, 429) and any(wording.search(message) for wording in wordings)
+    return next((found for wording in wordings if (found := wording.search(message))), None)
 
 
 def _codes(body: object) -> set[str]:
